@@ -21,7 +21,7 @@ from seldio.cli import app
 from seldio.errors import DataError
 from seldio.reports import render
 from seldio.reports.json_report import reports
-from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
+from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores.comparison.pairs import Contest
 from seldio.scores.resampling import (
     Resampling,
@@ -114,20 +114,12 @@ def test_ranks_count_the_better_ones() -> None:
     assert ranks(scores, np.array([False, True])).tolist() == [[1, 1], [1, 3], [3, 2]]
 
 
-def contest(against: Any) -> Contest:
-    columns = (Column("F", "F", "%", 1, "higher"), Column("ER", "ER", better="lower"))
-    values = np.array([[0.5, 0.4], [0.7, 0.2], [0.6, 0.3]])
-    drawn = values + np.random.default_rng(0).normal(0, 0.01, (200, 3, 2))
-    p = np.array([[0.01, 0.02], [0.03, 0.5], [0.04, 0.6]])
-    return Contest(("a", "b", "c"), columns, values, drawn, p, 30, "clips", "a test", 0, against)
-
-
 def decided(p: list[float], lead: int = 0, spread: float = 0.01) -> Contest:
     """Two systems, three measures, the second system ahead by 0.1 in each."""
     columns = tuple(Column(name, name, better="higher") for name in "abc")
     values = np.array([[0.5] * 3, [0.6] * 3])
     drawn = values + np.random.default_rng(0).normal(0, spread, (200, 2, 3))
-    return Contest(("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", "a test", lead)
+    return Contest(("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", lead)
 
 
 def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
@@ -135,44 +127,11 @@ def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
     assert [(row[0], row[2], row[3]) for row in table] == [
         ("two − one: a", 0.03, "two"), ("two − one: b", 0.03, "two"), ("two − one: c", 0.02, "two"),
     ]  # fmt: skip
-    assert table.title == "a test; a decides"
+    assert table.title == "paired permutation test over clips; a decides"
     assert [row[2] for row in decided([0.03, 0.04, 0.03]).tests()] == [0.03, 0.06, 0.06]
     assert {row[3] for row in decided([0.06, 0.001, 0.001]).tests()} == {"undecided"}, "nothing without the lead"
     first, *rest = decided([0.06, 0.001, 0.001], lead=1).tests()
     assert (first[0], first[3], [row[3] for row in rest]) == ("two − one: b", "two", ["undecided", "two"])
-
-
-def test_under_the_null_a_better_system_is_named_once_in_twenty_times() -> None:
-    alarms, any_of_five = 0, 0
-    for seed in range(400):
-        luck = np.random.default_rng(seed)
-        apart = luck.normal(0, 1, (25, 1)) * 0.6 + luck.normal(0, 1, (25, 5))  # five measures that go together
-        sides = luck.integers(0, 2, (400, 25)) * 2 - 1
-        p = (np.abs(sides @ apart) >= np.abs(apart.sum(axis=0))).mean(axis=0)
-        columns = tuple(Column(name, name, better="higher") for name in "abcde")
-        values = np.stack([np.zeros(5), apart.mean(axis=0)])
-        found = Contest(("one", "two"), columns, values, values[None], p[None], 25, "clips", "a test", 0).tests()
-        alarms += any(row[3] != "undecided" for row in found)
-        any_of_five += bool((p < 0.05).any())
-    assert 0.02 <= alarms / 400 <= 0.08
-    assert any_of_five > 2 * alarms
-
-
-def test_ranks_are_all_those_that_the_tests_leave_open() -> None:
-    first, second, third = contest("all").ranking().rows  # b is ahead of a by F, and nothing else is decided
-    assert [(row[0], row[1]) for row in (first, second, third)] == [
-        ("b", (1, 1, 2)),
-        ("c", (2, 1, 3)),
-        ("a", (3, 2, 3)),
-    ]
-    assert {type(cell) for row in (first, second, third) for cell in row[1:-1]} == {Interval}
-    titled = [
-        Column(name, name, better="higher" if name in ("F", "LR") else "lower") for name in ("ER", "F", "LE", "LR")
-    ]
-    values = np.array([[0.3, 0.5, 9, 0.5], [0.2, 0.6, 8, 0.6]])
-    for p, ends in (([0.01, 0.01, 0.01, 0.9], (1, 1)), ([0.01, 0.01, 0.9, 0.9], (1, 2))):
-        own = Contest(("x", "y"), tuple(titled), values, values[None], np.array([p]), 30, "clips", "a test", 1)
-        assert own.ranking().rows[0][:2] == ("y", (1, *ends)), "the sum of ranks is decided where no open rank turns it"
 
 
 # --- labels -------------------------------------------------------------------------------------------------------
@@ -228,8 +187,8 @@ def test_a_system_and_itself(folder: Path) -> None:
     assert all(cell == (0, 0, 0) for cell in cells(report, "differences")["fair (2) − fair"])
     assert all(row[1:] == (1.0, 1.0, "undecided") for row in report.table("tests"))
     (same,) = (notice for notice in report.notices if notice.name == "same-system")
-    assert same.text == "fair and fair (2) are the same files, byte for byte. There is nothing to compare"
-    assert all(cell == (1, 1, 2) for row in report.table("ranks") for cell in row[1:-1]), "no test tells them apart"
+    assert same.text.startswith("fair and fair (2) have the same counts in every clip")
+    assert all(cell == 1 for row in report.table("ranks") for cell in row[1:-1]), "equals share the rank"
 
 
 def test_another_system_changes_nothing_about_two(folder: Path) -> None:
@@ -420,7 +379,7 @@ def test_classes_are_tested_together_and_have_no_interval_of_their_own(folder: P
     assert all(np.isnan(row[4]) for row in same.rows[2:]), "a class without references is no test"  # type: ignore[arg-type]
     report = compared(folder, "fair", "good", "poor", resamples=2000)
     table = report.table("classes")
-    assert [column.name for column in table.columns[3:6]] == ["F_1", "p_holm_1", "better_1"]
+    assert [column.name for column in table.columns[3:6]] == ["difference_1", "p_holm_1", "better_1"]
     leads = {row[0]: row[-1] for row in report.table("tests")}
     for row in table:
         for number, pair in enumerate(("good − fair", "poor − fair", "poor − good")):

@@ -1,4 +1,4 @@
-"""Answers compared: Wilson and McNemar against scipy and by hand; each way of scoring whole."""
+"""Answers compared by recordings: tests against scipy, equally good systems; each way of scoring whole."""
 
 from __future__ import annotations
 
@@ -9,60 +9,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 import seldio
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Interval
-from seldio.scores.proportions import mcnemar, paired_difference, wilson
-
-# --- by hand, and by scipy ----------------------------------------------------------------------------------------
+from seldio.reports.tables import Interval, ScoreReport
+from seldio.scores.intervals import wilson
 
 
 def test_wilson_by_hand() -> None:
     low, high = wilson(8, 10)
     assert (low, high) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-    assert np.isnan(wilson(0, 0)).all()
     assert wilson(0, 20)[0] == 0
     assert wilson(20, 20)[1] == 1
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_is_the_binomial_test_of_the_discordant_pairs(first: int, second: int) -> None:
-    p = mcnemar(first, second)
-    assert p == mcnemar(second, first)
-    assert 0 < p <= 1
-    if first + second:
-        tail = stats.binom.cdf(min(first, second), first + second, 0.5)
-        assert p == pytest.approx(min(1, 2 * tail))
-    assert mcnemar(1, 8) == pytest.approx(2 * 10 / 512)
-
-
-@given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40))
-def test_a_paired_difference_turns_with_its_sign(first: int, second: int, rest: int) -> None:
-    count = first + second + rest
-    if not count:
-        assert np.isnan(paired_difference(0, 0, 0)).all()
-        return
-    low, high = paired_difference(first, second, count)
-    assert (low, high) == pytest.approx(
-        (-paired_difference(second, first, count)[1], -paired_difference(second, first, count)[0])
-    )
-    assert -1 <= low <= (second - first) / count <= high <= 1
-
-
-def test_a_paired_difference_holds_the_truth() -> None:
-    """Over all outcomes of 30 questions, of which systems have 5 and 12 % right alone."""
-    held = 0.0
-    for first in range(31):
-        for second in range(31 - first):
-            chance = stats.multinomial.pmf([first, second, 30 - first - second], 30, [0.05, 0.12, 0.83])
-            low, high = paired_difference(first, second, 30)
-            held += chance * (low <= 0.07 <= high)
-    assert 0.94 < held < 0.98
 
 
 # --- answers ------------------------------------------------------------------------------------------------------
@@ -90,50 +50,71 @@ def asked(tmp_path: Path) -> Path:
     return rows(tmp_path / "questions.jsonl", [question(number) for number in range(20)])
 
 
-def test_choices_by_wilson_and_mcnemar(asked: Path, tmp_path: Path) -> None:
+def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path: Path) -> None:
     one, two = answers(tmp_path / "one.jsonl", {0, 1, 2, 3, 4, 5, 6, 7}), answers(tmp_path / "two.jsonl", {0, 19})
-    report = seldio.compare([one, two], asked, resamples=200)
-    assert report.table("overall").rows[0][1] == Interval(0.6, *wilson(12, 20))
-    assert report.table("differences").rows[0][1] == pytest.approx((0.3, *paired_difference(1, 7, 20)))
-    assert report.table("tests").rows[0] == (
-        "two.jsonl − one.jsonl: accuracy",
-        mcnemar(1, 7),
-        mcnemar(1, 7),
-        "undecided",
-    )
-    assert report.table("discordant").rows == (("two.jsonl − one.jsonl", 11, 7, 1, 1),)
+    report = seldio.compare([one, two], asked)
+    assert report.table("tests").title == "paired permutation test over recordings; accuracy decides"
+    # ten recordings, in which the second is ahead by 1, 2, 2, 2 questions and behind by 1
+    apart = np.array([1, 2, 2, 2, -1, 0, 0, 0, 0, 0]) / 20
+    golden = stats.permutation_test((apart,), np.sum, permutation_type="samples", n_resamples=np.inf)
+    assert report.table("tests").rows[0][1] == pytest.approx(golden.pvalue)
+    difference = report.table("differences").rows[0][1]
+    assert isinstance(difference, Interval)
+    assert difference.value == pytest.approx(0.3)
     by_task = {row[0]: row for row in report.table("task")}
     assert by_task["count"][1:4] == (10, 0.6, 0.9)
+    assert by_task["count"][5:] == (0.5, "undecided")
     assert [row[0] for row in report.table("questions")][:2] == ["q01", "q02"]
     assert report.table("questions").title == "8 of 8 questions that the systems differ in"
-    assert "same-clips" in {notice.name for notice in report.notices}
     led = seldio.compare([one, two], asked, resamples=200, lead="letter")
     assert led.table("tests").rows[0][0] == "two.jsonl − one.jsonl: letter"
     twice = seldio.compare([one, one], asked, resamples=200)
     assert "same-system" in {notice.name for notice in twice.notices if notice.first}
-    back = seldio.compare([two, one], asked, resamples=200)
-    forth = report.table("differences").rows[0][1]
-    assert isinstance(forth, Interval)
-    assert back.table("differences").rows[0][1] == pytest.approx((-forth.value, -forth.high, -forth.low))
+    back = seldio.compare([two, one], asked).table("differences").rows[0][1]
+    assert back == pytest.approx((-difference.value, -difference.high, -difference.low))
+    for over in ("rooms", "questions"):
+        with pytest.raises(UsageError, match="over="):
+            seldio.compare([one, two], asked, over=over)  # type: ignore[arg-type]
 
 
-def test_questions_about_one_clip_belong_together(asked: Path, tmp_path: Path) -> None:
-    one, two = answers(tmp_path / "one.jsonl", {0, 1, 2, 3, 4, 5, 6, 7}), answers(tmp_path / "two.jsonl", {0, 19})
-    report = seldio.compare([one, two], asked, over="clips", resamples=2000)
-    test = report.table("tests").rows[0]
-    assert report.table("tests").title == "paired permutation test over clips; accuracy decides"
-    # ten clips, in which the second is ahead by 1, 2, 2, 2 questions and behind by 1
-    apart = np.array([1, 2, 2, 2, -1, 0, 0, 0, 0, 0]) / 20
-    golden = stats.permutation_test((apart,), np.sum, permutation_type="samples", n_resamples=np.inf)
-    assert test[1] == pytest.approx(golden.pvalue)
-    with pytest.raises(UsageError, match="answers have questions and clips"):
-        seldio.compare([one, two], asked, over="rooms")
+def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
+    """Of one file, of several and in a score, of recordings with several questions and with one."""
+    files = [answers(tmp_path / f"{name}.jsonl", wrong) for name, wrong in (("one", {0, 2, 5, 9}), ("two", {3}))]
+    own = rows(tmp_path / "own.jsonl", [question(number) | {"audio": [f"{number}.wav"]} for number in range(20)])
+    for questions in (asked, own):
+        scored = seldio.score(files[0], questions).table("intervals")
+        names = [column.name for column in scored.columns]
+        alone, both = (seldio.compare(each, questions) for each in (files[0], files))
+        for name in ("accuracy", "read"):
+            cells = {tuple(table.table("overall").rows[0])[index(table, name)] for table in (alone, both)}
+            assert cells == {scored.rows[0][names.index(name)]}
+        assert [table.name for table in alone] == ["overall", "intervals"]
+    assert scored.rows[0][names.index("accuracy")] == Interval(0.8, *wilson(16, 20))
 
 
-def test_one_file_of_answers_has_intervals(asked: Path, tmp_path: Path) -> None:
-    report = seldio.compare(answers(tmp_path / "one.jsonl", {0, 2}), asked, resamples=200)
-    assert [table.name for table in report] == ["overall", "task"]
-    assert report.table("task").rows[0][2] == Interval(0.8, *wilson(8, 10))
+def index(report: ScoreReport, name: str) -> int:
+    return [column.name for column in report.table("overall").columns].index(name)
+
+
+def test_equally_good_systems_are_seldom_called_better(tmp_path: Path) -> None:
+    """40 recordings with 8 questions each, most of which a system has all right or all wrong: 22 pairs of equals."""
+    better, by_question = 0, 0
+    questions = [question(number) | {"audio": [f"{number // 8}.wav"]} for number in range(320)]
+    for seed in range(22):
+        luck = np.random.default_rng(seed)
+        wrong = []
+        for _ in range(2):
+            share = luck.beta(0.3, 0.3, 40).repeat(8)
+            wrong.append(set(np.flatnonzero(luck.random(320) < share).tolist()))
+        said = [
+            [{"id": f"q{n:02}", "prediction": "right" if n in each else "left"} for n in range(320)] for each in wrong
+        ]
+        report = seldio.compare(said, questions, resamples=1000)
+        better += report.table("tests").rows[0][-1] != "undecided"
+        discordant = len(wrong[0] - wrong[1]), len(wrong[1] - wrong[0])
+        by_question += stats.binomtest(discordant[0], sum(discordant)).pvalue < 0.05
+    assert by_question >= 6
+    assert better <= 2
 
 
 def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
@@ -167,7 +148,6 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
     scores = [seldio.score(file, tmp_path / "qa.jsonl").overall["accuracy"] for file in files]
     assert [row[1].value for row in report.table("overall")] == scores  # type: ignore[union-attr]
     assert report.table("tests").rows[0][1] == pytest.approx(2 * 2**-8, abs=0.02)
-    assert report.table("tests").title == "paired permutation test over questions; accuracy decides"
     assert {row[0] for row in report.table("task")} == {"estimate_azimuth", "detect_time"}
     with pytest.raises(UsageError, match="average"):
         seldio.compare(files, tmp_path / "qa.jsonl", average="macro")

@@ -7,14 +7,14 @@ import pytest
 
 from seldio.reports.tables import Column, Interval, UnreliableInterval, WeakInterval
 from seldio.schema.qa import Item, Prediction
-from seldio.scores import intervals, multiple_choice, ruenvaqa
-from seldio.scores.proportions import wilson
+from seldio.scores import choices, intervals
+from seldio.scores.intervals import wilson
 
 COLUMN = Column("accuracy", "accuracy", "%", 1, "higher")
 
 
 def cells(values: np.ndarray, clips: np.ndarray) -> tuple[object, ...]:  # type: ignore[type-arg]
-    (row,) = intervals.table(COLUMN, values, clips, {}).rows
+    (row,) = intervals.table([COLUMN], values[:, None], clips, {}).rows
     return row
 
 
@@ -35,7 +35,7 @@ def test_questions_that_share_a_recording_count_together() -> None:
     assert (found.low, found.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
     assert cells(values, np.repeat(np.arange(50), 10)) == cells(values, np.repeat(np.arange(50), 10))
     right = cells(np.ones(100), np.repeat(np.arange(50), 2))
-    assert right[3:] == (Interval(1.0, *wilson(50, 50)), "Wilson over recordings")
+    assert right[3] == Interval(1.0, *wilson(50, 50))
 
 
 def test_many_recordings_have_the_spread_of_their_sums() -> None:
@@ -61,12 +61,13 @@ def test_every_score_of_answers_has_them_by_group() -> None:
                                      "answer": answer}) for n in range(30)]  # fmt: skip
 
     said = [Prediction.model_validate({"id": str(n), "prediction": "x" if n % 2 else "y"}) for n in range(30)]
-    report = multiple_choice.score(asked("x"), said)
+    report = choices.score(asked("x"), said)
     assert [(row[0], row[1]) for row in report.table("intervals")] == [("all", 30), ("task: a", 15), ("task: b", 15)]
     assert [row[3][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
     assert report.overall["accuracy"] == 0.5
+    assert [row[4][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
     letters = [row.model_copy(update={"prediction": "A"}) for row in said]
-    table = ruenvaqa.score(asked("A"), letters).table("intervals")
+    table = choices.score(asked("A"), letters, profile="ruenvaqa").table("intervals")
     assert [row[0] for row in table] == ["all", "task type: a", "task type: b"]
-    some = multiple_choice.score(asked("x"), said[:20], allow_missing=True).table("intervals")
+    some = choices.score(asked("x"), said[:20], allow_missing=True).table("intervals")
     assert some.rows[0][1] == 20  # the official program counts those with a prediction

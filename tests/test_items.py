@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -154,29 +153,6 @@ def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) ->
     assert {"QAI309": 1} == validate(out).by_rule()  # no recordings
 
 
-def test_the_same_seed_gives_the_same_bytes(labels: Path, tmp_path: Path) -> None:
-    outs = [tmp_path / name for name in ("one", "two", "other")]
-    for out, seed in zip(outs, ("7", "7", "8"), strict=True):
-        RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", seed])
-
-    assert outs[0].read_bytes() == outs[1].read_bytes() != outs[2].read_bytes()
-
-
-def test_what_labels_cannot_answer_is_refused(labels: Path) -> None:
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "--tasks", "speech_content"])
-
-    assert 2 == done.exit_code
-    assert "not the words" in done.stderr
-
-
-def test_per_task_is_kept(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "qa.jsonl"
-    RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--per-task", "2"])
-
-    counts = Counter(json.loads(line)["task_name"] for line in out.read_text("utf-8").splitlines())
-    assert set(counts.values()) <= {1, 2}
-
-
 def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1))
     refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
@@ -214,18 +190,6 @@ def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
 
     first, last = ((tmp_path / name).read_bytes().split(b"\n") for name in ("qa.jsonl", "back.jsonl"))
     assert [json.loads(line) for line in first if line] == [json.loads(line) for line in last if line]
-
-
-def test_real_files_come_back_byte_for_byte(shared: Path, tmp_path: Path) -> None:
-    files = ["so-bench/qa.jsonl", "jasco/v0.csv", "jasco/predictions-example.csv", "ruenvaqa/test.json"]
-    for number, name in enumerate([*files, "ruenvaqa/records.jsonl", "mmau/mmau-test-mini.json"]):
-        source, out = shared / "data" / name, tmp_path / str(number)
-        formats = {"v0.csv": "jasco", "predictions-example.csv": "jasco-predictions", "qa.jsonl": "so-bench"}
-        to = formats.get(source.name) or source.parent.name
-        done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(out)])
-
-        assert 0 == done.exit_code, done.output
-        assert source.read_bytes() == out.read_bytes(), name
 
 
 def test_real_questions_have_their_known_faults_only(shared: Path) -> None:

@@ -235,18 +235,6 @@ def test_units_and_spellings_of_values() -> None:
     }  # fmt: skip
 
 
-def test_rows_of_several_recordings() -> None:
-    head = "Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\tSpecies\n"
-    table, found, reading = read(
-        get("raven"), head + "1\t0.5\t1.5\ta.wav\t0.5\tKnock\n2\t12.5\t13.75\tb.wav\t0.25\tBell\n"
-    )
-    assert found == []
-    assert [part.origin.name for part in reading.parts] == ["a.txt", "b.txt"]
-    assert table.select(["clip", "onset", "offset"]).to_pylist() == [
-        {"clip": "a", "onset": 0.5, "offset": 1.5}, {"clip": "b", "onset": 0.25, "offset": 1.5},
-    ]  # fmt: skip
-
-
 def test_two_people_are_two_clips_and_a_prediction_is_neither() -> None:
     def region(name: str) -> dict[str, Any]:
         value = {"start": 0.5, "end": 1.5, "labels": [name]}
@@ -304,27 +292,6 @@ def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
     assert table.select(["onset", "offset", "class_id", "azimuth"]).to_pylist() == [
         {"onset": 0.5, "offset": 1.7, "class_id": 12, "azimuth": 30.0}
     ]
-
-
-def test_jams_of_scaper_names_the_file_of_a_sound(tmp_path: Path) -> None:
-    value = {"label": "knock", "source_file": "/fg/knock/69.wav", "source_time": 0.25, "event_time": 2.1,
-             "event_duration": 1.2, "snr": 10.3, "role": "foreground", "pitch_shift": -2.1, "time_stretch": None}  # fmt: skip
-    about = {"annotation_metadata": {}, "namespace": "scaper", "sandbox": {"scaper": {"duration": 10.0}}}
-    row = {"time": 2.1, "duration": 1.2, "value": value, "confidence": 1.0}
-    text = json.dumps({"annotations": [{**about, "data": [row]}], "file_metadata": {"duration": 10.0}})
-    (tmp_path / "scene.jams").write_text(text, "utf-8")
-
-    assert seldio.validate(tmp_path / "scene.jams").findings == []
-    (found,) = seldio.read(tmp_path / "scene.jams").to_pylist()
-    assert (found["onset"], found["offset"], found["class_id"], found.get("source")) == (2.1, 3.3, 12, None)
-    assert json.loads(found["extra"])["source_file"] == "/fg/knock/69.wav"
-
-
-def test_the_short_form_of_label_studio_is_refused(tmp_path: Path) -> None:
-    task = {"audio": "kitchen.wav", "label": [{"start": 0.5, "end": 1.7, "labels": ["Knock"]}], "annotator": 1}
-    (tmp_path / "min.json").write_text(json.dumps([task]), "utf-8")
-    (finding,) = seldio.validate(tmp_path / "min.json").findings
-    assert (finding.code, finding.hint) == ("SYN213", "export the labels as JSON, not as JSON-MIN")
 
 
 def test_sources_are_counted(tmp_path: Path) -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
-import shlex
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError, UsageError
 from seldio.formats.own_keys import spelled
 
@@ -176,21 +171,6 @@ def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) 
     found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
     twice = next(finding for finding in found if "q1" in finding.message)
     assert (twice.line, twice.column) == (6, 1)
-
-
-# --- what people met --------------------------------------------------------------------------------------
-
-CASES = Path(__file__).parent / "cases/own-keys"
-
-
-@pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
-def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(case, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    code, said = (case / "expected.txt").read_text().splitlines()
-    done = CliRunner().invoke(app, shlex.split((case / "cmd.txt").read_text())[1:])
-    assert done.exit_code == int(code), done.output
-    assert re.search(said, done.output, re.MULTILINE)
 
 
 KEYS = ("audio", "id", "answer", "options", "task", "extra", "a b", "x.y", "a+b", "ключ")

@@ -27,6 +27,7 @@ from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
 from seldio.reports.bars import Bars
+from seldio.scores.seld import join
 from seldio.scores.seld import score_labels as counting
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
@@ -206,9 +207,9 @@ def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_clips_of_a_table_take_only_their_rows_along(long_table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slice of an Arrow table takes the whole table along when it is pickled."""
     sizes: list[int] = []
-    monkeypatch.setattr(counting, "PART", 20_000)
+    monkeypatch.setattr(join, "PART", 20_000)
 
-    def measured(work: counting.Counting, part: counting.SeldPart) -> counting.Counted:
+    def measured(work: counting.Counting, part: join.SharedPart) -> counting.Counted:
         sizes.append(len(pickle.dumps(part)))
         return real(work, part)
 

@@ -83,8 +83,7 @@ def test_published_list(shared: Path) -> None:
     """The list shows the best system of each team only, and its places are over all systems.
 
     Two neighbours therefore cannot be told from the values: in track A the sums over the list are 21 and 20 where
-    the published places are 17 and 20, in track B two sums are equal. Everything else is reproduced, and seldio
-    names the two pairs.
+    the published places are 17 and 20, in track B two sums are equal. Everything else is reproduced.
     """
     path = shared / "data/dcase2023-ranking.json"
     rows = json.loads(path.read_text("utf-8"))
@@ -103,19 +102,6 @@ def test_published_list(shared: Path) -> None:
     sums = {str(row[0]): row[-1] for table in found.tables for row in table.rows}
     assert (sums["Kim_KU_task3a_4"], sums["Bai_JLESS_task3a_3"]) == (21, 20)
     assert sums["Liu_CQUPT_task3b_1"] == sums["AV_Baseline_FOA"] == 18
-    told = [notice.text for notice in found.notices if notice.name == "published-order"]
-    assert [all(name in text for name in pair) for text, pair in zip(told, open_pairs.values(), strict=True)] == [
-        True
-    ] * 2
-
-
-def test_systems_that_are_not_listed_swap_others(shared: Path) -> None:
-    """With two more systems whose recall is between theirs, the order of the open pair is the published one."""
-    entries = read_scores(shared / "data/dcase2023-ranking.json").entries
-    systems = {entry.system: dict(entry.values) for entry in entries if entry.track == "A"}
-    more = {f"Kim_KU_task3a_{n}": {"ER": 0.46, "F": 0.48, "LE": 15.5, "LR": 0.6 + n / 1000} for n in (1, 2)}
-    names = [str(row[0]) for row in rank({**systems, **more}, FOUR).rows]
-    assert names.index("Kim_KU_task3a_4") < names.index("Bai_JLESS_task3a_3")
 
 
 # --- files -----------------------------------------------------------------------------------------------

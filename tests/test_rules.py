@@ -30,7 +30,6 @@ from seldio.cli.verbs import page
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.parquet import write_parquet
-from seldio.reader_rules import READER_RULES
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE, registry
 
@@ -499,17 +498,6 @@ def test_the_index_says_what_the_rules_say() -> None:
     assert {code: registry.ListedRule.of(rule) for code, rule in CATALOGUE.items()} == dict(registry.index())
 
 
-def test_rules_with_a_check_say_what_they_look_at() -> None:
-    subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
-    assert subjects == {
-        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
-        ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",), ("Ignored",),
-        ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
-        ("Fits",), ("Misfit",),
-    }  # fmt: skip
-    assert all(rule.subject == () for rule in READER_RULES.values())
-
-
 def test_every_code_in_the_source_is_in_the_catalogue_and_the_other_way_round() -> None:
     files = [path for folder in seldio.__path__ for path in Path(folder).rglob("*.py")]
     found = {code for path in files for code in re.findall(r'"([A-Z]{3}[0-9]{3})"', path.read_text("utf-8"))}
@@ -676,10 +664,3 @@ def test_links_are_findings(shared: Path, tmp_path: Path) -> None:
         report = validate(folder, format="starss22")
         assert report.by_rule() == {"SAF108": 1}, case
         assert report.files == 1
-
-
-def test_a_rule_is_looked_for_in_the_module_that_makes_it() -> None:
-    """Here all modules are loaded by now; where none is, a code has to lead to its own."""
-    for code, listed in registry.index().items():
-        if listed.module:
-            assert f'"{code}"' in inspect.getsource(sys.modules[listed.module]), listed

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio.errors import UnknownFormat, UsageError
-from seldio.formats import LABEL_FORMATS, TextFile, get
+from seldio.formats import LABEL_FORMATS, TextFile
 from seldio.formats.base import Role
 from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
 from seldio.reports.tables import Notice, ScoreReport
@@ -56,7 +56,7 @@ def notice(report: ScoreReport, name: str) -> Notice | None:
         (AXES, STARSS23, None, "dcase2020-output", "starss23"),
     ],
 )
-def test_predictions_are_outputs_of_the_year_of_the_profile(
+def test_predictions_are_outputs_of_the_year_of_the_labels(
     tmp_path: Path, prediction: str, reference: str, profile: str | None, read: str, instead: str
 ) -> None:
     report = scored(tmp_path, prediction, reference, profile)
@@ -86,18 +86,6 @@ def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
     good = "".join(f"{f},1,0,0.9,0.1,0.2,0\n" for f in range(25))
     for prediction in (good, STARSS23, "".join(f"{f},1,10,5,150\n" for f in range(25))):
         assert notice(scored(tmp_path, prediction, STARSS23), "format-chosen") is None
-
-
-def test_outputs_of_2019_stay_what_they_are(tmp_path: Path) -> None:
-    """Without a profile, predictions are of the years of the labels."""
-    label = "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.0,2.0,10,-30,1\ncough,1.0,2.0,0,150,2\n"
-    output = "".join(f"{frame},0,{azimuth},0\n" for frame in range(100) for azimuth in (-30, 150))
-    report = scored(tmp_path, output, label)
-    found = notice(report, "format-chosen")
-    assert found is None or "read as dcase2019-output" in found.text
-    misread = notice(report, "misread")
-    assert misread is not None
-    assert misread.text.startswith("the prediction is dcase2019-output")
 
 
 ROLES: st.SearchStrategy[tuple[Role, ...]] = st.sampled_from([("label",), ("output", "submission")])
@@ -227,10 +215,3 @@ def test_a_table_of_several_clips_is_counted_clip_by_clip() -> None:
     assert json.dumps(expected.state_dict()) == json.dumps(live.state_dict())
     with pytest.raises(UsageError, match="no reference labels for the clip c"):
         live.update_all(truth, given)
-
-
-def test_every_profile_has_years() -> None:
-    from seldio.scores.seld.profiles import PROFILES
-
-    assert all(profile.years for profile in PROFILES)
-    assert get("starss23") in LABEL_FORMATS

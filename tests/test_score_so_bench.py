@@ -641,17 +641,3 @@ def test_what_a_task_does_not_read_refuses_no_reply(task, value):
         assert evaluate(asked, verdict, CARD).correct == 1.0
     with pytest.raises(Malformed, match="another request"):
         read(json.dumps({"request": "0123456789ab", **value}), to_judge(asked))
-
-
-def test_numbers_that_a_judge_read_without_the_reference_are_told():
-    item = Item(id="q", task="estimate_azimuth", question="Where?", answer="At 30 degrees.",
-                canonical_answer="30", answer_meta=AnswerMeta(azimuth_deg=30.0))  # fmt: skip
-    verdict = judgement(prediction={"azimuth_deg": 30.0})
-    row = Prediction(id="q", task="estimate_azimuth", prediction="About thirty.")
-    own = {"judge": lambda _: [verdict], "offline": "none", "own_words": True}
-    told = noticed(score([item], [row], CARD, **own))["judge-without-reference"]
-    assert told.text.startswith("1 answer with a number read by a judge that was not shown the reference")
-    shown = Item(id="q", task="multi_hop", question="What?", answer="A bell.", canonical_answer="bell")
-    heard = Prediction(id="q", task="multi_hop", prediction="A gong.")
-    for report in (score([shown], [heard], CARD, **own), score([item], [row], CARD, own_words=True)):
-        assert "judge-without-reference" not in noticed(report)

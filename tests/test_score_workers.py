@@ -16,7 +16,7 @@ import seldio
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
-from seldio.scores.seld import score_labels as counting
+from seldio.scores.seld import join
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 pytestmark = pytest.mark.slow
@@ -73,7 +73,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of a few clips each."""
-    monkeypatch.setattr(counting, "PART", 1 << 13)
+    monkeypatch.setattr(join, "PART", 1 << 13)
 
 
 def full(profile: str | None, average: Any) -> SeldOptions:
@@ -106,9 +106,9 @@ def test_the_same_bytes_wherever_and_in_however_many_parts(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = [scored(data, way) for way in WAYS]
-    monkeypatch.setattr(counting, "PART", 1)  # each clip by itself
+    monkeypatch.setattr(join, "PART", 1)  # each clip by itself
     assert whole == [scored(data, way) for way in WAYS]
-    monkeypatch.setattr(counting, "PART", 1 << 13)
+    monkeypatch.setattr(join, "PART", 1 << 13)
     assert whole == [scored(data, way) for way in WAYS]
     with running(2):
         assert whole == [scored(data, way) for way in WAYS]

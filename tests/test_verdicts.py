@@ -51,8 +51,8 @@ def test_replies_are_listed_the_doubtful_ones_first(files: dict[str, Path], tmp_
     assert report == plain
     found = listed(tmp_path / "all.jsonl")
     assert [(row["id"], row["doubt"]) for row in found] == [
-        ("q2", "the official reading and ours differ"), ("q3", "refused to answer"), ("q5", "no prediction"),
-        ("q1", "wrong"), ("q4", "wrong"), ("q0", ""),
+        ("q3", "refused to answer"), ("q5", "no prediction"), ("q1", "wrong"), ("q2", "wrong"), ("q4", "wrong"),
+        ("q0", ""),
     ]  # fmt: skip
     by_id = {row["id"]: row for row in found}
     assert len(by_id) == 6
@@ -66,6 +66,16 @@ def test_replies_are_listed_the_doubtful_ones_first(files: dict[str, Path], tmp_
         rows = list(csv.DictReader(stream))
     assert [row["id"] for row in rows] == [row["id"] for row in found]
     assert rows[0]["options"] == " | ".join([*OPTIONS, "<b>rain"])
+
+
+def test_a_reading_of_words_that_differs_from_the_official_one_comes_first_and_lines_stay(tmp_path: Path) -> None:
+    question = {"id": "q0", "audio": ["a.wav"], "question": "What?", "options": OPTIONS, "answer": "rain"}
+    reply = "It is not dog barking.\nIt is rain,\r\n=I am sure."
+    seldio.score([{"id": "q0", "prediction": reply}], [question], items=tmp_path / "all.csv")
+    with (tmp_path / "all.csv").open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert row["reply"] == reply
+    assert (row["doubt"], row["read"]) == ("the official reading and ours differ", "rain")
 
 
 def test_two_systems_part_where_their_marks_do(files: dict[str, Path], tmp_path: Path) -> None:

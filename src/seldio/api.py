@@ -532,7 +532,7 @@ def score(
         distance: labels: maximum distance error in metres.
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
-        classes: labels: the class vocabulary; by default the profile's.
+        classes: labels: the class vocabulary; by default that of the labels.
         jackknife: labels: add 95 % confidence intervals as the official programs make them.
         bootstrap: labels: add 95 % confidence intervals by resampling clips, above those of *jackknife* if both are
             asked for; :func:`compare` has more options.
@@ -686,7 +686,7 @@ def compare(
     force: bool = False,
     against: Literal["all", "first", "best"] = "all",
     lead: str | None = None,
-    over: Literal["clips", "rooms", "questions"] | None = None,
+    over: Literal["clips", "rooms"] = "clips",
     resamples: int = 10_000,
     seed: int = 0,
     most: int = 10,
@@ -706,8 +706,7 @@ def compare(
 
     All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
     (bootstrap), p-values two-sided (clips change sides between two systems). One measure, the lead, decides which
-    system is better; the others have Holm's correction. Answers that are right or wrong have Wilson's intervals and
-    McNemar's exact test. The same files and seed give the same report.
+    system is better; the others have Holm's correction. The same files and seed give the same report.
 
     Args:
         systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
@@ -726,8 +725,8 @@ def compare(
         against: which pairs are compared: ``all``, or each system with the ``first`` or the ``best``.
         lead: the measure whose test decides which system is better, chosen before the numbers are seen; by default
             SELD, of energy maps mAP, of answers the first measure. The others have Holm's correction.
-        over: what is resampled: for labels ``clips`` (the default), or ``rooms`` with all their clips; for answers
-            ``questions`` (the default), or ``clips`` with all questions about them.
+        over: what is resampled: ``clips``, of answers the recordings with all questions about them; of labels also
+            ``rooms`` with all their clips.
         resamples: the number of resamples, and of permutations.
         seed: random seed of both.
         most: how many of the clips or questions that differ most are listed.
@@ -736,7 +735,7 @@ def compare(
         distance: labels: maximum distance error in metres.
         relative: labels: maximum relative distance error (error divided by distance).
         onscreen: labels: require matching on-screen flags.
-        classes: labels: the class vocabulary; by default the profile's.
+        classes: labels: the class vocabulary; by default that of the labels.
         join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
             ``order``, or those of SO-Bench as its ``official`` program does.
         offline: answers: how SO-Bench is decided without a judge.
@@ -746,7 +745,7 @@ def compare(
 
     Returns:
         Tables: ``overall``, ``differences``, ``tests``, ``ranks``; of labels ``classes`` and ``clips``; of answers
-        ``discordant``, ``questions``, and one for each grouping, such as ``task``; and notices about them.
+        ``questions``, and one for each grouping, such as ``task``; and notices about them.
 
     Raises:
         InvalidData: a file has an error.
@@ -765,7 +764,7 @@ def compare(
     if not paths:
         raise UsageError("there are no systems to compare")
     answered = holds_answers(paths[0], profile, format)
-    draw = Resampling(resamples, seed, over or ("questions" if answered else "clips"))
+    draw = Resampling(resamples, seed, over)
     reference, split = _of_split(reference, split)
     named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,

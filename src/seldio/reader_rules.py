@@ -116,6 +116,7 @@ _ROWS = (
     Rule("SYN506", "unaligned-annotation", ERROR),
     Rule("SYN507", "several-annotators", INFO),
     Rule("SYN508", "several-recordings", ERROR),
+    Rule("SYN509", "background-sound", INFO),
     # what a file as a whole seems to be
     Rule("SYN901", "unknown-format", ERROR),
     Rule("SYN902", "uncertain-format", INFO),

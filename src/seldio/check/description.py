@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
 from seldio.catalogues.parts import Part
-from seldio.check.facts import total
+from seldio.check.facts import item_counts, total
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.files.names import media_type
 from seldio.files.sources import Place, path_of
+from seldio.findings import Severity
 from seldio.formats import Format, LabelFormat
 from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
 from seldio.formats.datasets import DATASETS, LOOSE
 from seldio.formats.label_csv import Dialect
+from seldio.rules.collection import grouped
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
 
@@ -60,8 +62,9 @@ def _media(path: str) -> dict[str, Any]:
 
 def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
     """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
-    groups = [_group(labels) for labels in examined.labels]
-    items = [_items(rows, named) for rows in _by_file(examined.questions)]
+    unread = {finding.path for finding in examined.report.findings if finding.severity is Severity.ERROR}
+    groups = [_group(labels, unread) for labels in examined.labels]
+    items = [_items(path, rows, named) for path, rows in _by_file(examined.questions).items()]
     report = examined.report
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
@@ -108,7 +111,8 @@ def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
     return found | {"called": called, "complete": complete}
 
 
-def _group(labels: LabelGroup) -> dict[str, Any]:
+def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
+    """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
     format, files = labels.format, [file for one in labels.rows for file in one.files]
     facts = total(one.facts for one in labels.rows)
     return {
@@ -118,39 +122,31 @@ def _group(labels: LabelGroup) -> dict[str, Any]:
         "vocabulary": short(format.vocabulary),
         "files": list(dict.fromkeys(file.path for file in files)),
         "clips": len(files),
-        "silent_clips": sum(file.readable and not file.rows for file in files),
+        "silent_clips": sum(file.readable and not file.rows and file.path not in unread for file in files),
         "rows": facts.rows,
         "columns": list(facts.columns),
     } | facts.counts(format.hop, format.vocabulary)
 
 
-def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> Iterator[list[tuple[Part, CheckedItems]]]:
+def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> dict[str, list[tuple[Part, CheckedItems]]]:
     """What the parts of each file gave that could be read."""
-    files: list[list[tuple[Part, CheckedItems]]] = []
-    for part, one in questions:
-        piece = part.span or part.rows
-        if piece is None or not piece[0]:
-            files.append([])
-        if one.facts is not None:
-            files[-1].append((part, one))
-    return filter(None, files)
+    there = (pair for pair in questions if pair[1].part is not None)
+    return grouped(there, lambda pair: pair[0].files[pair[1].file].entry.path)
 
 
-def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, Any]:
+def _items(path: str, rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, Any]:
     """Counts of the rows of one file, and how long their texts are."""
     part, first = rows[0]
     format = part.format
-    from seldio.formats.items import ItemFormat
-
-    assert isinstance(format, ItemFormat)
-    facts = total(one.facts for _, one in rows)
+    assert format is not None
+    assert first.part is not None
     return {
-        "evidence": "chosen with --format" if named else facts.evidence,
-        "file": part.files[first.file].entry.path,
+        "evidence": "chosen with --format" if named else first.evidence,
+        "file": path,
         "format": format.name,
         "title": format.title,
         "holds": format.holds,
-    } | facts.counts(format.holds)
+    } | item_counts(first.part.table, format.holds)
 
 
 def _said(value: Any) -> str:

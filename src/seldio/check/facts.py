@@ -1,4 +1,4 @@
-"""Counts of labels, of questions and of predictions: those of a part are plain values that add up."""
+"""Counts of labels, of questions and of predictions; those of labels add up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,15 +36,14 @@ class MapTotals:
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> MapTotals:
         """Those of a column of segmentations."""
-        from seldio.formats.dcase_json import list_offsets, points
+        from seldio.formats.dcase_json import list_offsets
 
-        _, polygons, spots = list_offsets(column.combine_chunks())
-        row, _ = points(column.combine_chunks())
+        rows, polygons, spots = list_offsets(column.combine_chunks())
         if not len(spots):
             return cls()
-        starts = np.flatnonzero(np.diff(row, prepend=-1))
+        sizes = np.diff(polygons[rows])
+        starts, sizes = polygons[rows[:-1]][sizes > 0], sizes[sizes > 0]
         peaks = np.maximum.reduceat(spots[:, 2], starts)
-        sizes = np.diff(np.append(starts, len(spots)))
         filled = int(np.count_nonzero(np.diff(polygons)))
         ends = float(peaks.min()), float(peaks.sum()), float(peaks.max())
         return cls(len(starts), filled, len(spots), int(sizes.max()), ends)
@@ -143,125 +142,62 @@ def _sum(one: Mapping[Any, int] | None, other: Mapping[Any, int] | None) -> dict
 
 # --- questions and predictions ---------------------------------------------------------------------
 
-#: Columns whose values are counted, and those whose characters are.
-_COUNTED = ("task", "split", "language", "dataset", "options")
-_TEXTS = ("question", "answer", "prediction")
-_NAMES = ("id", "audio", "prompt")
+
+def item_counts(table: pa.Table, holds: str) -> dict[str, Any]:
+    """Counts of the questions or predictions of a file, and how long their texts are."""
+    names = table.schema.names
+    found: dict[str, Any] = {
+        "rows": len(table),
+        "ids": _different(table, "id"),
+        "audio_files": _different(table, "audio"),
+        "tasks": _counted(table, "task"),
+    }
+    if holds == "predictions" or not len(table):
+        given = _texts(table, "prediction")
+        found["prompts"] = _different(table, "prompt")
+        empty = len(table) - len(given) if "prediction" in names else 0
+        found["predictions"] = {"given": len(given), "empty": empty}
+        return found | {"characters": {"prediction": _lengths(given)}}
+    found |= {f"{name}s": _counted(table, name) for name in ("split", "language", "dataset")}
+    found["options"] = _counted(table, "options")
+    known = len(_texts(table, "answer"))
+    found["answers"] = {"known": known, "hidden": len(table) - known}
+    spans = pc.subtract(table["end"], table["start"]).drop_null().to_numpy()
+    if len(spans):
+        found["seconds"] = {"shortest": spans.min().item(), "mean": spans.mean().item(), "longest": spans.max().item()}
+    return found | {"characters": {name: _lengths(_texts(table, name)) for name in ("question", "answer")}}
 
 
-@dataclasses.dataclass(frozen=True)
-class Lengths:
-    """Characters of the texts that are not empty."""
-
-    texts: int = 0
-    characters: int = 0
-    shortest: int = 0
-    longest: int = 0
-
-    @classmethod
-    def of(cls, texts: pa.ChunkedArray) -> Lengths:
-        """Those of a column."""
-        lengths = pc.utf8_length(texts.filter(_written(texts))).to_numpy()
-        return cls(len(lengths), int(lengths.sum()), int(lengths.min()), int(lengths.max())) if len(lengths) else cls()
-
-    def __add__(self, other: Lengths) -> Lengths:
-        """Those of both."""
-        some = [one for one in (self, other) if one.texts] or [self]
-        return Lengths(
-            self.texts + other.texts, self.characters + other.characters,
-            min(one.shortest for one in some), max(one.longest for one in some),
-        )  # fmt: skip
-
-    def counts(self) -> dict[str, float] | None:
-        """The shortest, the mean and the longest; None where no text has a character."""
-        if not self.texts:
-            return None
-        mean = round(self.characters / self.texts, 1)
-        return {"shortest": self.shortest, "mean": mean, "longest": self.longest}
+def _counted(table: pa.Table, name: str) -> dict[str, int]:
+    """How often each value of a column stands, the most frequent first; of options how many there are."""
+    column = table[name].drop_null() if name in table.schema.names else pa.chunked_array([], pa.string())
+    values = pc.list_value_length(column).cast(pa.string()) if name == "options" else column
+    counts = {each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()}
+    return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
 
 
-@dataclasses.dataclass(frozen=True)
-class ItemFacts:
-    """Counts of the questions or predictions of a file, or of a run of its lines."""
-
-    evidence: str  # what the file was recognised by
-    rows: int
-    counted: Mapping[str, Mapping[Any, int]]  # by column, how often each value stands
-    lengths: Mapping[str, Lengths]  # by column
-    seconds: tuple[np.ndarray[Any, Any], ...]  # of each part, how much of the recordings is asked about
-    names: tuple[pa.Table, ...]  # of each part, the columns whose different values are counted
-
-    @classmethod
-    def of(cls, reading: ItemReading) -> ItemFacts:
-        """What was read."""
-        table = reading.table
-        names = table.schema.names
-        columns = {name: table[name] for name in _COUNTED if name in names}
-        if "options" in columns:
-            columns["options"] = pc.list_value_length(columns["options"]).cast(pa.string())
-        asked = pc.subtract(table["end"], table["start"]).drop_null().to_numpy() if "end" in names else np.empty(0)
-        return cls(
-            _evidence(reading),
-            len(table),
-            {
-                name: {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
-                for name, column in columns.items()
-            },
-            {name: Lengths.of(table[name]) for name in _TEXTS if name in names},
-            (asked,),
-            (table.select([name for name in _NAMES if name in names]),),
-        )
-
-    def __add__(self, other: ItemFacts) -> ItemFacts:
-        """Those of both; *other* comes behind in the file."""
-        return ItemFacts(
-            self.evidence if self.rows else other.evidence,
-            self.rows + other.rows,
-            {name: _sum(counts, other.counted[name]) for name, counts in self.counted.items()},
-            {name: lengths + other.lengths[name] for name, lengths in self.lengths.items()},
-            self.seconds + other.seconds,
-            self.names + other.names,
-        )
-
-    def counts(self, holds: str) -> dict[str, Any]:
-        """Counts of the rows, and how long their texts are."""
-        found: dict[str, Any] = {
-            "rows": self.rows,
-            "ids": self._different("id"),
-            "audio_files": self._different("audio"),
-            "tasks": self._ordered("task"),
-        }
-        if holds == "predictions" or not self.rows:
-            lengths = self.lengths.get("prediction", Lengths())
-            found["prompts"] = self._different("prompt")
-            rows = self.rows if "prediction" in self.lengths else 0
-            found["predictions"] = {"given": lengths.texts, "empty": rows - lengths.texts}
-            return found | {"characters": {"prediction": lengths.counts()}}
-        for name in ("split", "language", "dataset"):
-            found[f"{name}s"] = self._ordered(name)
-        found["options"] = self._ordered("options")
-        known = self.lengths["answer"].texts
-        found["answers"] = {"known": known, "hidden": self.rows - known}
-        spans = np.concatenate(self.seconds)
-        if len(spans):
-            longest, mean = spans.max().item(), spans.mean().item()
-            found["seconds"] = {"shortest": spans.min().item(), "mean": mean, "longest": longest}
-        return found | {"characters": {name: self.lengths[name].counts() for name in ("question", "answer")}}
-
-    def _different(self, name: str) -> int:
-        """Count the different values of a column that are not empty texts."""
-        columns = [table[name] for table in self.names if name in table.column_names]
-        values = [pc.list_flatten(column) if name == "audio" else column for column in columns]
-        chunks = [chunk for column in values for chunk in column.chunks]
-        texts = pa.chunked_array(chunks, pa.string())
-        return int(pc.count_distinct(texts.filter(_written(texts))).as_py())
-
-    def _ordered(self, name: str) -> dict[str, int]:
-        """How often each value stands, the most frequent first."""
-        return dict(sorted(self.counted[name].items(), key=lambda pair: -pair[1]))
+def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """The texts of a column that are not empty."""
+    column = table[name] if name in table.schema.names else pa.chunked_array([], pa.string())
+    return column.filter(pc.fill_null(pc.not_equal(column, ""), False))
 
 
-def _evidence(reading: ItemReading) -> str:
+def _lengths(texts: pa.ChunkedArray) -> dict[str, float] | None:
+    """Characters of the shortest, the mean and the longest; None where there is none."""
+    lengths = pc.utf8_length(texts).to_numpy()
+    if not len(lengths):
+        return None
+    mean = round(int(lengths.sum()) / len(lengths), 1)
+    return {"shortest": int(lengths.min()), "mean": mean, "longest": int(lengths.max())}
+
+
+def _different(table: pa.Table, name: str) -> int:
+    """How many different ids, recordings or prompts there are."""
+    values = _texts(table, name) if name == "prompt" else table[name]
+    return int(pc.count_distinct(pc.list_flatten(values) if name == "audio" else values).as_py())
+
+
+def evidence_of(reading: ItemReading) -> str:
     """What a file of questions or predictions was recognised by."""
     format = reading.format
     from seldio.formats.json_items import JsonItems
@@ -276,14 +212,6 @@ def _evidence(reading: ItemReading) -> str:
     return "the keys of its records"
 
 
-def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Which rows have a text that is not empty."""
-    return pc.fill_null(pc.not_equal(column, ""), False)
-
-
-Facts = TypeVar("Facts", LabelFacts, ItemFacts)
-
-
-def total(facts: Iterable[Facts | None]) -> Facts:
-    """The sum of facts of one kind, of which there are some."""
+def total(facts: Iterable[LabelFacts | None]) -> LabelFacts:
+    """The sum of facts, of which there are some."""
     return reduce(lambda one, other: one + other, (one for one in facts if one is not None))

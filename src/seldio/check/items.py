@@ -1,23 +1,18 @@
-"""Questions and predictions checked part by part: their rows, what they answer, and on the sum each file as a whole.
-
-A part of a file gives the findings about its rows, and the columns by which rows are compared with those of other
-parts: ids that appear twice, counts of tasks, the recordings that questions name.
-"""
+"""Questions and predictions: read part by part, and checked file by file."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
-from seldio import rules
 from seldio.catalogues.parts import Part
-from seldio.check.facts import ItemFacts
+from seldio.check.facts import evidence_of
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
 from seldio.files import Source
@@ -28,7 +23,7 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
-from seldio.rules.item_audio import Audio, check_file
+from seldio.rules.item_audio import Audio
 from seldio.rules.item_table import ItemTable, moved
 from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
@@ -39,24 +34,22 @@ class CheckedItems(NamedTuple):
     """What a file of questions or predictions gave, or a part of one."""
 
     file: int  # its number in the part
-    outputs: bool  # whether there is a model's output among its rows
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # what was wrong when it was read, and with answers to known questions
     lines: int  # how many it has
-    part: ItemTable | None  # what rules for the whole file need of it; None where nothing can be read
-    recordings: Audio | None  # what it tells of its recordings
+    outputs: bool = False  # whether there is a model's output among its rows
+    part: ItemTable | None = None  # its rows; None where nothing can be read
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
-    facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
+    evidence: str = ""  # what it was recognised by, where whoever asks wants to know
 
 
 @dataclasses.dataclass(frozen=True)
 class ItemCheck:
-    """Reads a part of questions or predictions and runs the rules for rows."""
+    """Reads a part of questions or predictions, and compares predictions with their questions."""
 
-    look: Lookup  # finds the recordings that questions name
     reference: AnyReference = None  # the questions that are answered, where known
     inside: bool = False  # whether the files are those of a submission to MERA, one for each task
     keep: bool = False  # keep the readings themselves
-    facts: bool = False  # count what is in the rows; where the readings are not kept, that is all that is done
+    facts: bool = False  # say what files were recognised by
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""
@@ -66,19 +59,15 @@ class ItemCheck:
         for file in part.texts(damaged.append):
             found: list[Finding] = []
             reading = part.reading(file, self._task_sink(file.name, found.append))
-            one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
+            one = CheckedItems(numbers[file.path], (), file.data.count(b"\n"))
             if reading is not None:
+                found += check_predictions(reading, file.name, self.reference, self.inside)
                 one = one._replace(
                     outputs=has_outputs(reading),
+                    part=ItemTable.of(reading, keep=False),
                     reading=reading if self.keep else None,
-                    facts=ItemFacts.of(reading) if self.facts else None,
+                    evidence=evidence_of(reading) if self.facts else "",
                 )
-            if reading is not None and (self.keep or not self.facts):
-                table = ItemTable.of(reading)
-                found += rules.findings(table)
-                found += check_predictions(reading, file.name, self.reference, self.inside)
-                recordings = Audio.of(table, partial(self.look.find, name=file.name))
-                one = one._replace(part=table.slim(), recordings=recordings)
             rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
         return damaged, rows
 
@@ -147,32 +136,37 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
 # --- all parts of a file together -------------------------------------------------------------------------------
 
 
-def item_findings(found: Iterable[tuple[Part, CheckedItems]], referred: bool = False) -> Iterator[Finding]:
-    """What is wrong with the files of all parts, in the order of the parts.
+def item_findings(
+    found: Iterable[tuple[Part, CheckedItems]], look: Lookup | None, referred: bool = False
+) -> Iterator[Finding]:
+    """What is wrong with the files of all parts, in the order of the parts; *look* finds the recordings they name.
 
+    Without it, no more is said than what was wrong when they were read.
     Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).
     """
-    for _, some in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
-        yield from _file_findings(list(some), REFERRED if referred else ())
+    for _, pieces in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
+        yield from _file_findings(list(pieces), look, REFERRED if referred else ())
 
 
-def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]], skip: Container[str]) -> Iterator[Finding]:
+def _file_findings(
+    pieces: Sequence[tuple[Part, CheckedItems]], look: Lookup | None, skip: Container[str]
+) -> Iterator[Finding]:
     before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
     found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
     yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)
-    there = [(part, rows) for part, rows in pieces if rows.part is not None]
-    again: dict[int, ItemReading] = {}
+    there = [(part, rows, rows.part) for part, rows in pieces if rows.part is not None]
 
+    @lru_cache(2)
     def reading(number: int) -> ItemReading:
-        part, rows = there[number]
-        if number not in again:
-            again[number] = rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
-        return again[number]
+        part, rows, _ = there[number]
+        return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
 
-    parts = [(rows.part, rows.lines) for _, rows in there if rows.part is not None]
-    recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
-    if parts:
-        yield from check_file(parts, recordings, reading, skip)
+    if there:
+        part, rows, table = there[0]
+        table.join([other for _, _, other in there[1:]], [rows.lines for _, rows, _ in there], reading)
+        if look is not None:
+            audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
+            yield from table.report(audio, skip=skip)
 
 
 def _advised(source: Source, reference: ItemReference) -> str:

@@ -19,7 +19,7 @@ from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value, task_name
 from seldio.rules.collection import Reference
-from seldio.rules.item_table import ItemFile, ItemTable
+from seldio.rules.item_table import ItemTable
 from seldio.rules.items import repeated_id
 from seldio.rules.predictions import ItemReference
 from seldio.rules.registry import findings
@@ -76,8 +76,7 @@ def _questions(told: Catalogue) -> ItemReference | None:
             )
         if reading is None or not reading.rows:
             raise UsageError(f"{printable(source.path)} holds no questions")
-        whole = ItemFile([(ItemTable.of(reading), 0)], {0: reading}.__getitem__)
-        for finding in findings(whole, chosen=[repeated_id]):
+        for finding in findings(ItemTable.of(reading), chosen=[repeated_id]):
             raise_errors(finding)  # no prediction can be joined to an id that appears twice
         gold = {id_value(row.id): row.answer or "" for row in items}
         return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})

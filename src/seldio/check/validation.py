@@ -33,6 +33,7 @@ from seldio.rules.ignored import Ignored
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import Misfit
 from seldio.rules.tree_media import is_sound, is_video
+from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup
@@ -225,10 +226,12 @@ class _Checking:
             return []
         from seldio.check.items import ItemCheck, check_kind, item_findings
 
-        check = ItemCheck(self.look, self.reference, submitted, keep=self.rows, facts=self.facts)
+        check = ItemCheck(self.reference, submitted, keep=self.rows, facts=self.facts)
         here = self.rows or self.reference is not None or submitted or self.source.kind not in ("file", "folder")
-        items = list(chain(*self.checked(check, parts, what="checking questions", here=here)))
-        self.found += item_findings(items, self.reference is not self.clips)
+        with memory_given_back():
+            items = list(chain(*self.checked(check, parts, what="checking questions", here=here)))
+            look = self.look if self.rows or not self.facts else None  # a description does not judge
+            self.found += item_findings(items, look, self.reference is not self.clips)
         if not submitted or self.clips is not None:
             check_kind(self.source, self.reference, [one for _, one in items], labels)
         return items

@@ -65,13 +65,12 @@ def compare(
         help="The measure whose test decides which system is better; by default SELD, mAP or accuracy.",
         rich_help_panel=_STATISTICS,
     ),
-    over: str | None = typer.Option(
-        None,
-        metavar="[clips|rooms|questions]",
-        help="What to resample: clips (labels), or rooms with all their clips; questions (answers), or clips with all "
-        "their questions.",
+    over: str = typer.Option(
+        "clips",
+        metavar="[clips|rooms]",
+        help="What to resample: clips, with all questions about them; or rooms with all their clips (labels).",
         rich_help_panel=_STATISTICS,
-        autocompletion=one_of("clips", "rooms", "questions"),
+        autocompletion=one_of("clips", "rooms"),
     ),
     resamples: int = typer.Option(
         10_000, metavar="N", help="Number of resamples and of permutations.", rich_help_panel=_STATISTICS

@@ -35,27 +35,15 @@ from seldio.formats.own_dataset import OwnDataset
 from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
 from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
+from seldio.schema.column_names import LIKELY, UNIT, plain_title
 from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS
 from seldio.schema.splits import is_name
 from seldio.text import clipped, listed, plural, printable
 
-#: Fields by what columns are called, units and signs between words aside; a field has the first column that fits.
-_TITLES = {
-    "clip": "filename|file|recording|audio|audiofile|wav|wavfile|clip|clipname|path|filepath",
-    "onset": "onset|onsets|start|starttime|begin|begintime|from",
-    "offset": "offset|offsets|end|endtime|stop|to|until",
-    "frame": "frame|frames|frameindex|time|times|timestamp|t|sec|second|seconds",
-    "class_name": "label|labels|class|classname|event|sound|name|category|species|type|what",
-    "class_id": "classid|class|classindex|label|category",
-    "source": "source|sourceid|track|trackid|id",
-    "azimuth": "azimuth|azi|az|angle|doa|bearing|direction|theta",
-    "elevation": "elevation|ele|el|height",
-    "distance": "distance|dist|range|r|radius|metres|meters",
-    "score": "score|confidence|probability",
-}
-_UNIT = re.compile(
-    r"(?i)[\s_.(\[-]+(?P<unit>s|sec|seconds?|ms|deg|degrees?|°|rad|radians?|m|met(?:er|re)s?|cm|mm)[)\]]?$"
-)
+#: Fields that columns are looked for; a field has the first column that fits.
+_LOOKED_FOR = (
+    "clip", "onset", "offset", "frame", "class_name", "class_id", "source", "azimuth", "elevation", "distance", "score",
+)  # fmt: skip
 _UNITS = {"sec": "s", "second": "s", "seconds": "s", "deg": "degrees", "degree": "degrees", "°": "degrees",
           "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m", "metres": "m"}  # fmt: skip
 #: The units that are assumed where a column does not name one; of a frame, where it has decimals or is called a time.
@@ -90,8 +78,8 @@ class UnknownTable(NamedTuple):
     @property
     def known(self) -> int:
         """How many of its columns are called like fields of labels."""
-        names = {_plain_title(title) for title in self.header}
-        return sum(not names.isdisjoint(pattern.split("|")) for pattern in _TITLES.values())
+        names = {plain_title(title) for title in self.header}
+        return sum(not names.isdisjoint(LIKELY[field]) for field in _LOOKED_FOR)
 
 
 class ProposedColumn(NamedTuple):
@@ -143,7 +131,7 @@ class NewDataset:
         cells = [tuple(row[at] for table in self.tables for row in table.rows) for at in range(len(first))]
         told = _told(self.said.columns, first)
         free = [title for title in first if title not in told]
-        found = {title: one for one in _TITLES for title in _best(one, free, dict(zip(first, cells, strict=True)))}
+        found = {title: one for one in _LOOKED_FOR for title in _best(one, free, dict(zip(first, cells, strict=True)))}
         taken: set[str] = {name for name, _ in told.values() if name}
         columns = []
         for title, values in zip(first, cells, strict=True):
@@ -163,7 +151,6 @@ class NewDataset:
 
     @property
     def _numbers(self) -> range:
-        """The class numbers up to the highest."""
         cells = [cell for one in self.columns if one.field == "class_id" for cell in one.values if cell.isdecimal()]
         return range(max(map(int, cells), default=-1) + 1)
 
@@ -198,7 +185,6 @@ class NewDataset:
 
     @property
     def _folder(self) -> Path:
-        """Where the dataset lies."""
         place = Path(self.source.path)
         return place if place.is_dir() else place.parent
 
@@ -314,7 +300,6 @@ def write_known(path: str, format: str | None = None) -> Path:
 
 
 def _splits(files: Iterable[Entry]) -> list[str]:
-    """Folders of label files that are called like splits."""
     return sorted(filter(is_name, {part for entry in files for part in entry.name.split("/")[:-1]}))
 
 
@@ -377,16 +362,11 @@ def _told(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str,
     return found
 
 
-def _plain_title(title: str) -> str:
-    """How a column is called, without its unit and signs."""
-    return re.sub(r"[\W_]+", "", _UNIT.sub("", title).lower())
-
-
 def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]]) -> list[str]:
     """The column that is called like a *field* and holds values of its kind; none or one."""
-    for pattern in _TITLES[field].split("|"):
+    for pattern in LIKELY[field]:
         for title in titles:
-            name = _plain_title(title)
+            name = plain_title(title)
             words = not all(map(numeric, cells[title]))
             if name == pattern and bool(cells[title]) and words == (field in ("clip", "class_name")):
                 return [title]
@@ -395,7 +375,7 @@ def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]])
 
 def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
     """The unit of a column, as its header names it, or as its values are."""
-    match = _UNIT.search(title)
+    match = UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
     unit = _UNITS.get(named, named)
     if unit in FIELDS.get(field, ()):
@@ -406,7 +386,6 @@ def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
 
 
 def _said(rows: pa.Table, own: OwnDataset) -> Iterator[str]:
-    """Rows in words."""
     names = list(own.record.get("classes", ()))
     for row in rows.to_pylist():
         time = f"frame {row['frame']}" if "frame" in row else f"{row['onset']:g} s"

@@ -99,14 +99,12 @@ def compared_items(holds: str, old: Sequence[ItemReading], new: Sequence[ItemRea
 
 
 def _ids(table: pa.Table) -> pa.Array | None:
-    """The ids; None where a row has none."""
     if "id" not in table.column_names or table["id"].null_count:
         return None
     return table["id"].combine_chunks()
 
 
 def _contents(table: pa.Table) -> pa.Array | None:
-    """Recording and question of each row."""
     parts = [name for name in ("audio", "question", "prompt", "start") if name in table.column_names]
     columns = [
         pc.binary_join(table[name], "\x1f") if pa.types.is_list(table[name].type) else table[name].cast(pa.string())

@@ -34,12 +34,9 @@ from seldio.differences.rows import (
 from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
-from seldio.parallel import cut, parallel_map
-from seldio.scores.seld.join import ClipRows, LabelFiles, Labels, labels_of
+from seldio.parallel import parallel_map
+from seldio.scores.seld.join import Labels, SharedPart, labels_of, settled, shared_parts
 from seldio.text import listed, printable
-
-#: Bytes of both versions that are compared together, as if they were text.
-PART = 1 << 22
 
 
 class WholeCause(NamedTuple):
@@ -77,15 +74,6 @@ class LabelChanges:
         )  # fmt: skip
 
 
-class VersionPart(NamedTuple):
-    """Some clips of both versions."""
-
-    clips: tuple[str, ...]
-    old: ClipRows
-    new: ClipRows
-    size: int
-
-
 @dataclasses.dataclass(frozen=True)
 class Comparing:
     """The work on a part."""
@@ -95,13 +83,13 @@ class Comparing:
     fields: tuple[str, ...]  # values that both have
     sources: bool  # whether both number their sources
 
-    def __call__(self, part: VersionPart) -> LabelChanges:
+    def __call__(self, part: SharedPart) -> LabelChanges:
         """What changed in *part*.
 
         Raises:
             InvalidData: something in a file cannot be read.
         """
-        (one, amiss), (two, wrong) = part.old.rows(as_read=True), part.new.rows(as_read=True)
+        (one, amiss), (two, wrong) = part.first.rows(as_read=True), part.second.rows(as_read=True)
         tables, hop = self._alike(one, two)
         index = {clip: number for number, clip in enumerate(part.clips)}
         labels, rests = Codes(), Codes()
@@ -211,15 +199,7 @@ def compared(found: LabelVersions, force: bool) -> LabelChanges:
     Raises:
         InvalidData: a version has errors, and they are not forced.
     """
-    sizes = found.old.sizes, found.new.sizes
-
-    def size(clip: str) -> int:
-        return sum(side.get(clip, 0) for side in sizes)
-
-    parts = [
-        VersionPart(tuple(some), found.old.some(some), found.new.some(some), sum(map(size, some)))
-        for some in cut(found.common, PART, size)
-    ]
+    parts = shared_parts(found.old, found.new, found.common)
     sides = found.old.layout, found.new.layout
     fields = tuple(name for name in FIELDS if all(name in fields_of(side.fields) for side in (found.old, found.new)))
     numbered = "source" in found.old.fields & found.new.fields
@@ -227,8 +207,5 @@ def compared(found: LabelVersions, force: bool) -> LabelChanges:
     total = LabelChanges()
     for one in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
         total += one
-    for side, faults in zip((found.old, found.new), total.faults, strict=True):
-        every = joined([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
-        every.settle(force)
+    settled(list(zip((found.old, found.new), total.faults, strict=True)), force)
     return total

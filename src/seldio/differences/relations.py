@@ -113,7 +113,6 @@ def _increasing(numbers: Ints) -> bool:
 
 
 def _shift(old: VersionRows, new: VersionRows, hop: float) -> ClipChange | None:
-    """All events earlier or later by one time."""
 
     def starts(side: VersionRows) -> Ints:
         order = np.lexsort((side.start, side.source, side.label))
@@ -154,7 +153,6 @@ _ONSETS = 200
 
 
 def _sources(old: VersionRows, new: VersionRows) -> ClipChange | None:
-    """Every source with another number, the same one throughout."""
     if (old.source == NO_SOURCE).all() or (new.source == NO_SOURCE).all():
         return None
     sides = []
@@ -229,7 +227,6 @@ def _exchanged(old: VersionRows, new: VersionRows, a: Ints, b: Ints) -> ClipChan
 
 
 def _changed(field: str, before: Floats, after: Floats) -> ClipChange | None:
-    """What was done to a field of all rows."""
     within = tolerance(before, after)
     known = ~(np.isnan(before) | np.isnan(after))
     if known.sum() < LEAST or (apart(field, before, after) <= within).mean() >= EXPLAINED:

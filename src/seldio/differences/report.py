@@ -190,7 +190,6 @@ def _one(words: str, count: int) -> str:
 
 
 def _renamings(kind: str, clips: Sequence[ChangedClip]) -> str:
-    """Which classes became which."""
     if kind != "renamed":
         return ""
     counts = Counter(

@@ -78,7 +78,7 @@ def version_rows(
         none = np.empty(0, np.int64)
         return VersionRows(none, none, none, none, none, {name: np.empty(0) for name in fields}, none)
     codes, names = clip_codes(table)
-    clip = np.array([clips[name] for name in names], dtype=np.int64)[codes]
+    clip = np.array([clips.get(name, -1) for name in names], dtype=np.int64)[codes]  # a slice names other clips too
     if has(table, "frame"):
         start = np.asarray(table["frame"].to_numpy(), np.int64)
         stop = start + 1

@@ -19,25 +19,25 @@ from seldio.findings import Sink
 from seldio.formats.base import TextFile
 from seldio.formats.cells import number_in
 from seldio.formats.label_tools import (
+    LIMITS,
+    LINE,
     Report,
     ToolFormat,
     ToolLabel,
     ToolPart,
     ToolText,
     as_written,
+    cells_of,
     comma_number,
-    pointed,
     seconds,
     text_of,
+    with_points,
 )
 from seldio.schema.events import ClipFile
 from seldio.text import plural
 
-#: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz; every tool that has them uses these.
-LIMITS = ("low_hz", "high_hz")
 _TIME = r"[+-]?[0-9]+(?:[.,][0-9]*)?"
 _LIKELY = re.compile(rf"{_TIME}\t{_TIME}\t[^\t]*|\\\t{_TIME}\t{_TIME}")
-_LINE = re.compile(r"[^\r\n]+")
 _FORM = "a line is START<TAB>END<TAB>TEXT, in seconds: in Audacity, File > Export Other > Export Labels"
 #: Bytes of a file that are looked at to tell what it is, and the share of its lines that have to look right.
 HEAD, _SHARE = 4096, 0.5
@@ -52,7 +52,7 @@ class AudacityFormat(ToolFormat):
         if b"\t" not in data[:HEAD]:
             return 0.0
         head = data[:HEAD].decode(errors="ignore").removeprefix("\ufeff")
-        lines = [match[0] for match in _LINE.finditer(head) if match[0].strip()]
+        lines = [match[0] for match in LINE.finditer(head) if match[0].strip()]
         lines = lines[:-1] if len(data) > HEAD and len(lines) > 1 else lines  # the last one is cut
         good = sum(_LIKELY.fullmatch(line) is not None for line in lines)
         # three columns of numbers are something else, unless the file is called like one of labels
@@ -61,19 +61,13 @@ class AudacityFormat(ToolFormat):
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`."""
-        source = ToolText(file)
-        report = source.report(sink)
-        if file.data.startswith(b"\xef\xbb\xbf"):
-            report("SYN103", (0, 0), "the file begins with a byte order mark", "save as UTF-8 without BOM")
-        newline = "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
-        part = ToolPart(file, ClipFile(file.clip, file.name, newline), source.place)
+        source = ToolText(file, sink)
+        part = source.part()
         last: ToolLabel | None = None
-        for match in _LINE.finditer(source.text):
-            if not match[0].strip():
-                continue
-            if match[0].startswith("\\"):
-                _limits(match[0], match.start(), last, report)
-            elif (last := _label(match[0], match.start(), report)) is not None:
+        for line in source.lines():
+            if line[0].startswith("\\"):
+                _limits(line, last, source.report)
+            elif (last := _label(line, source.report)) is not None:
                 part.labels.append(last)
         yield part
 
@@ -91,51 +85,32 @@ class AudacityFormat(ToolFormat):
 
     def repaired(self, text: str, codes: Sequence[str]) -> str:
         """See :meth:`ToolFormat.repaired`: times with commas get points."""
-        if "SYN503" not in codes:
-            return text
-
-        def line(match: re.Match[str]) -> str:
-            numbers = 3 if match[0].startswith("\\") else 2
-            cells = match[0].split("\t", 2)
-            return "\t".join([*map(pointed, cells[:numbers]), *cells[numbers:]])
-
-        return _LINE.sub(line, text)
+        return with_points(text, lambda cells: range(3 if cells[0] == "\\" else 2)) if "SYN503" in codes else text
 
 
-def _cells(line: str, start: int) -> list[tuple[str, int]]:
-    """The cells of a line, each with where it begins."""
-    found = []
-    for cell in line.split("\t"):
-        found.append((cell, start))
-        start += len(cell) + 1
-    return found
-
-
-def _label(line: str, start: int, report: Report) -> ToolLabel | None:
-    """The label of a line; None, after findings, where it is none."""
-    cells, whole = _cells(line, start), (start, start + len(line))
+def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
+    """Return the label of a line; None, after findings, where it is none."""
+    cells = cells_of(line)
     if not 2 <= len(cells) <= 3:
-        report("SYN501", whole, f"{plural(len(cells), 'cell')} between tabs; expected start, end and text", _FORM)
+        report("SYN501", line.span(), f"{plural(len(cells), 'cell')} between tabs; expected start, end and text", _FORM)
         return None
-    onset, offset = (comma_number(cell, (at, at + len(cell)), what, report)
-                     for (cell, at), what in zip(cells, ("start", "end"), strict=False))  # fmt: skip
-    text, begins = cells[2] if len(cells) > 2 else ("", whole[1])
-    spans = [(at, at + len(cell)) for cell, at in cells]
-    label = ToolLabel(onset or 0.0, offset or 0.0, "", {"": whole, "onset": spans[0], "offset": spans[1]})
+    (start, start_span), (end, end_span), *texts = cells
+    onset, offset = comma_number(start, start_span, "start", report), comma_number(end, end_span, "end", report)
+    text, (begins, _) = texts[0] if texts else ("", (line.end(), line.end()))
+    label = ToolLabel(onset or 0.0, offset or 0.0, "", {"": line.span(), "onset": start_span, "offset": end_span})
     good = label.read_text(text, begins, report)
     return label if good and onset is not None and offset is not None else None
 
 
-def _limits(line: str, start: int, label: ToolLabel | None, report: Report) -> None:
+def _limits(line: re.Match[str], label: ToolLabel | None, report: Report) -> None:
     """Give a label the limits of frequency of the line that follows it."""
-    cells = _cells(line, start)
+    cells = cells_of(line)
     if len(cells) != 3 or label is None:
         what = "limits of frequency without a label" if label is None else "not a low and a high frequency"
-        report("SYN501", (start, start + len(line)), what, "a line with limits follows its label: \\<TAB>LOW<TAB>HIGH")
+        report("SYN501", line.span(), what, "a line with limits follows its label: \\<TAB>LOW<TAB>HIGH")
         return
-    for key, cell in zip(LIMITS, cells[1:], strict=True):
-        span = (cell[1], cell[1] + len(cell[0]))
-        value = comma_number(cell[0], span, key.removesuffix("_hz") + " frequency", report)
+    for key, (cell, span) in zip(LIMITS, cells[1:], strict=True):
+        value = comma_number(cell, span, key.removesuffix("_hz") + " frequency", report)
         if value is not None:
             label.extra[key] = value
 

@@ -52,6 +52,11 @@ class TextFile:
         return format_of_file(self.data, self.name)
 
 
+def newline_of(data: bytes) -> str:
+    """Return how the lines of a text end: with CR LF where all of them do."""
+    return "\r\n" if 0 < data.count(b"\r\n") == data.count(b"\n") else "\n"
+
+
 #: How Parquet files begin, and end.
 PARQUET_MAGIC = b"PAR1"
 

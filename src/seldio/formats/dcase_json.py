@@ -10,8 +10,8 @@ Labels have no score. The direction of a source is that of its point with the hi
 elevation 90 - y, x from 0 to 360 and y from 0 to 180. Whatever
 else a file holds comes back when it is written again: unknown keys of an annotation are in the column
 ``extra``, unknown keys of the file in ``ClipFile.extra``. There the key ``annotations`` describes the
-layout, where it is not the official one: ``indent``, the ``order`` of keys, and which numbers are
-written ``whole``.
+layout, where it is not the official one: ``indent``, the ``order`` of keys, and points in whole ``pixels``. Other
+numbers come back by their value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import pyarrow.json as paj
 from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats import json_text
-from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled
+from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
@@ -111,9 +111,7 @@ class JsonPart(FileRows):
     """The annotations of one file."""
 
     def __init__(self, file: TextFile) -> None:
-        ends = file.data.count(b"\r\n")
-        newline = "\r\n" if ends and ends == file.data.count(b"\n") else "\n"
-        super().__init__(file, ClipFile(file.clip, file.name, newline, file.data.endswith(b"\n")))
+        super().__init__(file, ClipFile(file.clip, file.name, newline_of(file.data), file.data.endswith(b"\n")))
         #: number of the annotation that each row came from
         self.numbers: Sequence[int] = ()
 
@@ -266,17 +264,14 @@ def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
         np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))])
         for lists in (segmentations, polygons)
     ]
-    return *(each.astype(np.int64) for each in ends), points(segmentations)[1]  # type: ignore[return-value]
+    values = polygons.flatten().flatten().to_numpy().reshape(-1, 3)
+    return *(each.astype(np.int64) for each in ends), values
 
 
 def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
     """All points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
-    polygons = segmentations.flatten()
-    triplets = polygons.flatten()
-    row = np.arange(len(segmentations))
-    for lists in (segmentations, polygons):
-        row = np.repeat(row, pc.fill_null(pc.list_value_length(lists), 0).to_numpy())
-    return row, triplets.flatten().to_numpy().reshape(-1, 3)
+    polygons, spots, values = list_offsets(segmentations)
+    return np.repeat(np.arange(len(segmentations)), np.diff(spots[polygons])), values
 
 
 def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
@@ -292,7 +287,6 @@ def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
 
 
 def _table(format: JsonFormat, values: Mapping[str, pa.Array]) -> pa.Table:
-    """The table of values by key, and ``extra``."""
     columns = {KEYS.get(key, key): value for key, value in values.items()}
     columns["distance"] = pc.divide(columns["distance"], float(format.metre))
     columns["azimuth"], columns["elevation"] = _directions(columns["segmentation"])
@@ -305,14 +299,13 @@ _LARGEST = 1 << 30
 _TYPES = {key: pa.int64() if key in _WHOLE else COLUMNS[field] for key, field in KEYS.items()}
 _SCHEMA = pa.schema({"annotations": pa.list_(pa.struct(list(_TYPES.items())))})
 _FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
-_INTEGERS = {key: re.compile(rb'"%s"\s*:\s*-?\d+(?![\d.eE])' % key.encode()) for key in ("score", "distance")}
 
 
 def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
     """The values of all annotations by key, and the layout of the file, as Arrow reads JSON, in a fifth of the time.
 
     None where anything is unusual, be it right or wrong: another key, an annotation that lacks one of the others', a
-    number of another kind or too large, text that is not ASCII, whole numbers that may be written in two ways.
+    number of another kind or too large, text that is not ASCII.
     """
     begin = _FIRST.match(data)
     if begin is None or len(data) > _LARGEST or b"\\" in data or not data.isascii():
@@ -339,7 +332,6 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
         return None
     if len(triplets) and not pc.all(pc.equal(pc.list_value_length(triplets), 3)).as_py():
         return None
-    whole = []
     for key, values in given.items():
         if key not in first and (values.null_count != count or key not in _OPTIONAL or key in _USEFUL):
             return None
@@ -348,21 +340,12 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
             if ends["min"] < -(2**31) or ends["max"] >= 2**31:
                 return None
             given[key] = values.cast(COLUMNS[KEYS[key]])
-        elif key != "segmentation" and key in first:
-            if not (np.abs(values.to_numpy()) <= 2.0**53).all():  # larger whole numbers are refused
-                return None
-            if type(first[key]) is int and len(_INTEGERS[key].findall(data)) == count:
-                whole.append(key)
-    axes = numbers.to_numpy().reshape(-1, 3)
-    if not (np.abs(axes) <= 2.0**53).all():
+        elif key != "segmentation" and key in first and not (np.abs(values.to_numpy()) <= 2.0**53).all():
+            return None  # larger whole numbers are refused
+    if not (np.abs(numbers.to_numpy()) <= 2.0**53).all() or (len(numbers) and not any(first["segmentation"])):
         return None
-    whole_axes = (axes == np.rint(axes)).all(axis=0)
-    example = next((point for polygon in first["segmentation"] for point in polygon), [0, 0, 0])
-    if len(axes) and any(whole_axes[number] and type(example[number]) is int for number in range(3)):
-        return None
-    layout = JsonLayout.of(data, [first])
     given["extra"] = pa.nulls(count, pa.string())
-    return given, dataclasses.replace(layout, whole=tuple(whole))
+    return given, JsonLayout.of(data, [first])
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -427,7 +410,7 @@ class JsonLayout:
 
     indent: int | None = 2  # spaces to a level; None for all on one line
     order: tuple[str, ...] = tuple(KEYS)  # the keys of an annotation in their order
-    whole: tuple[str, ...] = ()  # keys, and the axes ``x``, ``y``, ``energy``, whose numbers have no decimal point
+    pixels: bool = False  # whether x and y are written without a decimal point
 
     @staticmethod
     def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:
@@ -437,7 +420,9 @@ class JsonLayout:
         order = tuple(annotations[0]) if annotations else ()
         official = tuple(key for key in KEYS if key in order)
         unchanged = order == official or order[: len(official)] == official
-        return JsonLayout(indent, tuple(KEYS) if unchanged else order, _whole(annotations))
+        points = (point for row in annotations for polygon in row["segmentation"] for point in polygon)
+        pixels = type(next(points, [0.0])[0]) is int
+        return JsonLayout(indent, tuple(KEYS) if unchanged else order, pixels)
 
     @staticmethod
     def from_extra(extra: str | None) -> tuple[JsonLayout, dict[str, Any]]:
@@ -447,7 +432,9 @@ class JsonLayout:
         given = given if isinstance(given, dict) else {}
         indent = given.get("indent", 2)
         indent = indent if indent is None or (type(indent) is int and 0 <= indent <= 16) else 2
-        return JsonLayout(indent, _names(given.get("order"), tuple(KEYS)), _names(given.get("whole"), ())), top
+        order = given.get("order")
+        known = tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)
+        return JsonLayout(indent, known, given.get("pixels") is True), top
 
     def to_extra(self, top: dict[str, Any]) -> str | None:
         """The inverse of :meth:`from_extra`; None for an official file without further keys."""
@@ -457,47 +444,18 @@ class JsonLayout:
 
     def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
         """*annotation* as this layout writes it; keys missing from the order come last."""
-        if self.whole:
-            annotation = {key: self._number(key, value) for key, value in annotation.items()}
+        if self.pixels:
+            polygons = annotation["segmentation"]
+            points = [[[*map(_pixel, point[:2]), point[2]] for point in polygon] for polygon in polygons]
+            annotation = annotation | {"segmentation": points}
         if self.order == tuple(KEYS):
             return annotation
         first = {key: annotation[key] for key in self.order if key in annotation}
         return first | annotation
 
-    def _number(self, key: str, value: Any) -> Any:
-        """*value* of *key* with the decimal points that the file has."""
-        if key != "segmentation":
-            return _plain(value) if key in self.whole else value
-        axes = [axis in self.whole for axis in _AXES]
-        return [
-            [[_plain(v) if w else v for v, w in zip(point, axes, strict=True)] for point in polygon]
-            for polygon in value
-        ]
 
-
-def _names(value: Any, default: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(str, value)) if isinstance(value, list) else default
-
-
-_AXES = ("x", "y", "energy")
-
-
-def _plain(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _whole(annotations: Sequence[dict[str, Any]]) -> tuple[str, ...]:
-    """Keys and axes all of whose numbers are written without a decimal point."""
-    keys = [key for key in ("score", "distance") if _all_int([row[key] for row in annotations if key in row])]
-    points = [point for row in annotations for polygon in row["segmentation"] for point in polygon]
-    if not points:
-        return tuple(keys)
-    axes = [axis for number, axis in enumerate(_AXES) if type(points[0][number]) is int]
-    return (*keys, *(axis for axis in axes if _all_int([point[_AXES.index(axis)] for point in points])))
-
-
-def _all_int(values: Sequence[Any]) -> bool:
-    return bool(values) and all(type(value) is int for value in values)
+def _pixel(value: float) -> float:
+    return int(value) if value.is_integer() else value
 
 
 DCASE2026 = JsonFormat(

@@ -46,10 +46,8 @@ class ElanFormat(ToolFormat):
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`."""
-        source = ToolText(file)
-        report = source.report(sink)
-        newline = "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
-        part = ToolPart(file, ClipFile(file.clip, file.name, newline), source.place)
+        source = ToolText(file, sink)
+        part = source.part()
         if file.data.strip():
             raw = source.text.encode()
             try:
@@ -57,10 +55,10 @@ class ElanFormat(ToolFormat):
             except XmlProblem as problem:
                 at = len(raw[: problem.at].decode(errors="ignore"))
                 hint = "save the document again in ELAN"
-                report("SYN504", (at, min(at + 1, len(source.text))), str(problem), hint)
+                source.report("SYN504", (at, min(at + 1, len(source.text))), str(problem), hint)
                 part.readable = False
             else:
-                document = _Document(root, source.text, raw, report)
+                document = _Document(root, source.text, raw, source.report)
                 part.readable = document.sound
                 part.labels = list(document.labels())
         yield part

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import posixpath
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -32,27 +33,26 @@ from seldio.formats.base import (
     TextFile,
     TextLines,
     assembled,
+    newline_of,
 )
 from seldio.formats.cells import number_in
 from seldio.reader_rules import READER_RULES
+from seldio.schema.column_names import NAMES, plain_title
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped, meant
 from seldio.vocabularies import spelling, vocabulary
 
-#: How a value of a label may be called, in its text, a column, a tier or a control, by the field that holds it.
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "azimuth": ("az", "azi", "azimuth"),
-    "elevation": ("el", "ele", "elev", "elevation"),
-    "distance": ("dist", "distance"),
-    "source": ("source", "src", "track"),
-    "score": ("score", "confidence"),
-}
-#: The field that each of these names means.
-FIELDS = {name: field for field, names in NAMES.items() for name in names}
+#: The values of a label, and the field that each name of one means, in its text, a column, a tier or a control.
+VALUES = ("azimuth", "elevation", "distance", "source", "score")
+FIELDS = {name: field for field in VALUES for name in NAMES[field]}
+#: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz; every tool that has them uses these.
+LIMITS = ("low_hz", "high_hz")
 _MEANS = {
     "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
     "distance": "metres", "source": "a whole number", "score": "a number",
 }  # fmt: skip
+#: How people and programs write that a value is not known, and that a distance is not.
+_UNKNOWN, _UNMEASURED = {"", "none", "null", "nan", "na", "n/a", "-"}, {"-1", "-1.0", "-1000", "-1000.0"}
 _PAIR = re.compile(r"(?<!\S)([^\W\d][\w-]*)=(\S+)")
 #: Where something stands in a text: from one offset to another.
 Span = tuple[int, int]
@@ -60,17 +60,13 @@ Span = tuple[int, int]
 Report = Callable[[str, Any, str, str | None], None]
 
 
-#: What Scaper says of the file that it took a sound from, which is no number of a source.
-_OF_SCAPER = frozenset({"source_file", "source_time"})
-
-
 def field_named(name: str) -> str | None:
-    """The field that a column, tier or control of this name holds: ``Azimuth (deg)`` holds the azimuth."""
-    if name in _OF_SCAPER:
-        return None
-    return FIELDS.get(re.split(r"[\s(\[@_]", name.strip().lower(), maxsplit=1)[0])
+    """Return the value that a column, tier or control of this name holds: ``Azimuth (deg)`` holds the azimuth."""
+    return FIELDS.get(plain_title(name))
 
 
+#: A line of a text.
+LINE = re.compile(r"[^\r\n]+")
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
@@ -104,6 +100,8 @@ class ToolLabel:
 
     def set(self, field: str, given: Any, at: Any, report: Report) -> bool:
         """Take in the value of a field, be it a number or text; False, after a finding, where it is not one."""
+        if str(given).strip().lower() in _UNKNOWN or (field == "distance" and str(given).strip() in _UNMEASURED):
+            return True
         if isinstance(given, str):
             value = number_in(given, field)
         else:
@@ -160,9 +158,10 @@ def json_value(text: str) -> Any:
 class ToolPart(FileRows):
     """The labels of one clip in a file; *locate* turns what leads to a field into its place."""
 
-    def __init__(self, file: TextFile, origin: ClipFile, locate: Callable[[Any], Place]) -> None:
+    def __init__(self, file: TextFile, origin: ClipFile, locate: Callable[[Any], Place], readable: bool = True) -> None:
         super().__init__(file, origin)
         self.labels: list[ToolLabel] = []
+        self.readable = readable
         self._locate = locate
 
     def place(self, row: int, field: str | None) -> Place:
@@ -172,10 +171,10 @@ class ToolPart(FileRows):
 
 
 class ToolText:
-    """The text of a file, in which places are looked up."""
+    """The text of a file, in which places are looked up; what is wrong with it goes to *sink*."""
 
-    def __init__(self, file: TextFile) -> None:
-        self.file = file
+    def __init__(self, file: TextFile, sink: Sink) -> None:
+        self.file, self._sink = file, sink
         self.text = file.data.decode().removeprefix("\ufeff")
 
     @cached_property
@@ -183,19 +182,47 @@ class ToolText:
         return TextLines(self.text)
 
     def place(self, span: Span) -> Place:
-        """Where the text from one offset to another stands."""
+        """Return where the text from one offset to another stands."""
         return self._lines.place(*span)
 
-    def report(self, sink: Sink) -> Report:
-        """What turns a code, a span, a message and a hint into a finding."""
+    def report(self, code: str, span: Span, message: str, hint: str | None) -> None:
+        """Report a finding about a span."""
+        at, rule = self.place(span), READER_RULES[code]
+        self._sink(rule.at(
+            self.file.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
+        ))  # fmt: skip
 
-        def report(code: str, span: Span, message: str, hint: str | None) -> None:
-            at, rule = self.place(span), READER_RULES[code]
-            sink(rule.at(
-                self.file.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
-            ))  # fmt: skip
+    def lines(self) -> list[re.Match[str]]:
+        """Return the lines that are not blank; a byte order mark before them is a finding."""
+        if self.file.data.startswith(b"\xef\xbb\xbf"):
+            self.report("SYN103", (0, 0), "the file begins with a byte order mark", "save as UTF-8 without BOM")
+        return [match for match in LINE.finditer(self.text) if match[0].strip()]
 
-        return report
+    def part(self, clip: str = "", readable: bool = True) -> ToolPart:
+        """Return the part of a clip, without labels; of the only one unless it is named."""
+        name = posixpath.join(posixpath.dirname(self.file.name), f"{clip}.txt") if clip else self.file.name
+        origin = ClipFile(clip or self.file.clip, name, newline_of(self.file.data))
+        return ToolPart(self.file, origin, self.place, readable)
+
+
+def cells_of(line: re.Match[str]) -> list[tuple[str, Span]]:
+    """Return the cells of a line between tabs, each with its span."""
+    cells, start = [], line.start()
+    for cell in line[0].split("\t"):
+        cells.append((cell, (start, start + len(cell))))
+        start += len(cell) + 1
+    return cells
+
+
+def with_points(text: str, times: Callable[[list[str]], Collection[int]]) -> str:
+    """Return *text* with points for commas in the numbers of some cells, whose places in a line *times* tells."""
+
+    def line(match: re.Match[str]) -> str:
+        cells = match[0].split("\t")
+        places = times(cells)
+        return "\t".join(pointed(cell) if at in places else cell for at, cell in enumerate(cells))
+
+    return LINE.sub(line, text)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -230,9 +257,7 @@ class ToolFormat(LabelFormat):
     def _parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         if (problem := cells.encoding_problem(file.path, file.data)) is not None:
             sink(problem)
-            part = ToolPart(file, ClipFile(file.clip, file.name), lambda _: Place(1, 1, 1, "", ""))
-            part.readable = False
-            yield part
+            yield ToolPart(file, ClipFile(file.clip, file.name), lambda _: Place(1, 1, 1, "", ""), False)
             return
         found: list[Finding] = []
         several = list(self.parts(file, found.append))
@@ -256,17 +281,16 @@ class ToolFormat(LabelFormat):
                 label.name if label.name and (number is None or classes.label(number) != label.name) else None
                 for label, number in zip(labels, ids, strict=True)
             ],
-            **{field: [label.values.get(field) for label in labels] for field in NAMES},
+            **{field: [label.values.get(field) for label in labels] for field in VALUES},
             "extra": [json.dumps(label.extra, ensure_ascii=False) if label.extra else None for label in labels],
         }
         always = ("onset", "offset", "class_id")
         kept = [name for name in COLUMNS if name in always or any(value is not None for value in values.get(name, ()))]
         return pa.table({name: pa.array(values[name], pa.float64()).cast(COLUMNS[name])
-                         if name in NAMES else pa.array(values[name], COLUMNS[name]) for name in kept})  # fmt: skip
+                         if name in VALUES else pa.array(values[name], COLUMNS[name]) for name in kept})  # fmt: skip
 
 
 def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
-    """The rows of a table as labels."""
     classes, count = vocabulary(format.vocabulary), table.num_rows
     held: dict[str, list[Any]] = {
         name: table[name].to_pylist() if name in table.column_names else [None] * count for name in COLUMNS
@@ -277,7 +301,7 @@ def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
         name = name if name is not None else "" if number is None else classes.label(number)
         label = ToolLabel(held["onset"][row], held["offset"][row], name, {})
         # adding 0.0 turns -0.0 into 0.0
-        label.values = {field: held[field][row] + 0.0 for field in NAMES if held[field][row] is not None}
+        label.values = {field: held[field][row] + 0.0 for field in VALUES if held[field][row] is not None}
         label.extra = json.loads(held["extra"][row] or "{}")
         labels.append(label)
     return labels

@@ -1,9 +1,9 @@
 """Selection tables of Raven: a header, and a row for each view of each selection, with tabs between the cells.
 
-The columns ``Begin Time (s)`` and ``End Time (s)`` make the format; one called ``Annotation``, ``Species`` or the like
-holds the class, and columns called ``Azimuth``, ``Elevation``, ``Distance`` and ``Source`` (with a unit in brackets, if
-any) the direction, unless it is in the annotation. Frequencies are kept as ``low_hz`` and ``high_hz``, as those of
-other tools are; what else a row holds is kept under the name of its column.
+The columns ``Begin Time (s)`` and ``End Time (s)`` make the format; others hold the class (``Annotation``, ``Species``,
+``Common Name``), a value (``Azimuth``, ``Confidence``) or the recording (``Begin File``, ``Begin Path``), by the names
+of :mod:`seldio.schema.column_names`. Frequencies are kept as ``low_hz`` and ``high_hz``, as those of other tools are;
+what else a row holds is kept under the name of its column.
 """
 
 from __future__ import annotations
@@ -16,40 +16,35 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seldio.findings import Sink
-from seldio.formats.audacity import LIMITS
 from seldio.formats.base import TextFile
 from seldio.formats.label_tools import (
-    FIELDS,
-    NAMES,
-    Report,
+    LIMITS,
+    LINE,
+    VALUES,
+    Span,
     ToolFormat,
     ToolLabel,
     ToolPart,
     ToolText,
     as_written,
+    cells_of,
     comma_number,
     field_named,
     json_value,
     plain,
-    pointed,
     seconds,
     text_of,
+    with_points,
 )
+from seldio.schema.column_names import NAMES, column_of, plain_title
 from seldio.schema.events import ClipFile
 from seldio.text import listed, plural
 
-_BEGIN, _END, _LENGTH, _OFFSET = "begin time (s)", "end time (s)", "delta time (s)", "file offset (s)"
-_TIMES = (_BEGIN, _END, _LENGTH, _OFFSET)
-_LOW, _HIGH, _FILE = "low freq (hz)", "high freq (hz)", "begin file"
-#: Columns that hold the class, the likeliest first.
-_CLASS = (
-    "annotation", "annotations", "species", "label", "labels", "class", "event", "sound", "sound type", "call type",
-    "type", "name", "tag", "tags", "code",
-)  # fmt: skip
-#: Columns of which the rows say nothing that is not known without them.
-_LAYOUT = ("selection", "view", _BEGIN, _END, _LENGTH, _OFFSET)
+_BEGIN = b"begin time (s)"
+#: What selections hold besides their class and values; rows say nothing more of the columns that only lay them out.
+_FIELDS = ("onset", "offset", "duration", "file_offset", *LIMITS, "clip", "class_name")
+_LAYOUT = ("selection", "view", *(name for field in _FIELDS[:4] for name in NAMES[field][:1]))
 _SHOWN = {"azimuth": "Azimuth (deg)", "elevation": "Elevation (deg)", "distance": "Distance (m)"}
-_LINE = re.compile(r"[^\r\n]+")
 _HEAD = 4096
 _FORM = "save the table in Raven: File > Save Selection Table"
 
@@ -61,52 +56,48 @@ class RavenFormat(ToolFormat):
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the header tells it
         """Whether its first line names columns with the begin and the end of selections."""
         first = data[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").split(b"\n")[0].lower()
-        return 0.95 if b"\t" in first and _BEGIN.encode() in first else 0.0
+        return 0.95 if b"\t" in first and _BEGIN in first else 0.0
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`; rows of several recordings are a clip for each."""
-        source = ToolText(file)
-        report = source.report(sink)
-        if file.data.startswith(b"\xef\xbb\xbf"):
-            report("SYN103", (0, 0), "the file begins with a byte order mark", "save as UTF-8 without BOM")
-        newline = "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
-        origin = ClipFile(file.clip, file.name, newline)
-        lines = [match for match in _LINE.finditer(source.text) if match[0].strip()]
-        table = _Table(lines[0] if lines else None, report)
-        rows = [row for line in lines[1:] if (row := table.row(line)) is not None] if table.sound else []
-        files = list(dict.fromkeys(row[_FILE][0].strip() for row in rows if _FILE in row))
-        if len(files) < 2:
-            part = ToolPart(file, origin, source.place)
-            part.readable = table.sound or not lines
-            stems = {posixpath.splitext(name)[0] for name in files}
-            part.labels = table.labels(rows, _BEGIN, {file.clip} | (stems & {file.clip}))
-            yield part
+        source = ToolText(file, sink)
+        lines = source.lines()
+        if not lines:
+            yield source.part()
             return
-        if _OFFSET not in table.columns:
-            many = plural(len(files), "recording")
-            message = f"the rows cover {many}, but no row gives a start time within its recording"
-            report("SYN508", rows[0][_FILE][1], message, 'add the measurement "File Offset (s)" to the table in Raven')
-            part = ToolPart(file, origin, source.place)
-            part.readable = False
-            yield part
+        table = _Table(lines[0], source)
+        if not table.sound:
+            yield source.part(readable=False)
             return
-        folder = posixpath.dirname(file.name)
-        for name in files:
-            stem = posixpath.splitext(posixpath.basename(name.replace("\\", "/")))[0] or file.clip
-            part = ToolPart(file, ClipFile(stem, posixpath.join(folder, f"{stem}.txt"), newline), source.place)
-            own = [row for row in rows if row.get(_FILE, ("", None))[0].strip() == name]
-            part.labels = table.labels(own, _OFFSET, {stem, name})
+        rows = [row for line in lines[1:] if (row := table.row(line)) is not None]
+        recordings = list(dict.fromkeys(row.recording for row in rows if row.recording))
+        clips = _clips(recordings)
+        if len(recordings) < 2:
+            part = source.part()
+            part.labels = table.labels(rows, "onset", {file.clip} & {*recordings, *clips})
             yield part
+        elif "file_offset" in table.columns:
+            for recording, clip in zip(recordings, clips, strict=True):
+                part = source.part(clip or file.clip)
+                here = [row for row in rows if row.recording == recording]
+                part.labels = table.labels(here, "file_offset", {clip, recording})
+                yield part
+        else:
+            message = f"the rows cover {plural(len(recordings), 'recording')}, but no row gives a start time within "
+            hint = 'add the measurement "File Offset (s)" to the table in Raven'
+            span = next(row.cells[table.columns["clip"]][1] for row in rows if row.recording)
+            source.report("SYN508", span, f"{message}its recording", hint)
+            yield source.part(readable=False)
 
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:  # noqa: ARG002 - no file holds more
         """See :meth:`ToolFormat.text`: a waveform's selections, or a spectrogram's where frequencies are known."""
         limited = any(as_written(label.extra.get(key), 3) for label in labels for key in LIMITS)
-        fields = [field for field in NAMES if any(field in label.values for label in labels)]
+        fields = [field for field in VALUES if any(field in label.values for label in labels)]
         keys = list(dict.fromkeys(key for label in labels for key in label.extra if key not in LIMITS))
-        known = {"selection", "channel", "extra", _LOW, _HIGH, _FILE, *_TIMES, *_CLASS, *FIELDS}
+        taken = {"channel", "extra", *_LAYOUT, *(name for field in _FIELDS for name in NAMES[field])}
         own = [
             key for key in keys
-            if key.strip() == key and key.isprintable() and key and key.lower() not in known and key.lower() != "view"
+            if key.strip() == key and key.isprintable() and plain_title(key) not in {"", *taken}
             and field_named(key) is None
         ]  # fmt: skip
         head = ["Selection", "View", "Channel", "Begin Time (s)", "End Time (s)"]
@@ -134,68 +125,77 @@ class RavenFormat(ToolFormat):
 
     def repaired(self, text: str, codes: Sequence[str]) -> str:
         """See :meth:`ToolFormat.repaired`: times with commas get points."""
-        if "SYN503" not in codes:
+        header = LINE.search(text)
+        if "SYN503" not in codes or header is None:
             return text
-        lines = list(_LINE.finditer(text))
-        times = (
-            {at for at, name in enumerate(lines[0][0].split("\t")) if name.strip().lower() in _TIMES}
-            if lines
-            else set()
-        )
-
-        def line(match: re.Match[str]) -> str:
-            cells = match[0].split("\t")
-            return "\t".join(pointed(cell) if at in times else cell for at, cell in enumerate(cells))
-
-        return _LINE.sub(line, text)
+        names = {NAMES[field][0] for field in ("onset", "offset", "duration", "file_offset")}
+        times = {at for at, title in enumerate(header[0].split("\t")) if plain_title(title) in names}
+        return with_points(text, lambda _: times)
 
 
-#: The cells of a row by the column they are in, lower case, each with its place.
-_Row = dict[str, tuple[str, tuple[int, int]]]
+def _clips(recordings: Sequence[str]) -> list[str]:
+    """Return the clip of each recording: the name of its file, with its folders where two files are called alike."""
+    paths = [posixpath.splitext(name.replace("\\", "/"))[0] for name in recordings]
+    names = [posixpath.basename(path) for path in paths]
+    return [name if names.count(name) == 1 else path.strip("/") for name, path in zip(names, paths, strict=True)]
+
+
+@dataclasses.dataclass(frozen=True)
+class _Row:
+    """A row of a table: the cells and their spans."""
+
+    cells: list[tuple[str, Span]]
+    whole: Span
+    recording: str  # as the row names it
 
 
 class _Table:
     """The header of a table, and what it makes of rows."""
 
-    def __init__(self, header: re.Match[str] | None, report: Report) -> None:
-        self.report = report
-        self.names = [cell.strip() for cell in header[0].split("\t")] if header is not None else []
-        self.columns = [name.lower() for name in self.names]
-        timed = _BEGIN in self.columns and bool({_END, _LENGTH} & set(self.columns))
-        self.named = next((name for name in _CLASS if name in self.columns), None)
-        self.sound = timed and self.named is not None
-        if header is not None and not self.sound:
-            what = (
-                f"no column with the class ({', '.join(_CLASS[:4])}, …)"
-                if timed
-                else "no Begin Time (s) and End Time (s)"
-            )
-            hint = f"the columns are {listed(self.names, 12)}"
-            report("SYN501", header.span(), what, f"{hint}: add an annotation column in Raven" if timed else hint)
+    def __init__(self, header: re.Match[str], source: ToolText) -> None:
+        self.report = source.report
+        self.titles = [cell.strip() for cell in header[0].split("\t")]
+        named = {field: column_of(field, self.titles) for field in _FIELDS}
+        #: the place of the column of each field
+        self.columns = {field: self.titles.index(title) for field, title in named.items() if title is not None}
+        if "offset" in self.columns:
+            self.columns.pop("duration", None)
+        timed = "onset" in self.columns and not self.columns.keys().isdisjoint(("offset", "duration"))
+        self.sound = timed and "class_name" in self.columns
+        if not self.sound:
+            what, hint = "no Begin Time (s) and End Time (s)", f"the columns are {listed(self.titles, 12)}"
+            if timed:
+                what = "no column with the class (Annotation, Species, Common Name, Label, …)"
+                hint = f"{hint}: add an annotation column in Raven"
+            self.report("SYN501", header.span(), what, hint)
 
     def row(self, line: re.Match[str]) -> _Row | None:
-        """The cells of a line; None, after a finding, where there are more than columns, or too few."""
-        cells, start = line[0].split("\t"), line.start()
-        needed = 1 + max(self.columns.index(name) for name in _TIMES if name in self.columns)
-        if not needed <= len(cells) <= len(self.columns):
-            message = f"{plural(len(cells), 'cell')} in a table of {plural(len(self.columns), 'column')}"
+        """Return the cells of a line; None, after a finding, where there are more than columns, or too few."""
+        cells = cells_of(line)
+        needed = max(self.columns[field] for field in _FIELDS[:4] if field in self.columns)
+        if not needed < len(cells) <= len(self.titles):
+            message = f"{plural(len(cells), 'cell')} in a table of {plural(len(self.titles), 'column')}"
             self.report("SYN501", line.span(), message, _FORM)
             return None
-        row: _Row = {"": (line[0], line.span())}
-        for name, cell in zip(self.columns, cells, strict=False):
-            row[name] = cell, (start, start + len(cell))
-            start += len(cell) + 1
-        return row
+        clip = self.columns.get("clip", len(cells))
+        return _Row(cells, line.span(), cells[clip][0].strip() if clip < len(cells) else "")
 
     def labels(self, rows: Sequence[_Row], begin: str, recordings: set[str]) -> list[ToolLabel]:
-        """The labels of rows, of which several may be views of one selection; what *recordings* are is not repeated."""
+        """Return the labels of rows, of which several may be views of one selection.
+
+        Args:
+            rows: of one recording.
+            begin: the field that holds where a label begins.
+            recordings: names of the recording that need not be kept.
+        """
+        selection = next((at for at, title in enumerate(self.titles) if title.lower() == "selection"), None)
         found: dict[Any, ToolLabel] = {}
         for number, row in enumerate(rows):
             label = self._label(row, begin, recordings)
             if label is None:
                 continue
-            selection = row.get("selection", ("", None))[0].strip()
-            key = (selection, label.onset, label.offset, label.name) if selection else number
+            chosen = "" if selection is None else row.cells[selection][0].strip()
+            key = (chosen, label.onset, label.offset, label.name) if chosen else number
             if key in found:
                 found[key].extra = label.extra | found[key].extra
                 found[key].values = label.values | found[key].values
@@ -204,41 +204,36 @@ class _Table:
         return list(found.values())
 
     def _label(self, row: _Row, begin: str, recordings: set[str]) -> ToolLabel | None:
-        _, whole = row[""]
         numbers: dict[str, float | None] = {}
-        for name in (begin, *([_END] if _END in row and begin == _BEGIN else []), _LENGTH, _BEGIN, _END, _LOW, _HIGH):
-            if name in row and name not in numbers and (row[name][0].strip() or name in _TIMES):
-                numbers[name] = comma_number(*row[name], self.names[self.columns.index(name)], self.report)
+        for field in dict.fromkeys((begin, "offset", "duration", "onset", *LIMITS)):
+            column = self.columns.get(field, len(row.cells))
+            if column < len(row.cells) and (row.cells[column][0].strip() or field not in LIMITS):
+                numbers[field] = comma_number(*row.cells[column], self.titles[column], self.report)
         if None in numbers.values():
             return None
-        onset = numbers[begin] or 0.0
-        if _END in numbers:
-            last = numbers[_END] or 0.0
-            offset = last if begin == _BEGIN else round(onset + last - (numbers[_BEGIN] or 0.0), 9)
-        else:
-            offset = round(onset + (numbers[_LENGTH] or 0.0), 9)
-        label = ToolLabel(
-            onset, offset, "", {"": whole, "onset": row[begin][1], "offset": row.get(_END, row[begin])[1]}
-        )
-        good = True
-        for name, (cell, at) in row.items():
-            held = cell.strip()
-            if not name or not held or name in _LAYOUT or name in (_LOW, _HIGH, self.named):
+        known = {field: value or 0.0 for field, value in numbers.items()}
+        length = known["offset"] - known["onset"] if "offset" in known else known["duration"]
+        offset = known["offset"] if begin == "onset" and "offset" in known else round(known[begin] + length, 9)
+        places = {field: row.cells[self.columns[field]][1] for field in known}
+        at = {"": row.whole, "onset": places[begin], "offset": places.get("offset", places[begin])}
+        label = ToolLabel(known[begin], offset, "", at)
+        used, good = {self.columns[field] for field in known}, True
+        for place, (title, (cell, span)) in enumerate(zip(self.titles, row.cells, strict=False)):
+            held, name = cell.strip(), plain_title(title)
+            if not held or name in _LAYOUT or place in used or place == self.columns["class_name"]:
                 continue
-            if field := field_named(name):
-                good &= label.set(field, held, at, self.report)
+            if value_named := field_named(title):
+                good &= label.set(value_named, held, span, self.report)
             elif name == "extra" and isinstance(value := json_value(held), dict):
                 label.extra |= value
-            elif not (name == "channel" and held == "1") and not (
-                name == _FILE and {held, posixpath.splitext(posixpath.basename(held))[0]} & recordings
-            ):
-                label.extra["channel" if name == "channel" else self.names[self.columns.index(name)]] = json_value(held)
-        for key, name in (("low_hz", _LOW), ("high_hz", _HIGH)):
-            if (value := numbers.get(name)) is not None:
-                label.extra[key] = value
-        if self.named in row:
-            cell, at = row[self.named or ""]
-            good &= label.read_text(cell.strip(), at[0] + len(cell) - len(cell.lstrip()), self.report)
+            elif name == "channel":
+                label.extra |= {"channel": json_value(held)} if held != "1" else {}
+            elif place != self.columns.get("clip") or recordings.isdisjoint({held, *_clips([held])}):
+                label.extra[title] = json_value(held)
+        label.extra |= {field: known[field] for field in LIMITS if field in known}
+        if self.columns["class_name"] < len(row.cells):
+            cell, span = row.cells[self.columns["class_name"]]
+            good &= label.read_text(cell.strip(), span[0] + len(cell) - len(cell.lstrip()), self.report)
         return label if good else None
 
 
@@ -254,12 +249,12 @@ RAVEN = RavenFormat(
     title="Raven selection table: tabs, Begin Time (s), End Time (s), Annotation; Azimuth, Elevation, Distance columns",
     suffix=".txt",
     also=(".tsv",),
-    stem=r"(?i)\.(table\.[0-9]+\.)?selections\Z",
+    stem=r"(?i)(\.birdnet)?\.(table\.[0-9]+\.)?selections?(\.table)?\Z",
     time_decimals=9,
     repairable=True,
     clips_by="rows",
     aliases=("raven-selections",),
     source="https://ravensoundsoftware.com/knowledge-base/selection-tables/",
     note="The views of a selection are one row. A table of several recordings becomes a clip for each, by its columns "
-    "Begin File and File Offset (s).",
+    "Begin File (or Begin Path) and File Offset (s).",
 )

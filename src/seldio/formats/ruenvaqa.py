@@ -292,20 +292,25 @@ def problems(value: Any, instructions: int, strict: bool = False) -> Iterator[Me
         yield MeraProblem("QAI212", f"a record is {kind(value)}, not an object")
         return
     for key in ("inputs", "meta"):
-        if not isinstance(value.get(key), dict):
-            absent = key not in value
-            message = f"{key} is missing" if absent else f"{key} is {kind(value[key])}, not an object"
-            yield MeraProblem("QAI211" if absent else "QAI212", message, (key,))
+        yield from _untyped(value, key, dict, "an object", (key,))
     if isinstance(value.get("inputs"), dict):
         yield from _input_problems(value["inputs"])
     if isinstance(value.get("meta"), dict):
         yield from _meta_problems(value["meta"], strict)
-    if not isinstance(value.get("outputs", ""), str | None):
-        yield MeraProblem("QAI212", f"outputs is {kind(value['outputs'])}, not a letter", ("outputs",))
+    if "outputs" in value:
+        yield from _untyped(value, "outputs", str | None, "a letter", ("outputs",))
     yield from _instruction_problems(value, 0 if strict else instructions)
     if "outputs" not in value and not strict:
         hint = "write a hidden answer as an empty text"
         yield MeraProblem("QAI211", "outputs is missing", (), hint, Severity.WARNING)
+
+
+def _untyped(inside: dict[str, Any], key: str, type: Any, what: str, at: Pointer) -> Iterator[MeraProblem]:
+    """That a key is missing, or no value of its type."""
+    if key not in inside:
+        yield MeraProblem("QAI211", f"{key} is missing", at)
+    elif not isinstance(inside[key], type):
+        yield MeraProblem("QAI212", f"{key} is {kind(inside[key])}, not {what}", at)
 
 
 def _instruction_problems(value: dict[str, Any], known: int) -> Iterator[MeraProblem]:
@@ -320,10 +325,7 @@ def _instruction_problems(value: dict[str, Any], known: int) -> Iterator[MeraPro
 
 
 def _input_problems(inputs: dict[str, Any]) -> Iterator[MeraProblem]:
-    if not isinstance(inputs.get("question"), str):
-        absent = "question" not in inputs
-        message = "question is missing" if absent else f"question is {kind(inputs['question'])}, not text"
-        yield MeraProblem("QAI211" if absent else "QAI212", message, ("inputs", "question"))
+    yield from _untyped(inputs, "question", str, "text", ("inputs", "question"))
     keys = audio_keys(inputs)
     if not keys:
         yield MeraProblem("QAI211", "audio is missing", ("inputs",))
@@ -332,14 +334,13 @@ def _input_problems(inputs: dict[str, Any]) -> Iterator[MeraProblem]:
         if not isinstance(path, str) or not path:
             yield MeraProblem("QAI212", f"{key} is not a path", ("inputs", key))
     options = [inputs.get(f"option_{letter}") for letter in string.ascii_lowercase]
-    for letter, text, rest in zip(string.ascii_lowercase, options, range(1, 27), strict=True):
-        if text is None and any(later is not None for later in options[rest:]):
-            yield MeraProblem(
-                "QAI212", f"option_{letter} is missing, but a later option is present", ("inputs", f"option_{letter}")
-            )
+    for number, text in enumerate(options):
+        key = f"option_{string.ascii_lowercase[number]}"
+        if text is None and any(later is not None for later in options[number:]):
+            yield MeraProblem("QAI212", f"{key} is missing, but a later option is present", ("inputs", key))
             return
-        if text is not None and not isinstance(text, str):
-            yield MeraProblem("QAI212", f"option_{letter} is {kind(text)}, not text", ("inputs", f"option_{letter}"))
+        if text is not None:
+            yield from _untyped(inputs, key, str, "text", ("inputs", key))
 
 
 def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
@@ -353,10 +354,9 @@ def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     if not isinstance(categories, dict | None):
         yield MeraProblem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
         return
+    known = {"task_type": None, "source_dataset": None} | (categories or {})
     for key in ("task_type", "source_dataset"):
-        name = dig(categories, key)
-        if not isinstance(name, str | None):
-            yield MeraProblem("QAI212", f"{key} is {kind(name)}, not text", ("meta", "categories", key))
+        yield from _untyped(known, key, str | None, "text", ("meta", "categories", key))
 
 
 RUENVAQA = RuEnvAqa(

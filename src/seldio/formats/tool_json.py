@@ -2,7 +2,7 @@
 
 Label Studio: a list of tasks, each a recording with the annotations of the people who labelled it; an annotation is a
 list of results, of which those with one ``id`` belong to one region: its labels with ``start`` and ``end`` in seconds,
-numbers and texts that were given for it. The short form (JSON_MIN) is refused.
+numbers and texts that were given for it.
 
 JAMS: ``annotations``, each of a namespace and with observations: time, duration, value, confidence. Sound events are
 those of the namespaces for tags, open segments and Scaper, and of any called ``sound_event…``; all others are kept.
@@ -22,11 +22,12 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from seldio.findings import Sink
-from seldio.formats.base import Place, TextFile
+from seldio.formats.base import Place, TextFile, newline_of
 from seldio.formats.json_text import JsonDocument, Pointer, parse
-from seldio.formats.label_tools import NAMES, Report, ToolFormat, ToolLabel, ToolPart, field_named, text_of
+from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, json_value, text_of
+from seldio.schema.column_names import column_of
 from seldio.schema.events import ClipFile
-from seldio.text import clipped
+from seldio.text import clipped, plural
 
 _HEAD = 1 << 16
 _SOUND = re.compile(r"(?i)\.(wav|flac|mp3|ogg|opus|m4a|aac|mp4|webm)($|[?#])")
@@ -54,13 +55,10 @@ class JsonTool(ToolFormat):
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
         """See :meth:`ToolFormat.parts`."""
-        newline = "\r\n" if 0 < file.data.count(b"\r\n") == file.data.count(b"\n") else "\n"
-        origin = ClipFile(file.clip, file.name, newline, file.data.endswith(b"\n") or not file.data)
+        origin = ClipFile(file.clip, file.name, newline_of(file.data), file.data.endswith(b"\n") or not file.data)
         document = parse(file.data, file.path, sink) if file.data.strip() else None
         if document is None:
-            part = ToolPart(file, origin, lambda _: Place(1, 1, 1, "", ""))
-            part.readable = not file.data.strip()
-            yield part
+            yield ToolPart(file, origin, lambda _: Place(1, 1, 1, "", ""), not file.data.strip())
             return
 
         def report(code: str, pointer: Any, message: str, hint: str | None) -> None:
@@ -134,17 +132,12 @@ class LabelStudioFormat(JsonTool):
     """The tasks that Label Studio exports as JSON."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the keys tell it
-        """Whether it begins with tasks: results of controls, or regions with labels."""
+        """Whether it begins with tasks."""
         head = data[:_HEAD]
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"[", b"{"):
             return 0.0
-        full = b'"annotations"' in head and b'"data"' in head and b'"result"' in head and b'"namespace"' not in head
-        region = re.search(rb'"labels"\s*:\s*\[', head) and b'"start"' in head and b'"end"' in head
-        return (
-            0.95
-            if full or (region and (b'"from_name"' in head or b'"annotator"' in head or b'"lead_time"' in head))
-            else 0.0
-        )
+        keys = (b'"annotations"', b'"data"', b'"result"')
+        return 0.95 if all(key in head for key in keys) and b'"namespace"' not in head else 0.0
 
     def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
         """See :meth:`JsonTool.described`; predictions count where nobody has labelled a task."""
@@ -157,7 +150,7 @@ class LabelStudioFormat(JsonTool):
                 continue
             at: Pointer = () if single else (number,)
             if not {"data", "annotations"} & task.keys():
-                report("SYN213", at, "the task has no annotations", "export the labels as JSON, not as JSON-MIN")
+                report("SYN213", at, "the task has no annotations", None)
                 continue
             data = task.get("data")
             data = data if isinstance(data, dict) else {}
@@ -205,7 +198,7 @@ class LabelStudioFormat(JsonTool):
             result.append(
                 {**common, "from_name": "label", "type": "labels", "value": {**given, "labels": names}, **score}
             )
-            for field in NAMES:
+            for field in VALUES:
                 if field != "score" and field in label.values:
                     value = {**given, "number": _whole(label.values[field])}
                     result.append({**common, "from_name": field, "type": "number", "value": value})
@@ -223,7 +216,6 @@ def _whole(value: float) -> float:
 
 
 def _audio(data: Mapping[str, Any]) -> str | None:
-    """The key of the recording of a task."""
     texts = [key for key, value in data.items() if isinstance(value, str)]
     return next((key for key in texts if _SOUND.search(data[key])), "audio" if "audio" in texts else None)
 
@@ -295,7 +287,6 @@ class _Region:
 
 
 def _put(label: ToolLabel, name: str, value: Any, at: Pointer, report: Report) -> bool:
-    """Give a label a value that has a name; False after a finding."""
     field = field_named(name)
     if field is None:
         label.extra[name] = value
@@ -307,14 +298,9 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
     """Give a label what was written about it; False after a finding."""
     if field_named(name) is not None:
         return _put(label, name, text, at, report)
-    if name == "extra":
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            label.extra |= value
-            return True
+    if name == "extra" and isinstance(value := json_value(text), dict):
+        label.extra |= value
+        return True
     note = ToolLabel(0.0, 0.0, "", {"": at})
     good = note.read_text(text, None, report)
     label.values |= note.values
@@ -338,8 +324,6 @@ def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], 
 # --- JAMS ------------------------------------------------------------------------------------------------------------
 
 _EVENTS = re.compile(r"tag_.*|segment_open|scaper|sound_event.*")
-#: What an observation of Scaper calls its class.
-_LABEL = ("label", "class", "value", "name")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -385,6 +369,11 @@ class JamsFormat(JsonTool):
         for number in events:
             found = Described(clip, ("annotations", number))
             found.extra = dict(top) | _about(given[number])
+            if background := _background(given[number]):
+                found.extra["background"] = background
+                sounds = plural(len(background), "sound")
+                message = f"{sounds} of the background: passed over, as Scaper's own tables do"
+                report("SYN509", ("annotations", number), message, None)
             found.labels = list(_observed(given[number], ("annotations", number), report))
             if found.extra.get("file_metadata") == _length_of(found.labels):
                 del found.extra["file_metadata"]
@@ -392,7 +381,7 @@ class JamsFormat(JsonTool):
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """See :meth:`JsonTool.content`; directions are lists in the sandbox of the annotation."""
-        top = {key: value for key, value in extra.items() if key != "other_annotations"}
+        top = {key: value for key, value in extra.items() if key not in ("other_annotations", "background")}
         data: list[dict[str, Any]] = []
         beside: dict[str, list[Any]] = {}
         for label in labels:
@@ -407,6 +396,7 @@ class JamsFormat(JsonTool):
                 beside[field] = [_whole(v) if (v := label.values.get(field)) is not None else None for label in labels]
         if any(label.extra for label in labels):
             beside["extra"] = [label.extra or None for label in labels]
+        beside |= {"background": extra["background"]} if extra.get("background") else {}
         given = top.pop("annotation", {})
         annotation = {"annotation_metadata": {}, "namespace": "tag_open", "data": data, **given}
         annotation["sandbox"] = {**given.get("sandbox", {}), **beside}
@@ -428,14 +418,26 @@ def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
     beside = annotation.get("sandbox")
     rest = {
         key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
-        if not (isinstance(value, list) and (field_named(key) or key == "extra"))
+        if not (isinstance(value, list) and (field_named(key) or key in ("extra", "background")))
     }  # fmt: skip
     about |= {"sandbox": rest} if rest else {}
     return {"annotation": about} if about else {}
 
 
+def _background(annotation: Mapping[str, Any]) -> list[Any]:
+    """Return the observations that Scaper makes of the background, be they aside already."""
+    data, beside = annotation.get("data"), annotation.get("sandbox")
+    aside = beside.get("background") if isinstance(beside, dict) else None
+    rows = [row for row in data if isinstance(row, dict) and _of_background(row)] if isinstance(data, list) else []
+    return [*(aside if isinstance(aside, list) else ()), *rows]
+
+
+def _of_background(observation: Mapping[str, Any]) -> bool:
+    value = observation.get("value")
+    return isinstance(value, dict) and value.get("role") == "background"
+
+
 def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Iterator[ToolLabel]:
-    """The labels of an annotation."""
     data, beside = annotation.get("data", []), annotation.get("sandbox")
     dense = isinstance(data, dict)
     if dense:  # columns instead of rows
@@ -446,7 +448,7 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
     }  # fmt: skip
     for number, one in enumerate(listed_objects(data, (*at, "data"), "data", report)):
-        if not isinstance(one, dict):
+        if not isinstance(one, dict) or _of_background(one):
             continue
         spot: Pointer = (*at, "data") if dense else (*at, "data", number)
         times = _times(one, "time", "duration", spot, _at(spot, report) if dense else report)
@@ -460,7 +462,7 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         label = ToolLabel(times[0], round(times[0] + times[1], 12), "", dict(places))
         good, value = True, one.get("value")
         if isinstance(value, dict):
-            name = next((key for key in _LABEL if isinstance(value.get(key), str)), None)
+            name = column_of("class_name", (key for key, given in value.items() if isinstance(given, str)))
             for key, given in value.items():
                 if key != name and given is not None:
                     good &= _put(label, key, given, spot if dense else (*spot, "value", key), report)

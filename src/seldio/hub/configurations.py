@@ -87,8 +87,9 @@ def _splits_of_questions(examined: Examined | None) -> dict[str, str]:
     """Return the split of each file of questions whose records all name one."""
     named: dict[str, set[str]] = {}
     for part, rows in examined.questions if examined is not None else ():
-        if rows.facts is not None:
-            named.setdefault(part.files[rows.file].entry.name, set()).update(rows.facts.counted.get("split", ()))
+        if rows.part is not None and "split" in rows.part.table.column_names:
+            splits = rows.part.table["split"].unique().drop_null().to_pylist()
+            named.setdefault(part.files[rows.file].entry.name, set()).update(splits)
     return {name: WORDS.get(split, split) for name, splits in named.items() if len(splits) == 1 for split in splits}
 
 

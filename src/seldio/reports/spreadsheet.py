@@ -36,7 +36,7 @@ def csv_text(subject: Subject, options: Options) -> Iterator[str]:
                     lines += ([*head, guarded(column.name), *_texts(cell, True)]
                               for column, cell in zip(table.columns[1:], row[1:], strict=True)
                               if cell is not None)  # fmt: skip
-        yield _written(lines)
+        yield written(lines)
 
 
 def guarded(text: str) -> str:
@@ -63,7 +63,7 @@ def write_table(table: Table) -> str:
     header = [f"{guarded(column.name)}{end}" for column, more in zip(table.columns, wide, strict=True)
               for end in ("", *((f"_{part}" for part in INTERVAL_PARTS) if more else ()))]  # fmt: skip
     rows = ([text for cell, more in zip(row, wide, strict=True) for text in _texts(cell, more)] for row in table.rows)
-    return _written([header, *rows])
+    return written([header, *rows])
 
 
 def _texts(cell: Cell, wide: bool) -> list[str]:
@@ -73,7 +73,8 @@ def _texts(cell: Cell, wide: bool) -> list[str]:
     return [text, "", "", ""] if wide else [text]
 
 
-def _written(rows: Iterable[Sequence[str]]) -> str:
+def written(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows of cells as CSV."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows(rows)
     return stream.getvalue()

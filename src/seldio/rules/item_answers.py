@@ -8,17 +8,14 @@ and only the others are read in full.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seldio.findings import Finding
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ItemTable, rows_where
+from seldio.rules.item_table import ItemTable
 from seldio.rules.registry import ERROR, rule
-from seldio.schema.arrays import pc
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
 from seldio.text import clipped, listed
@@ -33,46 +30,58 @@ _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_c
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 #: Words that may change the sign of a number.
-_TURNED = r"(?i)left|right|clockwise|minus|negative|below|beneath|under|down|lower"
+_TURNED = re.compile(r"(?i)left|right|clockwise|minus|negative|below|beneath|under|down|lower")
 
 
-_NOTHING: list[float] = []
+class _Asked(NamedTuple):
+    """A question with its answers, and the numbers that it is scored by."""
+
+    task: str | None
+    question: str
+    answer: str | None
+    canonical: str | None
+    meta: Mapping[str, Any] | None
+
+    @property
+    def numbers(self) -> list[float]:
+        """The numbers of the meta, an interval before others; empty where it has none."""
+        known = self.meta or {}
+        single = [float(known[key]) for key in _SINGLE if known.get(key) is not None]
+        return known.get("time_span") or single[:1]
+
+    @property
+    def truth(self) -> list[float]:
+        """The numbers that its task is scored by; empty where it has none, or they are missing."""
+        value = (self.meta or {}).get(TRUTHS[self.task][0]) if self.task in TRUTHS else None
+        return [] if value is None else value if isinstance(value, list) else [float(value)]
 
 
 def _numbers(text: str | None) -> list[float]:
     return [float(part) for part in _NUMBER.findall(text or "")]
 
 
-def _metas(table: ItemTable) -> list[list[float]]:
-    """By row: the numbers of the meta, an interval before others; empty where it has none."""
-    single = pc.coalesce(*(table.column(f"answer_meta.{key}").cast(pa.float64()) for key in _SINGLE))
-    spans = table.column("answer_meta.time_span").to_pylist()
-    return [span or (_NOTHING if one is None else [one]) for span, one in zip(spans, single.to_pylist(), strict=True)]
+_FIELDS = ("task", "question", "answer", "canonical_answer", "answer_meta")
 
 
-def _truths(table: ItemTable) -> list[list[float]]:
-    """By row: the numbers that its task is scored by; empty where it has none, or they are missing."""
-    truths: list[list[float]] = [_NOTHING] * len(table)
-    for key in {key for key, _ in TRUTHS.values()}:
-        tasks = pa.array([task for task, (other, _) in TRUTHS.items() if other == key])
-        rows = rows_where(pc.is_in(table.column("task"), value_set=tasks))
-        for row, value in zip(rows, table.column(f"answer_meta.{key}").take(pa.array(rows, pa.int64())).to_pylist(),
-                              strict=True):  # fmt: skip
-            if value is not None:
-                truths[row] = value if isinstance(value, list) else [float(value)]
-    return truths
+def _judged(table: ItemTable, judge: Callable[[_Asked], str | None]) -> Iterator[tuple[int, str]]:
+    """Each row of questions of SO-Bench, with a task that it has, that has a fault, and the fault."""
+    if table.asks and table.home == "so-bench":
+        yield from table.judged(_FIELDS, lambda *values: judge(_Asked(*values)) if values[0] in PUBLISHED else None)
 
 
 @rule("QAI106", ERROR)
 def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Numbers in the meta that differ from the canonical answer."""
-    rows = rows_where(table.known("answer_meta") & table.known("canonical_answer")) if table.asks else []
-    metas, canonicals = table.shared(_metas) if rows else [], table.values("canonical_answer") if rows else []
-    for row in rows:
-        if _contradicted(canonicals[row], metas[row]):
-            shown = ", ".join(f"{value:g}" for value in metas[row])
-            message = f"the canonical answer is {clipped(canonicals[row])}, but the meta has {shown}"
-            yield found(row, "canonical_answer", message, "write both from the same value")
+    for row, message in table.judged(_FIELDS, _contradicting) if table.asks else ():
+        yield found(row, "canonical_answer", message, "write both from the same value")
+
+
+def _contradicting(*values: Any) -> str | None:
+    asked = _Asked(*values)
+    if not _contradicted(asked.canonical, asked.numbers):
+        return None
+    shown = ", ".join(f"{value:g}" for value in asked.numbers)
+    return f"the canonical answer is {clipped(asked.canonical or '')}, but the meta has {shown}"
 
 
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
@@ -83,39 +92,33 @@ def _contradicted(canonical: str | None, meta: list[float]) -> bool:
     )
 
 
-def _published(table: ItemTable) -> Iterator[tuple[int, str]]:
-    """Row and task of the questions of SO-Bench with a task that it has."""
-    if table.asks and table.home == "so-bench":
-        yield from ((row, task) for row, task in enumerate(table.values("task")) if task in PUBLISHED)
-
-
 @rule("QAI114", ERROR)
 def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question without the number that its task is scored by."""
-    truths = table.shared(_truths) if table.asks and table.home == "so-bench" else []
-    for row, task in _published(table):
-        if task in TRUTHS and not truths[row]:
-            meta, other = table.column("answer_meta")[row].as_py(), table.extras[row].get("answer_meta")
-            keys = [key for key, value in (meta or {}).items() if value is not None]
-            keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
-            has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
-            key = TRUTHS[task][0]
-            yield found(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
+    for row, task in _judged(table, lambda asked: asked.task if asked.task in TRUTHS and not asked.truth else None):
+        meta, other = table.value(row, "answer_meta"), table.extra(row).get("answer_meta")
+        keys = [key for key, value in (meta or {}).items() if value is not None]
+        keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
+        has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
+        key = TRUTHS[task][0]
+        yield found(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
 
 
 @rule("QAI115", ERROR)
 def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Canonical answer that is impossible for its task."""
-    canonicals = table.values("canonical_answer") if table.asks else []
-    for row, task in _published(table):
-        canonical = canonicals[row]
-        if canonical is not None and (must := _lacking(task, canonical)):
-            shown = clipped(canonical) if canonical.strip() else "empty"
-            yield found(row, "canonical_answer", f"the canonical answer of {task} is {shown}", f"it must {must}")
+    for row, must in _judged(table, _lacking):
+        canonical = table.value(row, "canonical_answer")
+        shown = clipped(canonical) if canonical.strip() else "empty"
+        message = f"the canonical answer of {table.value(row, 'task')} is {shown}"
+        yield found(row, "canonical_answer", message, f"it must {must}")
 
 
-def _lacking(task: str, text: str) -> str | None:
+def _lacking(asked: _Asked) -> str | None:
     """What a canonical answer must do but does not; None where it may be right."""
+    task, text = str(asked.task), asked.canonical
+    if text is None:
+        return None
     if not text.strip():
         return "not be empty"
     needed = 0 if task not in TRUTHS or task == "spatial_temporal" else 2 if task == "detect_time" else 1
@@ -158,42 +161,30 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
     """Answer in words that contradicts the canonical answer or the meta."""
     if table.asks and table.home == "jasco":
         yield from _without_key_words(table, found)
-    rows = list(_published(table))
-    if not rows:
-        return
-    from seldio.answers.names import names_in
+    asked = table.distinct(*_FIELDS)[0] if table.asks and table.home == "so-bench" else ()
+    texts = {(task, None if canonical else answer, canonical) for task, _, answer, canonical, _ in asked
+             if task in PUBLISHED and (answer or "").strip()}  # fmt: skip
+    if texts:
+        from seldio.answers.names import Names, names_in
 
-    questions, answers, canonicals = map(table.values, ("question", "answer", "canonical_answer"))
-    rows = [(row, task) for row, task in rows if (answers[row] or "").strip()]
-    asked = dict.fromkeys((task, None if canonicals[row] else answers[row], canonicals[row]) for row, task in rows)
-    words = _reader(tuple(sorted({name for one in asked for name in names_in(*one)})))
-    truths, metas = (list(map(tuple, table.shared(numbers))) for numbers in (_truths, _metas))
-    turned, odd = (pc.match_substring_regex(table.column("answer"), pattern).to_pylist() for pattern in (_TURNED, _ODD))
-    for row, task in rows:
-        said = (questions[row], answers[row], canonicals[row])
-        truth = words.contradicted(task, *said, truths[row], metas[row], turned[row], odd[row])
-        if truth is not None:
-            message = f"the answer says {clipped(answers[row], 90)}, but {truth}"
+        words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
+        for row, truth in _judged(table, words.contradicted):
+            message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
             yield found(row, "answer", message, "write both from the same value")
 
 
 def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Right answers in which no word begins like one of their key words."""
-    for row, (answer, words) in enumerate(
-        zip(table.values("answer"), table.values("answer_meta.keywords"), strict=True)
-    ):
-        told = {word[:3] for word in re.findall(r"\w{3,}", " ".join(words or ()).lower())}
-        if answer and told and told.isdisjoint(word[:3] for word in re.findall(r"\w{3,}", answer.lower())):
+    answers = table.values("answer")
+    for row, words in enumerate(table.values("answer_meta.keywords")):
+        told, answer = _beginnings(" ".join(words or ())), answers[row]
+        if answer and told and told.isdisjoint(_beginnings(answer)):
             message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
             yield found(row, "answer_meta", message, "write words of the answer")
 
 
-@lru_cache(maxsize=2)
-def _reader(names: tuple[str, ...]) -> _AnswersInWords:
-    """Return what reads answers with these names, the same for parts of a file that have the same."""
-    from seldio.answers.names import Names
-
-    return _AnswersInWords(Names(names))
+def _beginnings(text: str) -> set[str]:
+    return {word[:3] for word in re.findall(r"\w{3,}", text.lower())}
 
 
 class _AnswersInWords:
@@ -203,19 +194,18 @@ class _AnswersInWords:
         self.names = names
         self._sure: dict[tuple[str, str, str], bool] = {}
         self._plain: dict[tuple[str, str], bool] = {}
-        self.contradicted = lru_cache(1 << 14)(self._contradicted)  # questions are often repeated
 
-    def _contradicted(
-        self, task: str, question: str, answer: str, canonical: str | None, right: tuple[float, ...],
-        meta: tuple[float, ...], turned: bool, odd: bool,
-    ) -> str | None:  # fmt: skip
+    def contradicted(self, asked: _Asked) -> str | None:
         """The truth, where the answer in words certainly says something else; None where it does not."""
-        truth = [*right]
+        task, question, answer, canonical = str(asked.task), asked.question, asked.answer or "", asked.canonical
+        truth = asked.truth
+        if not answer.strip():
+            return None
         if task == "speech_content":
             return _right(canonical) if _transcribed_otherwise(canonical, answer) else None
         if task in TRUTHS and task != "spatial_temporal":
             numbers = _numbers(answer)
-            if truth and {*truth} <= {*numbers} and not turned:
+            if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
                 return None  # most of them, and reading takes time
             if (
                 truth == numbers
@@ -223,15 +213,16 @@ class _AnswersInWords:
                 and self._as_written(task, _NUMBER.sub(lambda found: "#.#" if "." in found.group() else "#", answer))
             ):
                 return None
-        elif canonical is not None and (
-            (answer == canonical and task not in TRUTHS)
-            or (not odd and self._agrees(task, question, answer, canonical, truth))
-        ):
+        elif canonical is not None and answer == canonical and task not in TRUTHS:
             return None
+        elif canonical is not None and task in SOURCE_TASKS and not _ODD.search(answer):
+            name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
+            if any(self._names(answer, called) for called in _called(name.strip('"'))):
+                return None
         verdict = self._read(task, question, answer, canonical)
         if verdict is None:
             return None
-        said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, [*meta]) else None
+        said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, asked.numbers) else None
         if said is not None and _is_other(task, answer, truth, said):
             return f"the meta has {', '.join(f'{value:g}' for value in truth)}"
         semantic = verdict["semantic"]
@@ -255,36 +246,6 @@ class _AnswersInWords:
             said = verdict["prediction"][TRUTHS[task][1]] if verdict is not None else None
             self._plain[task, frame] = (said if isinstance(said, list) else [said]) == values
         return self._plain[task, frame]
-
-    # --- the usual sentences, in which no number, name or word can mean anything else
-
-    def _agrees(self, task: str, question: str, answer: str, canonical: str, truth: list[float]) -> bool:
-        """Whether an answer is one of the usual sentences and says what the canonical answer says."""
-        if task in SOURCE_TASKS:
-            name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
-            return self._says_one(answer, name.strip('"'))
-        if task in _POLES and (found := _COMPARED.fullmatch(answer)):
-            from seldio.answers.bearings import POLES
-
-            asked = [pole for pole, pattern in POLES[task].items() if pattern.search(question.lower())]
-            others = not any(pattern.search(found["x"] + found["y"]) for pattern in POLES[task].values())
-            return (
-                asked == [found["pole"]] and others and found["x"] in _called(canonical)
-                and self._names(answer, found["x"]) and self._names(answer, found["y"])
-                and self.names.named(found["x"]) != self.names.named(found["y"])
-            )  # fmt: skip
-        if task == "spatial_temporal" and (found := _HEARD.fullmatch(answer)):
-            source, _, side = canonical.partition(" from ")
-            return (
-                any(found["x"] == name and side.rstrip(".") == found["side"] for name in _called(source))
-                and [float(found["start"]), float(found["end"])] == truth
-                and not _says(task, found["x"]) and self._names(answer, found["x"])
-            )  # fmt: skip
-        return False
-
-    def _says_one(self, answer: str, name: str) -> bool:
-        """Whether an answer certainly contains a name, as the vocabulary spells it or as people say it."""
-        return any(self._names(answer, said) for said in _called(name))
 
     def _names(self, answer: str, name: str) -> bool:
         """Whether an answer certainly contains a name, and not as a part of another name."""
@@ -334,15 +295,8 @@ _MASK = re.compile(r"#((?:\.#)?)")
 
 
 #: What makes a sentence unusual: signs and words that may change its meaning.
-_ODD = r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
-_POLES = ("compare_elevation", "compare_distance")
-_COMPARED = re.compile(
-    r"The \"?(?P<x>[^\"]+?)\"? (?:is|are) (?P<pole>higher|lower|closer|farther)(?: (?:to|from) the listener)? than the "
-    r"\"?(?P<y>[^\"]+?)\"?\.?"
-)
-_HEARD = re.compile(
-    r"The \"?(?P<x>[^\"]+?)\"? from (?:the )?(?P<side>[a-z -]+?) (?:is|are) active from (?P<start>[\d.]+)s to "
-    r"(?P<end>[\d.]+)s\.?"
+_ODD = re.compile(
+    r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
 )
 #: What separates words, in sentences that are not odd.
 _BETWEEN = ' ,."-'

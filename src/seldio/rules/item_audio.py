@@ -6,9 +6,9 @@ its recordings is data: :attr:`seldio.benchmarks.Benchmark.recordings`.
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,12 +16,10 @@ import pyarrow as pa
 
 from seldio.benchmarks import find
 from seldio.files import Entry
-from seldio.findings import Finding, Rule
-from seldio.formats.items import ItemReading
+from seldio.findings import Finding, Rule, Severity
 from seldio.rules.collection import Found, probed
-from seldio.rules.item_table import ItemFile, ItemTable
-from seldio.rules.items import unsafe, usual_paths
-from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
+from seldio.rules.item_table import ItemTable
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.tasks.spatial import spatial
 from seldio.text import clipped, plural, printable
@@ -31,10 +29,10 @@ if TYPE_CHECKING:
 
 #: The file that a path of an item names.
 Find = Callable[[str], "Entry | None"]
-
-
 #: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
+#: From this many recordings on, a fault that all of them share is one finding.
+MANY = 4
 
 
 class NamedRecording(NamedTuple):
@@ -53,124 +51,48 @@ class NamedRecording(NamedTuple):
         return clipped(self.path)
 
 
-_ABSENT = pa.schema({"path": pa.string(), "row": pa.int64(), "number": pa.int64()})
-
-
-class Late(NamedTuple):
-    """A time (s) in an item's field after the end of its recording, or of the part of it that is the *clip*."""
-
-    what: str
-    field: str
-    number: int | None
-    time: float
-    end: float
-    clip: bool
-
-
-@dataclasses.dataclass
 class Audio:
-    """The recordings that questions refer to, in a part of a file or in all of its parts together."""
+    """The recordings that the questions of a file refer to."""
 
-    recordings: dict[str, NamedRecording]  # those that exist, by path
-    missing: pa.Table  # path, row and number of the missing ones: most often all, and many; some more than once
-    late: list[tuple[int, str, Late]]  # times after the end of a recording, by row and path
-    file: ItemFile | None = None  # of a sum, the questions
-    #: of recordings that exist, the first row whose question takes directions or distances, by path
-    spatial: dict[str, int] = dataclasses.field(default_factory=dict)
-
-    @classmethod
-    def of(cls, table: ItemTable, find: Find) -> Audio:
-        """The headers of the recordings that the questions of a part refer to; nothing for predictions."""
-        recordings: dict[str, NamedRecording] = {}
-        absent: dict[str, tuple[int, int]] = {}
-        paths = table.paths
-        mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
-        known: set[int] = set()
-        usual = table.shared(usual_paths).tolist()
-        ours = _ours(table)
-        for name, row, number in mentions if table.asks else ():
-            if name not in known and (usual[name] or not unsafe(paths.names[name])):  # unsafe paths are QAI108
-                path = plain(paths.names[name])
-                if path not in recordings and path not in absent:
-                    entry = find(path)
-                    if entry is None:
-                        absent[path] = row, number
-                    else:
-                        recordings[path] = NamedRecording(path, row, number, *probed(entry), ours is None or ours[row])
-            known.add(name)
-        whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
-        rows, numbers = zip(*absent.values(), strict=True) if absent else ((), ())
-        late = _behind(table, {path: seconds for path, seconds in whole.items() if seconds})
-        asked = spatial(table.table) if recordings else np.zeros(0, bool)
-        directed: dict[str, int] = {}
-        for name, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True) if asked.any() else ():
-            if asked[row] and plain(paths.names[name]) in recordings:
-                directed.setdefault(plain(paths.names[name]), row)
-        return cls(recordings, pa.table([list(absent), rows, numbers], _ABSENT), list(late), None, directed)
-
-    @classmethod
-    def sum(cls, file: ItemFile, parts: Sequence[Audio]) -> Audio:
-        """All parts of a file together."""
-        recordings: dict[str, NamedRecording] = {}
-        late, missing = list[tuple[int, str, Late]](), [_ABSENT.empty_table()]
-        directed: dict[str, int] = {}
-        for part, first in zip(parts, file.starts.tolist(), strict=False):
-            for path, one in part.recordings.items():
-                recordings.setdefault(path, one._replace(row=one.row + first))
-            late += [(row + first, path, time) for row, path, time in part.late]
-            missing.append(part.missing.set_column(1, _ABSENT.field(1), pc.add(part.missing["row"], first)))
-            for path, row in part.spatial.items():
-                directed.setdefault(path, row + first)
-        return cls(recordings, pa.concat_tables(missing), late, file, directed)
-
-    @property
-    def expected(self) -> Mapping[str, Any]:
-        """What the benchmark's recordings have in common."""
-        return _expected(self.file.format) if self.file is not None else {}
-
-    def finding(
-        self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
-        row: int | None = None, field: str = "audio", number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding about a recording, at the first item that mentions it unless a *row* is given."""
-        assert self.file is not None
-        if recording is not None and row is None:
-            row, number = recording.row, recording.number
-        return self.file.finding(rule, row, field, message, hint, number)
-
-    def __len__(self) -> int:
-        """How many there are, present or missing."""
-        return len(self.recordings) + int(pc.count_distinct(self.missing["path"]).as_py())
+    def __init__(self, table: ItemTable, look: Find) -> None:
+        self.table, known = table, find(table.format)
+        #: what the benchmark's recordings have in common, see :attr:`seldio.benchmarks.Benchmark.recordings`
+        self.expected: Mapping[str, Any] = known.recordings if known is not None else {}
+        #: those that exist, by path, and the first mention of each that is missing
+        self.recordings: dict[str, NamedRecording] = {}
+        self.missing: list[int] = []
+        paths, ours = table.paths, np.ones(len(table), bool)
+        for one in known.fields if known is not None and table.asks else ():
+            if one.name == self.expected.get("where"):
+                ours = np.array(pc.is_in(table.field(one), value_set=pa.array(one.values)).to_pylist(), bool)
+        mentions = np.unique(paths.name, return_index=True)[1].tolist() if table.asks else ()
+        known_paths = {name for name in paths.names if plain(name) != name} and {*paths.names}  # most often empty
+        for name, unsafe, mention in zip(paths.names, paths.unsafe, mentions, strict=False):
+            path, row, number = plain(name), int(paths.row[mention]), int(paths.place[mention])
+            if unsafe or (path != name and path in known_paths):
+                continue  # unsafe paths are QAI108
+            if (entry := look(path)) is None:
+                self.missing.append(mention)
+            else:
+                self.recordings[path] = NamedRecording(path, row, number, *probed(entry), bool(ours[row]))
 
     @property
     def absent(self) -> Iterator[NamedRecording]:
         """Those that are missing."""
-        first: dict[str, NamedRecording] = {}
-        for path, row, number in zip(*(column.to_pylist() for column in self.missing.columns), strict=True):
-            first.setdefault(path, NamedRecording(path, row, number))
-        yield from first.values()
+        paths = self.table.paths
+        for mention in self.missing:
+            path = plain(paths.names[paths.name[mention]])
+            yield NamedRecording(path, int(paths.row[mention]), int(paths.place[mention]))
 
-    @property
-    def readable(self) -> Iterator[tuple[NamedRecording, Probe]]:
+    @cached_property
+    def readable(self) -> list[tuple[NamedRecording, Probe]]:
         """Those that can be read, with their headers."""
-        for one in self.recordings.values():
-            if one.probe is not None and one.probe.frames:
-                yield one, one.probe
+        return [(one, one.probe) for one in self.recordings.values() if one.probe is not None and one.probe.frames]
 
-
-def _expected(format: str) -> Mapping[str, Any]:
-    """What a benchmark's recordings have in common, see :attr:`seldio.benchmarks.Benchmark.recordings`."""
-    known = find(format)
-    return {} if known is None else known.recordings
-
-
-def _ours(table: ItemTable) -> list[bool] | None:
-    """Which questions are those of the benchmark, by the field that tells; None where all are."""
-    known = find(table.format) if table.asks else None
-    for one in known.fields if known is not None else ():
-        if known is not None and one.name == known.recordings.get("where"):
-            return pc.is_in(table.field(one), value_set=pa.array(one.values)).to_pylist()  # type: ignore[no-any-return]
-    return None
+    @cached_property
+    def lengths(self) -> dict[str, float]:
+        """The seconds of those that are whole, by path."""
+        return {one.path: probe.seconds for one, probe in self.readable if not probe.cut_off}
 
 
 def plain(path: str) -> str:
@@ -178,25 +100,143 @@ def plain(path: str) -> str:
     return path.removeprefix("./")
 
 
-_TIMES = ("start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events", "extra")
+def header_rule(
+    code: str, severity: Severity, hint: str, together: bool = False
+) -> Callable[[Callable[[Audio, NamedRecording, Probe], str | None]], Rule]:
+    """Make a rule from a function that says of a recording, by its header, what is wrong with it.
+
+    Where all of them have the same fault, it is one finding if *together*.
+    """
+
+    def made(fault: Callable[[Audio, NamedRecording, Probe], str | None]) -> Rule:
+        def check(audio: Audio, found: Found) -> Iterator[Finding]:
+            faults = [(one, said) for one, probe in audio.readable if (said := fault(audio, one, probe))]
+            alike = len(faults) == len(audio.readable) >= MANY and len({said for _, said in faults}) == 1
+            if together and alike:
+                one, said = faults[0]
+                message = f"all {len(faults):,} recordings {said.replace('has', 'have', 1)}"
+                yield found(one.row, "audio", message, hint.format("them"), one.number)
+                return
+            for one, said in faults:
+                yield found(one.row, "audio", f"{one.shown} {said}", hint.format("it"), one.number)
+
+        return rule(code, severity)(update_wrapper(check, fault))
+
+    return made
 
 
-def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[int, str, Late]]:
-    """The times after the end of their recording, or of the part of it that is meant."""
-    aside = _expected(table.format).get("aside")
-    columns = [table.values(field) for field in _TIMES] if lengths else []
-    for row, audio in enumerate(table.values("audio") if lengths else ()):
-        seconds = lengths.get(plain(audio[0])) if len(audio) == 1 else None
-        if seconds is not None:
-            start, end, span, onset, events, extra = (column[row] for column in columns)
-            known = start is not None and end is not None
-            more = table.extras[row] if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
-            start = _seconds(more.get("start")) if start is None else start
-            end = _seconds(more.get("end")) if end is None else end
-            # the span of an item with both is QAI105, which needs no recording
-            times = _times(None if known else span, onset, events)
-            for late in _late(start, end, seconds, times):
-                yield row, plain(audio[0]), late
+@rule("QAI301", ERROR)
+def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
+    """Missing recording of a question, although others exist."""
+    for one in audio.absent if audio.recordings else ():
+        message = f"the recording {one.shown} is missing"
+        yield found(one.row, "audio", message, "download it, or correct the path", one.number)
+
+
+@rule("QAI302", ERROR)
+def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
+    """Recording that is not audio, or has no samples."""
+    for one in audio.recordings.values():
+        if one.fault is not None or (one.probe is not None and not one.probe.frames):
+            said = f"cannot be read as audio: {printable(one.fault)}" if one.fault is not None else "has no samples"
+            yield found(one.row, "audio", f"{one.shown} {said}", "download it again", one.number)
+
+
+@header_rule("QAI303", ERROR, "download it again")
+def audio_cut_off(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:  # noqa: ARG001
+    """WAV file shorter than its header says."""
+    return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
+
+
+@header_rule("QAI304", ERROR, "resample {}", together=True)
+def audio_rate(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:
+    """Recording whose sampling rate differs from the benchmark's."""
+    wanted, known = audio.expected.get("rate"), audio.expected.get("known", {})
+    if wanted is None or probe.rate in (wanted, known.get(one.path)):
+        return None
+    return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
+
+
+@header_rule("QAI305", ERROR, "use the original of {}", together=True)
+def audio_channels(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:  # noqa: ARG001
+    """Recording with the wrong number of channels for the benchmark."""
+    wanted = audio.expected.get("channels")
+    if wanted is None or probe.channels == wanted:
+        return None
+    return f"has {plural(probe.channels, 'channel')}, but the benchmark's recordings have {plural(wanted, 'channel')}"
+
+
+@header_rule("QAI306", WARNING, "cut it into clips")
+def audio_too_long(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:  # noqa: ARG001
+    """Recording longer than models process."""
+    most = audio.expected.get("heard", math.inf)
+    too_long = probe.seconds > most
+    return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if too_long else None
+
+
+@header_rule("QAI311", WARNING, "cut it, or download it again")
+def audio_of_another_length(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:
+    """Recording shorter or longer than those of the benchmark."""
+    least, most = audio.expected.get("seconds", (0.0, math.inf))
+    if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
+        return None
+    return f"lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
+
+
+@header_rule("QAI308", INFO, "resample it when loading")
+def audio_known_oddity(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:
+    """Recording published with a sampling rate that differs from the rest."""
+    usual, known = audio.expected.get("rate"), audio.expected.get("known", {})
+    if probe.rate == usual or known.get(one.path) != probe.rate:
+        return None
+    return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
+
+
+@rule("QAI309", INFO)
+def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
+    """File of questions without any of its recordings."""
+    if audio.missing and not audio.recordings:
+        hint = "put them where the paths point, relative to this file's folder or one above it"
+        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked", hint)
+
+
+@rule("QAI310", WARNING)
+def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
+    """Direction or distance question about a mono recording."""
+    mono = {one.path for one, probe in audio.readable if probe.channels == 1}
+    if not mono or audio.expected.get("channels") is not None:
+        return
+    paths, asked, rows = audio.table.paths, spatial(audio.table.table), dict[str, int]()
+    for name, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True):
+        if asked[row] and plain(paths.names[name]) in mono:
+            rows.setdefault(plain(paths.names[name]), row)
+    for path, row in [*rows.items()][:1]:
+        more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
+        message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
+        yield found(row, "audio", message, "use the recordings with all their channels")
+
+
+@rule("QAI307", ERROR)
+def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
+    """Time after the end of the recording."""
+    table, aside = audio.table, audio.expected.get("aside")
+    columns = [table.values(field) for field in _TIMES] if audio.lengths else []
+    for row, (recordings, start, end, span, onset, events) in enumerate(zip(*columns, strict=True)):
+        seconds = audio.lengths.get(plain(recordings[0])) if len(recordings) == 1 else None
+        if seconds is None:
+            continue
+        # the span of an item with both is QAI105, which needs no recording
+        times = _times(None if start is not None and end is not None else span, onset, events)
+        start = _seconds(table.further("start")[row]) if start is None and aside else start
+        end = _seconds(table.further("end")[row]) if end is None and aside else end
+        whole = "recording" if end is None else "clip"
+        for what, field, number, time, last in _late(start, end, seconds, times):
+            thing = "recording" if field in ("start", "end") else whole
+            message = f"{what} is {time:g} s, but the {thing} ends at {last:.3f} s"
+            yield found(row, field, message, "write times in seconds from its start", number)
+
+
+_TIMES = ("audio", "start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events")
 
 
 def _seconds(value: object) -> float | None:
@@ -204,20 +244,18 @@ def _seconds(value: object) -> float | None:
 
 
 def _late(
-    start: float | None, end: float | None, seconds: float, times: Iterable[tuple[str, str, int | None, float]]
-) -> Iterator[Late]:
-    """The times of an item after the end of its recording, *seconds* long, or of its part of it."""
+    start: float | None, end: float | None, seconds: float, times: Iterator[tuple[str, str, int | None, float]]
+) -> Iterator[tuple[str, str, int | None, float, float]]:
+    """The times of an item after the end of its recording, *seconds* long, or of its part of it, and that end."""
     if start is not None and end is not None and end < start:
         return  # that is QAI105, and the length of the part is unknown
     if start is not None and start >= seconds:
-        yield Late("start", "start", None, start, seconds, False)
+        yield "start", "start", None, start, seconds
     elif end is not None and end > seconds + SLACK:
-        yield Late("end", "end", None, end, seconds, False)
+        yield "end", "end", None, end, seconds
     else:
         length = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
-        for what, field, number, time in times:
-            if time > length + SLACK:
-                yield Late(what, field, number, time, length, end is not None)
+        yield from ((*time, length) for time in times if time[-1] > length + SLACK)
 
 
 def _times(
@@ -232,151 +270,3 @@ def _times(
         last = max((time for time in (event["onset"], event["offset"]) if time is not None), default=None)
         if last is not None:
             yield f"the end of {clipped(event['class_name'], 30)}", "events", number, last
-
-
-#: From this many recordings on, a fault that all of them share is one finding.
-MANY = 4
-
-
-@rule("QAI301", ERROR)
-def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Missing recording of a question, although others exist."""
-    for one in audio.absent if audio.recordings else ():
-        yield found(one, f"the recording {one.shown} is missing", "download it, or correct the path")
-
-
-@rule("QAI302", ERROR)
-def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording that is not audio, or has no samples."""
-    for one in audio.recordings.values():
-        if one.fault is not None:
-            yield found(one, f"{one.shown} cannot be read as audio: {printable(one.fault)}", "download it again")
-        elif one.probe is not None and not one.probe.frames:
-            yield found(one, f"{one.shown} has no samples", "download it again")
-
-
-@rule("QAI303", ERROR)
-def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
-    """WAV file shorter than its header says."""
-    for one, probe in audio.readable:
-        if probe.cut_off:
-            message = f"{one.shown} ends at {probe.seconds:.3f} s: {probe.cut_off}"
-            yield found(one, message, "download it again")
-
-
-@rule("QAI304", ERROR)
-def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording whose sampling rate differs from the benchmark's."""
-    wanted = audio.expected.get("rate")
-    if wanted is not None:
-        known = audio.expected.get("known", {})
-        wrong = [
-            (one, f"a rate of {p.rate:,} Hz")
-            for one, p in audio.readable
-            if p.rate not in (wanted, known.get(one.path))
-        ]
-        yield from _shared(
-            audio, wrong, f"but the benchmark's recordings are at {wanted:,} Hz", "resample {them}", found
-        )
-
-
-@rule("QAI305", ERROR)
-def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording with the wrong number of channels for the benchmark."""
-    wanted = audio.expected.get("channels")
-    if wanted is not None:
-        wrong = [(one, plural(p.channels, "channel")) for one, p in audio.readable if p.channels != wanted]
-        text = f"but the benchmark's recordings have {plural(wanted, 'channel')}"
-        yield from _shared(audio, wrong, text, "use the original of {them}", found)
-
-
-@rule("QAI306", WARNING)
-def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording longer than models process."""
-    most = audio.expected.get("heard")
-    if most is not None:
-        for one, probe in audio.readable:
-            if probe.seconds > most:
-                message = f"{one.shown} lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s"
-                yield found(one, message, "cut it into clips")
-
-
-@rule("QAI311", WARNING)
-def audio_of_another_length(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording shorter or longer than those of the benchmark."""
-    least, most = audio.expected.get("seconds", (0.0, math.inf))
-    for one, probe in audio.readable:
-        if one.ours and not least - SLACK <= probe.seconds <= most + SLACK:
-            message = f"{one.shown} lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
-            yield found(one, message, "cut it, or download it again")
-
-
-@rule("QAI307", ERROR)
-def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Time after the end of the recording."""
-    for row, path, time in audio.late:
-        end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
-        hint = "write times in seconds from its start"
-        message = f"{time.what} is {time.time:g} s, but {end}"
-        yield found(audio.recordings[path], message, hint, row, time.field, time.number)
-
-
-@rule("QAI308", INFO)
-def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording published with a sampling rate that differs from the rest."""
-    usual, known = audio.expected.get("rate"), audio.expected.get("known", {})
-    for one, probe in audio.readable:
-        if probe.rate != usual and known.get(one.path) == probe.rate:
-            message = f"{one.shown} is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
-            yield found(one, message, "resample it when loading")
-
-
-@rule("QAI309", INFO)
-def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
-    """File of questions without any of its recordings."""
-    if not audio.recordings and len(audio):
-        hint = "put them where the paths point, relative to this file's folder or one above it"
-        yield found(None, f"none of {plural(len(audio), 'recording')} found: not checked", hint)
-
-
-@rule("QAI310", WARNING)
-def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Direction or distance question about a mono recording."""
-    if audio.expected.get("channels") is not None:
-        return
-    mono = [one for one, probe in audio.readable if probe.channels == 1 and one.path in audio.spatial]
-    if mono:
-        more = f", and {plural(len(mono) - 1, 'other recording')}" if len(mono) > 1 else ""
-        message = f"{mono[0].shown} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield found(
-            mono[0], message, "use the recordings with all their channels", audio.spatial[mono[0].path], "audio"
-        )
-
-
-# --- what rules share --------------------------------------------------------------------------------------
-
-
-def _shared(
-    audio: Audio, wrong: list[tuple[NamedRecording, str]], rest: str, hint: str, found: Found
-) -> Iterator[Finding]:  # fmt: skip
-    """A finding for each recording; a single one where all are wrong in the same way."""
-    values = {value for _, value in wrong}
-    if len(wrong) >= MANY and len(values) == 1 and len(wrong) == sum(1 for _ in audio.readable):
-        message = f"all {len(wrong):,} recordings have {wrong[0][1]}, {rest}"
-        yield found(wrong[0][0], message, hint.format(them="them"))
-        return
-    for one, value in wrong:
-        yield found(one, f"{one.shown} has {value}, {rest}", hint.format(them="it"))
-
-
-# --- running them ------------------------------------------------------------------------------------------
-
-
-def check_file(
-    parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading],
-    skip: Container[str] = (),
-) -> Iterator[Finding]:  # fmt: skip
-    """The findings about a file as a whole, see :class:`ItemFile`, and about the recordings of all its parts."""
-    file = ItemFile(parts, source)
-    yield from findings(file, skip=skip)
-    yield from findings(Audio.sum(file, recordings))

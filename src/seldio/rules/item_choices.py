@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -13,7 +12,7 @@ from seldio import formats
 from seldio.findings import Finding
 from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ItemTable, rows_where
+from seldio.rules.item_table import ItemTable, Verdict, rows_where
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped
@@ -27,12 +26,17 @@ _LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ",
 @rule("QAI102", ERROR)
 def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Answer that is not among the options."""
-    for row, answer, options in _choices(table):
-        letters = LETTERS[: len(options)]
-        if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in (*letters,):
-            form = ANSWERS[form] if (form := _form(table)) in ("letter", "text") else "the text or letter of an option"
-            yield found(row, "answer", f"the answer {clipped(answer)} is not one of the {len(options)} options",
-                        f"the answer must be {form}")  # fmt: skip
+    form = _form(table)
+    hint = f"the answer must be {ANSWERS[form] if form in ('letter', 'text') else 'the text or letter of an option'}"
+    for row, message in _judged(table, _not_among):
+        yield found(row, "answer", message, hint)
+
+
+def _not_among(answer: str | None, options: list[str]) -> str | None:
+    letters = (*LETTERS[: len(options)],)
+    if not options or not answer or answer in options or HOMOGLYPHS.get(answer, answer) in letters:
+        return None
+    return f"the answer {clipped(answer)} is not one of the {len(options)} options"
 
 
 @rule("QAI121", ERROR, "unsafe")
@@ -50,25 +54,29 @@ def text_for_a_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _misformed(table: ItemTable, found: Found) -> Iterator[Finding]:
+    form, home = _form(table) or "text", formats.get(table.home, ItemFormat)
     for row, right in misformed(table):
-        answer, form, home = table.values("answer")[row], _form(table), formats.get(table.home, ItemFormat)
+        answer = table.value(row, "answer")
         said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
-        finding = found(row, "answer", f"the answer is {said}, but {home.name} holds {ANSWERS[form or 'text']}",
-                        f"write {shown}" + f": {home.graded}" * bool(home.graded))  # fmt: skip
-        severity = WARNING if home.letters else ERROR
-        yield dataclasses.replace(finding, severity=severity, fixable=finding.fixable and len(right) == 1)
+        yield found(row, "answer", f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
+                    f"write {shown}" + f": {home.graded}" * bool(home.graded),
+                    severity=WARNING if home.letters else ERROR, fixable=len(right) == 1)  # fmt: skip
 
 
 def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
     """The rows whose answer has another form than that of their format, with what may be meant in its form."""
     form = _form(table)
-    for row, answer, options in _choices(table) if form in ("letter", "text") else ():
+
+    def meant(answer: str | None, options: list[str]) -> list[str] | None:
         letter = LETTERS[: len(options)].find(answer.upper()) if answer and len(answer) == 1 else -1
         if form == "text" and answer not in options and letter >= 0:
-            yield row, [options[letter]]
-        elif form == "letter" and letter < 0 and answer in options:
-            yield row, [LETTERS[place] for place, option in enumerate(options) if option == answer]
+            return [options[letter]]
+        if form == "letter" and letter < 0 and answer in options:
+            return [LETTERS[place] for place, option in enumerate(options) if option == answer]
+        return None
+
+    return _judged(table, meant)
 
 
 def _form(table: ItemTable) -> Answers | None:
@@ -77,32 +85,35 @@ def _form(table: ItemTable) -> Answers | None:
     return None if home is None else home.answers
 
 
-def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
-    """Row, answer and options of the questions that have any options."""
+def _judged(
+    table: ItemTable, judge: Callable[[str | None, list[str]], Verdict | None]
+) -> Iterator[tuple[int, Verdict]]:
+    """Each row with a list of options whose answer and options have a fault, and the fault."""
     if table.asks and table.column("options").null_count < len(table):
-        for row, (answer, options) in enumerate(zip(table.values("answer"), table.values("options"), strict=True)):
-            if options:
-                yield row, answer, options
+        yield from table.judged(("answer", "options"), lambda *choice: None if choice[1] is None else judge(*choice))
 
 
 @rule("QAI103", WARNING)
 def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Duplicate option."""
-    for row, _, options in _choices(table):
-        looks = [option if option.isascii() else option.translate(_LOOKS) for option in options]
-        first: dict[str, int] = {}
-        seen: set[str] = set()
-        for place, (option, look) in enumerate(zip(options, looks, strict=True)):
-            if option in seen:
-                yield found(row, "options", f'option "{clipped(option)}" appears twice',
-                            "replace one of them", number=place)  # fmt: skip
-            seen.add(option)
-            other = first.setdefault(look, place)
-            if options[other] != option:
-                one, two = next(pair for pair in zip(options[other], options[place], strict=True) if len({*pair}) > 1)
-                message = f'option "{clipped(options[place])}" looks like option {LETTERS[other % 26]}, but has '
-                message += f"{_named(two)} for {_named(one)}"
-                yield found(row, "options", message, "type both in one alphabet, or replace one", number=place)
+    for row, faults in _judged(table, lambda _, options: [*_repeated(options)] or None):
+        for place, message, hint in faults:
+            yield found(row, "options", message, hint, number=place)
+
+
+def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """The place of each option that another one is or looks like, what is wrong, and what to do."""
+    first: dict[str, str] = {}
+    seen: set[str] = set()
+    for place, option in enumerate(options):
+        if option in seen:
+            yield place, f'option "{clipped(option)}" appears twice', "replace one of them"
+        seen.add(option)
+        other = first.setdefault(option.translate(_LOOKS), option)
+        if option != other:
+            message = f'option "{clipped(option)}" looks like option {LETTERS[options.index(other) % 26]}, but has '
+            one, two = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
+            yield place, message + f"{_named(two)} for {_named(one)}", "type both in one alphabet, or replace one"
 
 
 def _named(letter: str) -> str:
@@ -115,9 +126,9 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     if not table.asks:
         return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
-        answer, options = table.values("answer")[row], table.values("options")[row] or ()
+        answer, options = (table.value(row, field) for field in ("answer", "options"))
         right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
-        if _form(table) == "text" and 0 <= place < len(options):
+        if _form(table) == "text" and 0 <= place < len(options or ()):
             right = f'"{clipped(options[place])}"'
         yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
     instructions = table.column("instruction").dictionary_encode()
@@ -132,11 +143,15 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 @rule("QAI110", ERROR)
 def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
     """List of options with nothing to choose from, or an empty option."""
-    for row, options in enumerate(table.values("options") if table.asks else ()):
-        if options is not None and len(options) < 2:
-            message = "there is one option only" if options else "the list of options is empty"
-            yield found(row, "options", message, "add the other options" if options else "add the options")
-        if empty := [place for place, option in enumerate(options or ()) if not option.strip()]:
-            message = f"option {empty[0] + 1} is empty"
-            finding = found(row, "options", message, "write it, or leave it out", number=empty[0])
-            yield dataclasses.replace(finding, severity=WARNING)
+    for row, faults in _judged(table, lambda _, options: [*_lacking(options)] or None):
+        for place, message, hint in faults:
+            yield found(row, "options", message, hint, number=place, severity=ERROR if place is None else WARNING)
+
+
+def _lacking(options: Sequence[str]) -> Iterator[tuple[int | None, str, str]]:
+    if not options:
+        yield None, "the list of options is empty", "add the options"
+    elif len(options) == 1:
+        yield None, "there is one option only", "add the other options"
+    if empty := [place for place, option in enumerate(options) if not option.strip()]:
+        yield empty[0], f"option {empty[0] + 1} is empty", "write it, or leave it out"

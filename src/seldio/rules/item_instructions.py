@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from seldio.findings import Finding
 from seldio.formats.mera import CYRILLIC
@@ -18,11 +19,11 @@ _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([А�
 _OPTION = re.compile(r"option_[a-z]")
 
 
-def _instructed(table: ItemTable) -> Iterator[tuple[int, str]]:
-    """Row and instruction of the items of MERA's formats that have one."""
+def _judged(table: ItemTable, judge: Callable[[str, Any], str | None]) -> Iterator[tuple[int, str]]:
+    """Each row of MERA's formats whose instruction *judge* finds wrong, and what it says."""
     if table.asks and table.format == "ruenvaqa":
-        rows = enumerate(table.values("instruction"))
-        yield from ((row, instruction) for row, instruction in rows if instruction is not None)
+        fields = ("instruction", "options")
+        yield from table.judged(fields, lambda text, options: None if text is None else judge(text, options))
 
 
 def _fields(instruction: str) -> list[str] | None:
@@ -36,33 +37,32 @@ def _fields(instruction: str) -> list[str] | None:
 @rule("QAI201", WARNING)
 def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Instruction that labels an option with a Cyrillic letter."""
-    for number, instruction in _instructed(table):
-        if match := _NAMED.search(instruction):
-            letter = match[1] or match[2]
-            message = (
-                f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
-            )
-            yield found(number, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
+    for row, letter in _judged(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
+        message = f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
+        yield found(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
 @rule("QAI202", ERROR)
 def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Instruction for a different number of options than the question has."""
-    for number, instruction in _instructed(table):
-        options = table.values("options")[number]
-        asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
-        given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
-        if asked != given and (asked or options):
-            message = f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
-            yield found(number, "instruction", message, "use an instruction for as many options as there are")
+    for row, message in _judged(table, _of_other_options):
+        yield found(row, "instruction", message, "use an instruction for as many options as there are")
+
+
+def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | None:
+    asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
+    given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
+    if asked == given or not (asked or options):
+        return None
+    return f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
 
 
 @rule("QAI203", ERROR)
 def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Placeholder that nothing fills, or a part of the question without a placeholder."""
-    for number, instruction in _instructed(table):
-        fields, audio = _fields(instruction), table.values("audio")[number]
-        further = table.extras[number].get("inputs")
+    for number, instruction in _judged(table, lambda text, _: text):
+        fields, audio = _fields(instruction), table.value(number, "audio")
+        further = table.extra(number).get("inputs")
         known = {"question", *(further if isinstance(further, dict) else ())}
         known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
@@ -79,9 +79,11 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
 @rule("QAI204", ERROR)
 def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Braces in an instruction that are not a placeholder."""
-    for number, instruction in _instructed(table):
-        fields = _fields(instruction)
-        if fields is None or any(not name.isidentifier() for name in fields):
-            yield found(
-                number, "instruction", "braces in the instruction that are not a placeholder", "write {{ and }}"
-            )
+    for row, message in _judged(table, _literal):
+        yield found(row, "instruction", message, "write {{ and }}")
+
+
+def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
+    fields = _fields(instruction)
+    fine = fields is not None and all(name.isidentifier() for name in fields)
+    return None if fine else "braces in the instruction that are not a placeholder"

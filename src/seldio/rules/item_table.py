@@ -1,38 +1,33 @@
-"""Questions or predictions by columns, as their rules see them: a part of a file, and the sum of its parts."""
+"""The questions or predictions of a file by columns, as their rules see them."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import cached_property
-from hashlib import blake2b
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from seldio import formats
 from seldio.benchmarks import FieldValues, find
-from seldio.findings import RECORDS_SINGLY, Finding, Rule
-from seldio.formats.base import FirstRow, Ints
+from seldio.findings import RECORDS_SINGLY, Finding, Rule, Severity
+from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
 from seldio.rules.base import Bools
+from seldio.rules.collection import grouped
+from seldio.rules.registry import findings, rules_for
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
-#: The columns that rules about all rows of a file look at.
-WHOLE = ("id", "audio", "task", "prompt")
-#: What is worked out of the other columns for them: whether a question has an answer, and a number for each question
-#: about a recording; and the line in which a row begins.
-ANSWERED, ASKED, LINE = "answered", "asked", "line"
-#: What the names of columns begin with that hold the fields of a benchmark, see :meth:`ItemTable.field`.
-FIELD = "field "
+Verdict = TypeVar("Verdict")
 #: A place in a message.
 _PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
@@ -44,100 +39,118 @@ class Paths(NamedTuple):
     name: Ints
     row: Ints
     place: Ints
+    unsafe: list[str | None]  # of each path why it must not be opened; None where it may be
+
+
+class Groups(NamedTuple):
+    """Rows that have the same values: the first row of each group, in order, and the number of each row's group."""
+
+    first: Ints
+    number: Ints
+
+
+class Breach(NamedTuple):
+    """What breaks a rule, before anyone looks where it stands; the message may be made of the row."""
+
+    rule: Rule
+    row: Any  # its number, or an array of several; None for the file
+    field: str | None
+    message: str | Callable[[int], str]
+    hint: str | None = None
+    number: int | None = None
+    severity: Severity | None = None
+    fixable: bool = True
 
 
 class ItemTable:
     """The columns of a file, or of a part of it, and values that several rules need, computed once.
 
-    *home* is the format that the rows come from; *reading* is None where no findings are created.
+    *home* is the format that the rows come from; *read* gives the reading of a part (again), for places.
     """
 
     def __init__(
-        self, table: pa.Table, home: str, format: str, path: str, reading: ItemReading | None = None
+        self, table: pa.Table, home: str, format: str, path: str, read: Callable[[int], ItemReading] | None = None,
+        begins: Ints | None = None,
     ) -> None:  # fmt: skip
-        self.table, self.home, self.format, self.path, self.reading = table, home, format, path, reading
+        self.table, self.home, self.format, self.path, self._read = table, home, format, path, read
+        #: the line in which each row begins, of a file with a record in each line
+        self._begins = begins
+        #: of each part the first row, and how many lines of the file precede it
+        self._starts = self._lines = np.zeros(1, np.int64)
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
-        self._fields: dict[str, pa.Array] = {}
+        self._columns: dict[str, pa.Array] = {}
+        self._distinct: dict[tuple[str, ...], tuple[list[tuple[Any, ...]], Groups]] = {}
 
     @classmethod
-    def of(cls, reading: ItemReading) -> ItemTable:
-        """All columns of a reading."""
-        return cls(reading.table, reading.home, reading.format.name, reading.path, reading)
+    def of(cls, reading: ItemReading, keep: bool = True) -> ItemTable:
+        """All columns of a reading; without *keep*, what it was read from can go."""
+        read = (lambda _: reading) if keep else None
+        return cls(reading.table, reading.home, reading.format.name, reading.path, read, reading.lines)
 
-    def slim(self) -> ItemTable:
-        """The columns that rules about the whole file need: ``WHOLE``, and further keys that may hold outputs."""
-        names = (*WHOLE, "extra") if self.home in OUTPUTS else WHOLE
-        kept = self.table.select([name for name in names if name in self.table.column_names])
-        lines = None if self.reading is None else self.reading.lines
-        kept = kept.append_column(LINE, pa.nulls(len(self), pa.int64()) if lines is None else pa.array(lines))
-        if self.asks:
-            answered = pc.invert(pc.and_(self.blank("answer"), self.blank("canonical_answer")))
-            kept = kept.append_column(ANSWERED, answered).append_column(ASKED, self._asked())
-            for one in getattr(find(self.home), "fields", ()):
-                kept = kept.append_column(FIELD + one.name, self.field(one))
-        return ItemTable(kept, self.home, self.format, self.path)
+    def join(self, others: Sequence[ItemTable], lines: Sequence[int], read: Callable[[int], ItemReading]) -> None:
+        """Take in the rows of the parts that follow, of a file whose parts have so many *lines*."""
+        parts = [self, *others]
+        self._read, self._starts = read, np.cumsum([0, *map(len, parts)])[:-1]
+        self._lines = np.cumsum([0, *lines])[:-1]
+        begins = [part._begins for part in parts]
+        known = [begin + before for begin, before in zip(begins, self._lines, strict=True) if begin is not None]
+        self._begins = np.concatenate(known) if len(known) == len(parts) else None
+        self.table = pa.concat_tables([part.table for part in parts])
+        for part in others:
+            part.table = part.table.slice(0, 0)
 
-    def _asked(self) -> pa.Array:
-        """Return a number for each question: of its text and options, the recordings in their order, and the times."""
-        paths, factor = self.paths, np.uint64(0x9E3779B97F4A7C15)
-        found = pc.fill_null(self.column("question"), "").dictionary_encode()
-        numbers = _hashed(found.dictionary.to_pylist())[found.indices.to_numpy()]
-        np.add.at(numbers, paths.row, (_hashed(paths.names)[paths.name] + paths.place.astype(np.uint64)) * factor)
-        options = self.column("options")
-        texts = pc.list_flatten(options).dictionary_encode()
-        hashes = _hashed(texts.dictionary.to_pylist())[texts.indices.to_numpy()]
-        np.add.at(numbers, pc.list_parent_indices(options).to_numpy(), hashes)  # in any order
-        for name in ("start", "end"):
-            numbers = numbers * factor + np.nan_to_num(self.numbers(name), nan=-1.0).view(np.uint64)
-        for key in sorted({key for format in formats.ITEM_FORMATS for key in format.recording}):
-            if pc.any(pc.match_substring(self.column("extra"), f'"{key}"')).as_py():
-                numbers = numbers * factor + _hashed([str(self.extras[row].get(key)) for row in range(len(self))])
-        heard = np.zeros(len(self), bool)
-        heard[paths.row] = True
-        return pa.array(numbers, mask=~heard)
+    # --- findings --------------------------------------------------------------------------------------
 
-    def field(self, one: FieldValues) -> pa.Array:
-        """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
-        if one.name not in self._fields:
-            there = FIELD + one.name in self.table.column_names
-            self._fields[one.name] = self.column(FIELD + one.name) if there else self._field(one)
-        return self._fields[one.name]
+    def report(self, *subjects: Any, skip: Container[str] = ()) -> list[Finding]:
+        """Return the findings of the rules for this file and for further *subjects* of its rows.
 
-    def strange(self, one: FieldValues, values: pa.Array) -> pa.BooleanArray:
-        """Which of *values* a field of a benchmark does not hold."""
-        if one.values:
-            return pc.invert(pc.is_in(values, value_set=pa.array(one.values)))
-        return pc.match_substring_regex(values, one.wrong) if one.wrong else pa.repeat(False, len(values))
+        More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
+        """
+        shown: list[tuple[Breach, Ints]] = []
+        for subject in (self, *subjects):
+            for rule in rules_for(type(subject)):
+                faults: Iterable[Any] = findings(subject, chosen=[rule], skip=skip, at=cast("Any", Breach))
+                for same in grouped(faults, lambda fault: (fault.severity, fault.row is None)).values():
+                    shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
+        shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
+        return [self._shown(fault, rows) for fault, rows in shown]
 
-    def _field(self, one: FieldValues) -> pa.Array:
-        if one.column:
-            column = self.column(one.column)
-            column = pc.binary_join(column, ", ") if pa.types.is_list(column.type) else column
-            if not one.unless:
-                return column
-        values = column.to_pylist() if one.column else [dig(extra, *one.keys) for extra in self.extras]
-        for keys in one.unless:
-            column = keys in self.table.column_names
-            there = self.known(keys) if column else [dig(each, *keys.split(".")) is not None for each in self.extras]
-            values = [None if other else value for value, other in zip(values, there, strict=True)]
-        return pa.array((one if isinstance(one, str | None) else json.dumps(one) for one in values), pa.string())
-
-    def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
-        assert self.reading is not None
-        return self.reading, row, 0
+    def _shown(self, fault: Breach, rows: Ints) -> Finding:
+        finding = self.finding(*fault)
+        if not len(rows):
+            return finding
+        lines = (self.line(row, None) for row in rows.tolist()) if self._begins is None else self._begins[rows]
+        return finding.times(len(rows), lines)
 
     def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
+        self, rule: Rule, row: int | Ints | None, field: str | None, message: str | Callable[[int], str],
+        hint: str | None = None, number: int | None = None, severity: Severity | None = None, fixable: bool = True,
     ) -> Finding:  # fmt: skip
         """A finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
         if row is None:
-            return rule.at(self.path, message, hint)
-        reading, row, lines = self._at(row)
-        return moved(reading.finding(rule, row, field, message, hint, number), lines)
+            return rule.at(self.path, str(message), hint)
+        row = int(row[0]) if isinstance(row, np.ndarray) else row
+        reading, at, lines = self._at(row)
+        text = message if isinstance(message, str) else message(row)
+        finding = moved(reading.finding(rule, at, field, text, hint, number), lines)
+        return dataclasses.replace(finding, severity=severity or finding.severity, fixable=finding.fixable and fixable)
+
+    def _at(self, row: int) -> tuple[ItemReading, int, int]:
+        """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
+        part = int(np.searchsorted(self._starts, row, side="right")) - 1
+        assert self._read is not None
+        return self._read(part), row - int(self._starts[part]), int(self._lines[part])
+
+    def line(self, row: int, field: str | None = "id") -> int:
+        """The line in which a field of a row stands, or the row begins."""
+        if self._begins is not None:
+            return int(self._begins[row])
+        reading, at, lines = self._at(row)
+        return reading.place(at, field).line + lines
+
+    # --- columns ---------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -145,7 +158,7 @@ class ItemTable:
     def column(self, field: str) -> pa.Array:
         """A column; ``answer_meta.KEY`` is a key of the meta."""
         name, *keys = field.split(".", 1)
-        column = self.table[name].combine_chunks()
+        column = self.table[name].combine_chunks()  # not kept, as it is as large as that of the table
         return pc.struct_field(column, keys) if keys else column
 
     def values(self, field: str) -> list[Any]:
@@ -158,16 +171,87 @@ class ItemTable:
         """A column of numbers; NaN where one is not known."""
         return np.asarray(self.column(field).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
-    @cached_property
-    def extras(self) -> list[dict[str, Any]]:
-        """The further keys of each row."""
-        return [json.loads(text) if text else {} for text in self.values("extra")]
+    def extra(self, row: int) -> dict[str, Any]:
+        """The further keys of a row."""
+        text = self.table["extra"][row].as_py()
+        return json.loads(text) if text else {}
 
-    def shared(self, make: Callable[[ItemTable], Any]) -> Any:
-        """The result of *make* for the table, computed once for all rules."""
-        if make.__name__ not in self._values:
-            self._values[make.__name__] = make(self)
-        return self._values[make.__name__]
+    def further(self, *keys: str) -> list[Any]:
+        """What each row has under further keys; None where it has nothing there."""
+        if keys not in self._further:
+            self._further[keys] = [dig(self.extra(row), *keys) for row in range(len(self))]
+        return self._further[keys]
+
+    @cached_property
+    def _further(self) -> dict[tuple[str, ...], list[Any]]:
+        """By keys, what several rules look at; all of them at once, as reading takes time."""
+        fields = getattr(find(self.home), "fields", ())
+        recordings = {(key,) for format in formats.ITEM_FORMATS for key in format.recording}
+        wanted = {("audio_id",), *recordings, *(one.keys for one in fields if not one.column)}
+        wanted |= {tuple(keys.split(".")) for one in fields for keys in one.unless}
+        found: dict[tuple[str, ...], list[Any]] = {keys: [] for keys in wanted}
+        same: dict[Any, Any] = {}
+        for text in chain.from_iterable(chunk.to_pylist() for chunk in self.table["extra"].chunks):
+            record = json.loads(text) if text else {}
+            for keys, values in found.items():
+                value = dig(record, *keys)
+                values.append(same.setdefault(value, value) if isinstance(value, str) else value)
+        return found
+
+    def field(self, one: FieldValues) -> pa.Array:
+        """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
+        name = f"field {one.name}"
+        if name not in self._columns:
+            self._columns[name] = self._field(one)
+        return self._columns[name]
+
+    def _field(self, one: FieldValues) -> pa.Array:
+        if one.column:
+            column = self.column(one.column)
+            column = pc.binary_join(column, ", ") if pa.types.is_list(column.type) else column
+        else:
+            values = (each if isinstance(each, str | None) else json.dumps(each) for each in self.further(*one.keys))
+            column = pa.array(values, pa.string())
+        for keys in one.unless:
+            known = self.table.column_names
+            other = self.known(keys) if keys in known else [each is not None for each in self.further(*keys.split("."))]
+            column = pc.if_else(pa.array(other, pa.bool_()), None, column)
+        return column
+
+    def distinct(self, *fields: str | FieldValues) -> tuple[list[tuple[Any, ...]], Groups]:
+        """The distinct values of *fields* together, and which rows have them."""
+        names = tuple(field if isinstance(field, str) else f"field {field.name}" for field in fields)
+        if names not in self._distinct:
+            columns = [self.table[field] if isinstance(field, str) else self.field(field) for field in fields]
+            groups = _groups(columns, len(self))
+            chosen = np.zeros(len(self), bool)
+            chosen[groups.first] = True
+            values = [column.filter(pa.array(chosen)).to_pylist() for column in columns]
+            self._distinct[names] = list(zip(*values, strict=True)), groups
+        return self._distinct[names]
+
+    def judged(
+        self, fields: Sequence[str | FieldValues], judge: Callable[..., Verdict | None]
+    ) -> Iterator[tuple[int, Verdict]]:
+        """Each row in whose *fields* *judge* finds a fault, and the fault; the same values are judged once."""
+        values, groups = self.distinct(*fields)
+        faults = [judge(*each) for each in values]
+        faulty = np.array([fault is not None for fault in faults], bool)
+        for row in rows_where(faulty[groups.number]):
+            yield row, cast("Verdict", faults[groups.number[row]])
+
+    def repeated(self, columns: Sequence[Any], among: Bools, unless: str | None = None) -> tuple[Ints, Ints]:
+        """The rows, *among* some, whose values in *columns* appear before, and by row the first such row.
+
+        Rows whose value in the column *unless* is that of the first row do not count.
+        """
+        groups = _groups([among, *columns], len(self))
+        first = groups.first[groups.number]
+        again = among & (first != np.arange(len(self)))
+        if unless is not None:
+            codes = _codes(self.table[unless])
+            again &= codes != codes[first]
+        return np.flatnonzero(again), first
 
     def known(self, field: str) -> Bools:
         """The rows that have a value of *field*."""
@@ -175,7 +259,8 @@ class ItemTable:
 
     def blank(self, field: str) -> pa.BooleanArray:
         """The rows whose text in *field* is empty or whitespace."""
-        return pc.equal(pc.utf8_trim_whitespace(pc.fill_null(self.column(field), "")), "")
+        trimmed = (pc.equal(pc.utf8_trim_whitespace(chunk), "") for chunk in self.table[field].chunks)
+        return pc.fill_null(pa.concat_arrays([pa.array([], pa.bool_()), *trimmed]), True)
 
     def where(self, field: str, mask: Bools | pa.BooleanArray | None) -> list[int]:  # noqa: ARG002
         """The rows that a mask selects; none without a mask."""
@@ -183,7 +268,11 @@ class ItemTable:
 
     def cell(self, row: int, name: str) -> str:
         """A text of *row*, short enough for a sentence."""
-        return clipped(self.values(name)[row] or "this question")
+        return clipped(self.value(row, name) or "this question")
+
+    def value(self, row: int, field: str) -> Any:
+        """The value of a row in a column."""
+        return self.table[field][row].as_py()
 
     @cached_property
     def spans(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -199,75 +288,57 @@ class ItemTable:
         lists = self.column("audio")
         found = pc.list_flatten(lists).dictionary_encode()
         row = pc.list_parent_indices(lists).to_numpy()
-        first = np.searchsorted(row, row)
-        return Paths(found.dictionary.to_pylist(), found.indices.to_numpy(), row, np.arange(len(row)) - first)
-
-    def line(self, row: int, field: str | None = "id") -> int:
-        """The line in which a field of a row stands, or the row begins."""
-        reading, row, lines = self._at(row)
-        return reading.place(row, field).line + lines
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        names = found.dictionary.to_pylist()
+        return Paths(names, found.indices.to_numpy(), row, place, [_unsafe(name) for name in names])
 
 
-class ItemFile(ItemTable):
-    """The sum of the parts of a file: what each keeps (:meth:`ItemTable.slim`) and how many lines it has.
-
-    *source* reads a part (again), for the places of findings.
-    """
-
-    def __init__(self, parts: Sequence[tuple[ItemTable, int]], source: Callable[[int], ItemReading]) -> None:
-        first, _ = parts[0]
-        super().__init__(pa.concat_tables([part.table for part, _ in parts]), first.home, first.format, first.path)
-        self._source = source
-        #: the number of the first row of each part, and that of all rows
-        self.starts = np.cumsum([0, *(len(part) for part, _ in parts)])
-        self._lines = np.cumsum([0, *(lines for _, lines in parts)])
-
-    def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        part = int(np.searchsorted(self.starts, row, side="right")) - 1
-        return self._source(part), row - int(self.starts[part]), int(self._lines[part])
-
-    def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """See :meth:`ItemTable.finding`; it counts for all rows that this one stands for."""
-        found = super().finding(rule, row, field, message, hint, number)
-        if not isinstance(row, FirstRow):
-            return found
-        lines = self.column(LINE).take(pa.array(row.alike))
-        if lines.null_count:
-            return found.times(len(row.alike), (self.line(each, None) for each in row.alike.tolist()))
-        before = self._lines[np.searchsorted(self.starts, row.alike, side="right") - 1]
-        return found.times(len(row.alike), lines.to_numpy() + before)
-
-    def repeated(self, *fields: str, unless: str | None = None) -> list[tuple[int, int]]:
-        """The rows whose *fields* appear before, each with the first such row; none without the first field.
-
-        More than :data:`~seldio.findings.RECORDS_SINGLY` of them are one, see :class:`~seldio.formats.base.FirstRow`.
-        Rows whose field *unless* is that of the first row do not count.
-        """
-        key = np.zeros(len(self), np.int64)
-        for field in fields:
-            key = key * (len(self) + 1) + self._codes(field)
-        key[~self.known(fields[0])] = -1
-        _, firsts, inverse = np.unique(key, return_index=True, return_inverse=True)
-        first = firsts[inverse]
-        again = (first != np.arange(len(self))) & (key >= 0)
-        if unless is not None:
-            codes = self._codes(unless)
-            again &= codes != codes[first]
-        rows = np.flatnonzero(again)
-        single = rows.tolist() if len(rows) <= RECORDS_SINGLY else [FirstRow.of(rows)]
-        return [(row, int(first[row])) for row in single]
-
-    def _codes(self, field: str) -> Ints:
-        return self.column(field).dictionary_encode("encode").indices.to_numpy()  # type: ignore[no-any-return]
+ABSOLUTE = "is absolute"
+_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
+_ROOT = re.compile(r"[/\\]|[A-Za-z]:")
 
 
-def _hashed(texts: Sequence[str | None]) -> npt.NDArray[np.uint64]:
-    """A number for each text, the same in every process."""
-    encoded = ((text or "").encode("utf-8", "surrogatepass") for text in texts)
-    return np.frombuffer(bytearray().join(blake2b(one, digest_size=8).digest() for one in encoded), np.uint64)
+def _unsafe(path: str) -> str | None:
+    if path == "-":
+        return "means standard input to libsndfile"
+    if _PROTOCOL.match(path):
+        return "is a URL or a protocol, not a path"
+    if _ROOT.match(path):
+        return ABSOLUTE
+    return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
+
+
+def _folded(faults: Sequence[Breach]) -> list[tuple[Breach, Ints]]:
+    """Faults of one kind with one row each; more than a few as the first of them, with the rows of all."""
+    sizes = [fault.row.size if isinstance(fault.row, np.ndarray) else 1 for fault in faults]
+    if sum(sizes) > RECORDS_SINGLY:
+        rows = np.concatenate([np.atleast_1d(fault.row) for fault in faults])
+        first = faults[int(np.repeat(np.arange(len(faults)), sizes)[rows.argmin()])]
+        return [(first._replace(row=int(rows.min())), rows)]
+    none = np.zeros(0, np.int64)
+    return [(fault._replace(row=row), none) for fault in faults for row in np.atleast_1d(fault.row).tolist()]
+
+
+def _groups(columns: Sequence[Any], rows: int) -> Groups:
+    number, first = np.zeros(rows, np.int64), np.zeros(min(rows, 1), np.int64)
+    for column in columns:
+        codes = column if isinstance(column, np.ndarray) else _codes(column)
+        _, first, number = np.unique(number * (rows + 1) + codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    return Groups(first[order], np.argsort(order)[number])
+
+
+def _codes(column: pa.Array | pa.ChunkedArray) -> Ints:
+    """A number for each value of a column."""
+    if pa.types.is_struct(column.type):
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        return _groups([column.is_valid(), *column.flatten()], len(column)).number
+    if pa.types.is_list(column.type):
+        sizes, texts = pc.list_value_length(column), column.cast(pa.list_(pa.string()))
+        return _groups([sizes, pc.binary_join(texts, "\x1f")], len(column)).number
+    encoded = column.dictionary_encode("encode")
+    chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
+    return np.concatenate([np.zeros(0, np.int64), *(chunk.indices.to_numpy() for chunk in chunks)])
 
 
 def moved(finding: Finding, lines: int) -> Finding:

@@ -16,7 +16,7 @@ from seldio.benchmarks import Benchmark, FieldValues, find
 from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ItemFile, ItemTable, rows_where
+from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, plural, printable
@@ -26,7 +26,7 @@ _SHARE = 0.05
 
 
 @rule("QAI107", WARNING)
-def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
+def not_the_whole_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
     """File that looks like all of a benchmark but differs from it."""
     known = _benchmark_of(table)
     if known is None:
@@ -45,7 +45,7 @@ def not_the_whole_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 
 @rule("QAI129", INFO)
-def subset_of_a_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
+def subset_of_a_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
     """File with a part of the questions of a benchmark."""
     known = _benchmark_of(table)
     if known is None:
@@ -58,7 +58,7 @@ def subset_of_a_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
         yield found(0, "id", _some(known, table, missing), hint)
 
 
-def _benchmark_of(table: ItemFile) -> Benchmark | None:
+def _benchmark_of(table: ItemTable) -> Benchmark | None:
     """Return the benchmark that questions may be some of; None where all of them were made from labels."""
     known = find(table.format)
     if known is None or not known.sizes or not table.asks:
@@ -127,7 +127,7 @@ def _plain(text: str) -> str:
 
 
 @rule("QAI113", WARNING)
-def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
+def unknown_task(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Task that the benchmark does not have."""
     known = find(table.home) if table.asks else None
     if known is not None and known.tasks:
@@ -137,7 +137,7 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
 
 
 @rule("QAI126", WARNING)
-def value_of_another_benchmark(table: ItemFile, found: Found) -> Iterator[Finding]:
+def value_of_another_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Value of a field that the benchmark does not have."""
     known = find(table.home) if table.asks else None
     if known is not None:
@@ -145,7 +145,7 @@ def value_of_another_benchmark(table: ItemFile, found: Found) -> Iterator[Findin
             yield from _strange(known, one, table, found)
 
 
-def _strange(known: Benchmark, one: FieldValues, table: ItemFile, found: Found) -> Iterator[Finding]:
+def _strange(known: Benchmark, one: FieldValues, table: ItemTable, found: Found) -> Iterator[Finding]:
     """What a field of a benchmark does not hold, each value once for the file."""
     column = table.field(one)
     has = one.has or listed([*one.values], 6) or "one for each question"
@@ -154,8 +154,12 @@ def _strange(known: Benchmark, one: FieldValues, table: ItemFile, found: Found) 
     if one.needed and (missing := rows_where(column.is_null())):
         message = f"the question has no {one.name}{_in(len(missing))}"
         yield found(missing[0], one.field, message, f"write it: {known.title} has {has}")
+    if not one.values and not one.wrong:
+        return
     values = column.drop_null()
-    for value, count in _counts(values.filter(table.strange(one, values))).items():
+    listed_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
+    strange = pc.invert(listed_values) if one.values else pc.match_substring_regex(values, one.wrong)
+    for value, count in _counts(values.filter(strange)).items():
         meant = _meant(value, one.values)
         message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
         hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}" if one.values else "correct it"
@@ -172,18 +176,19 @@ def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
     known = find(table.home) if table.asks else None
     if known is None or not known.tasks:
         return
-    tasks = table.values("task")
     for one in known.fields:
         right = known.of_tasks[one.name]
-        for row, (task, value) in enumerate(zip(tasks, table.field(one).to_pylist() if right else (), strict=False)):
-            if value is not None and value != right.get(task, value) and value in one.values:
-                message = f"{one.name} is {value}, but that of {task} is {right[task]}"
-                yield found(row, one.field, message, f"correct the task, or write {right[task]}")
-    for row, (task, options) in enumerate(zip(tasks, table.values("options"), strict=True)):
-        if wrong := _options(known.tasks.get(task, {}), options or ()):
-            yield found(
-                row, "options" if options else "question", f"{task} has {wrong}", "correct the task or the options"
-            )
+
+        def other(task: str, value: str, one: FieldValues = one, right: Mapping[str, str] = right) -> str | None:
+            wrong = value in one.values and value != right.get(task, value)
+            return f"{one.name} is {value}, but that of {task} is {right[task]}" if wrong else None
+
+        for row, message in table.judged(("task", one), other) if right else ():
+            yield found(row, one.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
+    options = table.judged(("task", "options"), lambda task, given: _options(known.tasks.get(task, {}), given or ()))
+    for row, wrong in options:
+        field = "options" if table.value(row, "options") else "question"
+        yield found(row, field, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
 
 
 def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:

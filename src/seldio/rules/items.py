@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from seldio import formats
 from seldio.files import name_fault
 from seldio.files.names import plain_stem
 from seldio.findings import Finding
-from seldio.rules.base import Bools
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ANSWERED, ASKED, ItemFile, ItemTable, rows_where
+from seldio.rules.item_table import ABSOLUTE, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, printable
@@ -24,11 +25,17 @@ PUBLIC = ("so-bench", "so-dataset-qa")
 
 
 @rule("QAI101", ERROR)
-def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
+def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Duplicate question id."""
-    for row, first in table.repeated("id") if table.asks else ():
-        message = f"the id {clipped(table.values('id')[row])} already appears in line {table.line(first)}"
-        yield found(row, "id", message, "give each question its own id")
+    if not table.asks:
+        return
+    rows, first = table.repeated([table.table["id"]], table.known("id"))
+
+    def message(row: int) -> str:
+        return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
+
+    if len(rows):
+        yield found(rows, "id", message, "give each question its own id")
 
 
 @rule("QAI105", ERROR)
@@ -55,23 +62,21 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
 @rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Audio path that leads out of the dataset, or is not a path."""
-    paths, usual = table.paths, table.shared(usual_paths)
-    if usual.all():
-        return
-    whys = [None if plain else unsafe(path) for path, plain in zip(paths.names, usual.tolist(), strict=True)]
-    wrong = np.array([why is not None and (table.asks or why != _ABSOLUTE) for why in whys], bool)
-    for mention in rows_where(wrong[paths.name]):
+    faults = [why if table.asks or why != ABSOLUTE else None for why in table.paths.unsafe]
+    yield from _mentions(table, faults, "write paths relative to the root of the dataset", found)
+
+
+def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, found: Found) -> Iterator[Finding]:
+    """A finding at each mention of a path with a fault."""
+    paths = table.paths
+    for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
         name = paths.name[mention]
-        yield found(int(paths.row[mention]), "audio", f"the audio path {clipped(paths.names[name])} {whys[name]}",
-                    "write paths relative to the root of the dataset", number=int(paths.place[mention]))  # fmt: skip
-
-
-def usual_paths(table: ItemTable) -> Bools:
-    """Which of a table's paths are valid on every system, judged by their characters alone: most are."""
-    return np.asarray(_are_usual(pa.array(table.paths.names, pa.string())).to_numpy(zero_copy_only=False))
+        message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
+        yield found(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
 def _are_usual(paths: pa.Array) -> pa.BooleanArray:
+    """Which paths are valid on every system, judged by their characters alone: most are."""
     return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
 
 
@@ -79,35 +84,21 @@ def _are_usual(paths: pa.Array) -> pa.BooleanArray:
 _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 #: Faults of such names: names of devices on Windows, and a trailing dot.
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
-_ABSOLUTE = "is absolute"
-_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
-
-
-def unsafe(path: str) -> str | None:
-    """Why an audio path must not be opened; None if it may be."""
-    if path == "-":
-        return "means standard input to libsndfile"
-    if _PROTOCOL.match(path):
-        return "is a URL or a protocol, not a path"
-    if path.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", path):
-        return _ABSOLUTE
-    return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
 
 
 @rule("QAI109", WARNING)
-def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
+def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Audio path that other systems reject or confuse."""
     named = pc.list_flatten(table.column("audio"))
     if pc.all(_are_usual(named)).as_py():
         lower = pc.utf8_lower(named)
         if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
             return
-    paths = table.paths
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
-    for path in paths.names:
+    for path, why in zip(table.paths.names, table.paths.unsafe, strict=True):
         fault = None
-        if not unsafe(path):
+        if why is None:
             fault = name_fault(path.removeprefix("./")) if "{" not in path else None
             composed = unicodedata.normalize("NFC", path)
             if composed != path:
@@ -115,10 +106,7 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
             if (other := spellings.setdefault(composed.casefold(), path)) != path:
                 fault = f"differs from {printable(other)} only in case or accents"
         faults.append(fault)
-    for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
-        name = paths.name[mention]
-        message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
-        yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
+    yield from _mentions(table, faults, "rename the recording", found)
 
 
 @row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
@@ -134,28 +122,39 @@ def no_answer(table: ItemTable) -> Marked:
 
 
 @rule("QAI122", ERROR)
-def answer_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
+def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question without an answer, in a file where most questions have one."""
     if not table.asks or table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
         return
-    missing = rows_where(pc.invert(table.column(ANSWERED)))
+    missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
     if missing and 2 * len(missing) < len(table):
-        ids = table.values("id")
+        ids = table.column("id").take(pa.array(missing)).to_pylist()
         has = "has" if len(missing) == 1 else "have"
         message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
-        message += listed([clipped(ids[row], 40) for row in missing], 3)
+        message += listed([clipped(id, 40) for id in ids], 3)
         yield found(missing[0], "answer", message, "write the answer, or leave the question out")
 
 
 @rule("QAI123", WARNING)
-def same_question_twice(table: ItemFile, found: Found) -> Iterator[Finding]:
+def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question about a recording that is asked twice, under two ids."""
     if not table.asks:
         return
-    for row, first in table.repeated(ASKED, unless="id"):
-        message = f"the question and its recording are those of {clipped(table.values('id')[first], 40)}"
-        message += f", in line {table.line(first)}"
-        yield found(row, "question", message, "leave one of them out")
+    asked: list[Any] = [table.table[field] for field in ("question", "audio", "start", "end")]
+    choices, groups = table.distinct("options")
+    numbers: dict[tuple[str, ...], int] = {}
+    in_any_order = [numbers.setdefault(tuple(sorted(options or ())), len(numbers)) for (options,) in choices]
+    asked.append(np.array(in_any_order, np.int64)[groups.number])
+    keys = sorted({key for format in formats.ITEM_FORMATS for key in format.recording})
+    asked += [pa.array(map(str, table.further(key)), pa.string()) for key in keys]
+    rows, first = table.repeated(asked, np.bincount(table.paths.row, minlength=len(table)) > 0, unless="id")
+
+    def message(row: int) -> str:
+        id = clipped(table.value(first[row], "id"), 40)
+        return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
+
+    if len(rows):
+        yield found(rows, "question", message, "leave one of them out")
 
 
 @rule("QAI124", WARNING)
@@ -165,7 +164,7 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
     if russian is None or not pc.any(russian).as_py():
         return
     for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
-        question = table.values("question")[row]
+        question = table.value(row, "question")
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
             message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
@@ -182,23 +181,29 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question whose audio_id does not match its recording."""
     if not table.asks or table.home not in PUBLIC:
         return
-    columns = (table.values(field) for field in ("audio", "start", "end"))
-    for row, (extra, audio, start, end) in enumerate(zip(table.extras, *columns, strict=True)):
-        name = extra.get("audio_id")
-        stem = plain_stem(audio[0]) if len(audio) == 1 and start is None and end is None else ""
-        if isinstance(name, str) and stem and stem != name:
-            message = f"the audio_id is {clipped(name)}, but the recording is {clipped(audio[0])}"
+    paths, names = table.paths, table.further("audio_id")
+    stems = [plain_stem(path) for path in paths.names]
+    whole = ~(table.known("start") | table.known("end")) & (np.bincount(paths.row, minlength=len(table)) == 1)
+    for row, path in zip(paths.row.tolist(), paths.name.tolist(), strict=True):
+        name = names[row]
+        if isinstance(name, str) and stems[path] and stems[path] != name and whole[row]:
+            message = f"the audio_id is {clipped(name)}, but the recording is {clipped(paths.names[path])}"
             yield found(row, "audio_id", message, "check where ids and paths were joined")
 
 
 @rule("PRD101", ERROR)
-def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
+def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Two predictions for one question."""
-    for row, first in () if table.asks else table.repeated("id", "prompt"):
-        id = clipped(table.values("id")[row])
-        message = f"a second prediction for {id}; the first is in line {table.line(first)}"
-        hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
-        yield found(row, "id", message, hint)
+    if table.asks:
+        return
+    rows, first = table.repeated([table.table["id"], table.table["prompt"]], table.known("id"))
+
+    def message(row: int) -> str:
+        return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
+
+    hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
+    if len(rows):
+        yield found(rows, "id", message, hint)
 
 
 @row_rule("PRD102", WARNING, field="prediction", message="no prediction for {id}", hint="it counts as wrong")

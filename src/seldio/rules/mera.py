@@ -57,7 +57,7 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
         item = (answers.gold or {}).get(id or "")
         if (
             (item is not None or answers.gold is None)
-            and _quoted(answers.table.extras[number])
+            and _quoted(answers.table.extra(number))
             and not (item is not None and _quoted(item.extra))
         ):
             yield found(number, "id", f"the id is the string {json.dumps(id)}, which does not answer question {id}",

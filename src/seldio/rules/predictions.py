@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules.collection import Found
-from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
+from seldio.rules.item_table import OUTPUTS, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
 from seldio.schema.arrays import pc
 from seldio.schema.qa import cause_of_surplus, difference, loose, same_audio, same_task
@@ -139,7 +139,7 @@ _ABSENT = object()
 
 def outputs(table: ItemTable) -> list[Any]:
     """The model's outputs stored with questions, of any type; ``_ABSENT`` where there is none."""
-    return [table.extras[row].get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
+    return [table.extra(row).get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
 
 
 #: Fields of the questions that JASCO's predictions repeat, and their names in the questions.
@@ -185,7 +185,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
             message = f"the audio is {audio}, but {other} for {answered.called(row, item)}"
             yield found(row, "audio", message, answered.hint(row, "audio"))
         elif all('"audio_id"' in (one.values("extra")[at] or "") for one, at in ((answers, row), (questions, item))):
-            own, theirs = answers.extras[row].get("audio_id"), questions.extras[item].get("audio_id")
+            own, theirs = answers.further("audio_id")[row], questions.further("audio_id")[item]
             if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
                 message = f"the audio_id is {clipped(own)}, but {clipped(theirs)} for {answered.called(row, item)}"
                 yield found(row, "audio_id", message, answered.join.audio)
@@ -207,27 +207,31 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
     """JASCO recording without all eight instructions."""
     if answered.home != "jasco-predictions":
         return
-    asked: dict[int, dict[str, int]] = {}
-    for row, item in answered.pairs:
-        asked.setdefault(item, {}).setdefault(answered.answers.values("prompt")[row] or "", row)
-    for item, prompts in asked.items():
-        lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in prompts]
-        if lacking and len(prompts) < len(INSTRUCTIONS):
+    prompts = answered.answers.values("prompt")
+    for item, asked in _asked((item, prompts[row], row) for row, item in answered.pairs).items():
+        lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in asked]
+        if lacking and len(asked) < len(INSTRUCTIONS):
             id = answered.questions.values("id")[item]
-            message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
+            message = f"{clipped(id)} was asked {len(asked)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
             hint = f"{numbers} of JASCO's list missing: eval.py takes the best of the answers given"
-            yield found(next(iter(prompts.values())), "id", message, hint)
+            yield found(next(iter(asked.values())), "id", message, hint)
+
+
+def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, int]]:
+    """By question the instructions that were asked, each with its first row."""
+    found: dict[Any, dict[str, int]] = {}
+    for question, prompt, row in rows:
+        found.setdefault(question, {}).setdefault(prompt or "", row)
+    return found
 
 
 @rule("QAI125", ERROR)
-def instruction_missing_among_others(table: ItemFile, found: Found) -> Iterator[Finding]:
+def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
     """JASCO recording that was asked fewer instructions than the others."""
     if table.home != "jasco-predictions":
         return
-    asked: dict[str, dict[str, int]] = {}
-    for row, (id, prompt) in enumerate(zip(table.values("id"), table.values("prompt"), strict=True)):
-        asked.setdefault(id, {}).setdefault(prompt or "", row)
+    asked = _asked(zip(table.values("id"), table.values("prompt"), range(len(table)), strict=True))
     most = max(map(len, asked.values()), default=0)
     for id, prompts in asked.items():
         if len(prompts) < most:
@@ -277,7 +281,7 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
 
 
 @rule("PRD208", ERROR)
-def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
+def output_missing(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question without the model's output, in a file that has outputs."""
     found_outputs = outputs(table) if table.asks and table.home in OUTPUTS else []
     if all(output is _ABSENT for output in found_outputs):
@@ -303,7 +307,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
             text = answers.values("extra")[row] or ""
             if '"tgt_text"' not in text and not any(f'"{ours}"' in text for ours in _JASCO_COPIES):
                 continue
-            extra, truth = json.loads(text), questions.extras[item]
+            extra, truth = json.loads(text), questions.extra(item)
             both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
             both["tgt_text"] = (extra.get("tgt_text"), questions.values("answer")[item])
         for name, (ours, theirs) in both.items():

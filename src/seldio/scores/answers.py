@@ -8,9 +8,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path as LocalPath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from seldio import formats
+from seldio.answers.judgements import AnsweredQuestion
+from seldio.answers.judgements import Judge as SoBenchJudge
+from seldio.answers.judgements import Judgement as SoBenchJudgement
 from seldio.conversion.items import one_file
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
@@ -22,16 +25,12 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
 from seldio.scores import so_bench, verdicts
+from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
+from seldio.scores.replies import Server
 from seldio.scores.scorers import JudgeOptions
 from seldio.scores.signatures import Signature, judged_by, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.answers.judgements import AnsweredQuestion
-    from seldio.answers.judgements import Judge as SoBenchJudge
-    from seldio.answers.judgements import Judgement as SoBenchJudgement
-    from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,10 +92,15 @@ def score_answers(
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
-    kept: list[verdicts.ReplyVerdict] = []
-    system, take = path_of(predictions), kept.extend if options.items is not None else None
-    report = PROFILES[sides.profile](sides.items, sides.outputs, sides.profile, system, options, take)
-    report = dataclasses.replace(report, signature=str(signed(sides, options)))
+    replies: list[verdicts.ReplyVerdict] = []
+    system, take = path_of(predictions), replies.extend if options.items is not None else None
+    with _judge(options) as server:
+        tally = JudgeTally() if server is None else server.tally
+        report = PROFILES[sides.profile](sides, system, options, take, server, tally)
+    report = dataclasses.replace(
+        report, tables=report.tables if server is None else (*report.tables, tally.table()),
+        notices=(*tally.notices(), *report.notices), signature=str(signed(sides, options)),
+    )  # fmt: skip
     if options.baselines:
         from seldio.scores.published import with_baselines
 
@@ -104,7 +108,7 @@ def score_answers(
         asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
         report = with_baselines(report, asked, [*options.thresholds])
     if options.items is not None:
-        verdicts.write(options.items, {system: kept}, sides.profile)
+        verdicts.write(options.items, {system: replies}, sides.profile)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 
@@ -342,78 +346,48 @@ _USUAL = {
 }  # fmt: skip
 
 
-Items = Sequence[Item] | None
-Answers = Sequence[Prediction]
 #: What is handed the verdicts, where somebody wants them.
 Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
 
 
 def _so_bench(
-    items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take
+    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, tally: JudgeTally
 ) -> ScoreReport:
-    from seldio.scores.judge import JudgeTally
-
     for name in options.thresholds:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
     one = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
-    chosen = so_bench.get(profile).changed(**options.thresholds)
-    with _judge(options) as server:
-        judge = so_bench.through(server) if server is not None else None
-        tally = server.tally if server is not None else JudgeTally()
-        if options.judgements:
-            judge = imported(options.judgements, tally)
-        found = so_bench.score(items or [], rows, chosen, judge=judge, join=options.matching, offline=options.offline,
-                               system=system, own_words=not options.judgements, take=one)  # fmt: skip
-    tallied = (tally.table(),) if server is not None else ()
-    return dataclasses.replace(found, tables=(*found.tables, *tallied), notices=(*tally.notices(), *found.notices))
+    profile = so_bench.get(sides.profile).changed(**options.thresholds)
+    judge = so_bench.through(server) if server is not None else None
+    if options.judgements:
+        judge = imported(options.judgements, tally)
+    return so_bench.score(sides.items or [], sides.outputs, profile, judge=judge, join=options.matching,
+                          offline=options.offline, system=system, take=one)  # fmt: skip
 
 
-def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
+def _jasco(
+    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, _tally: JudgeTally
+) -> ScoreReport:
     from seldio.scores.jasco import PROMPTS, score
 
     prompt = options.judge.prompt if options.judge is not None else _WORDS
     if prompt not in PROMPTS:
         raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(PROMPTS))}")
-    judgements = judgements_of(options.judgements) if options.judgements else None
-    with _judge(options) as server:
-        found = score(
-            rows, items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
-            judge=server.ask if server is not None else None, judgements=judgements, prompt=prompt,
-            allow_missing=options.allow_missing, published=True, take=take,
-            tally=server.tally if server is not None else None,
-        )  # fmt: skip
-    told = server.tally.notices() if server is not None else ()
-    return dataclasses.replace(found, notices=(*told, *found.notices))
+    return score(
+        sides.outputs, sides.items, mode="eval.py" if sides.profile == "jasco-eval.py" else "corrected",
+        system=system, judge=server.ask if server is not None else None,
+        judgements=judgements_of(options.judgements) if options.judgements else None, prompt=prompt,
+        allow_missing=options.allow_missing, take=take,
+    )  # fmt: skip
 
 
-def _ruenvaqa(
-    items: Items, rows: Answers, _profile: str, system: str, options: AnswerOptions, take: Take
+def _choice(
+    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, _tally: JudgeTally
 ) -> ScoreReport:
-    from seldio.scores.ruenvaqa import score
+    from seldio.scores.choices import score
 
-    with _judge(options) as server:
-        found = score(items or [], rows, system=system, allow_missing=options.allow_missing, take=take, server=server)
-    return _with_tally(found, server)
-
-
-def _choice(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions, take: Take) -> ScoreReport:
-    from seldio.scores.multiple_choice import score
-
-    missing = options.allow_missing
-    with _judge(options) as server:
-        found = score(
-            items or [], rows, system=system, profile=profile, allow_missing=missing, take=take, server=server
-        )
-    return _with_tally(found, server)
-
-
-def _with_tally(found: ScoreReport, server: Judge | _Planner | None) -> ScoreReport:
-    """Return a report with what judging took."""
-    if server is None:
-        return found
-    tally = server.tally
-    return dataclasses.replace(found, tables=(*found.tables, tally.table()), notices=(*tally.notices(), *found.notices))
+    return score(sides.items or [], sides.outputs, system=system, profile=sides.profile,
+                 allow_missing=options.allow_missing, take=take, server=server)  # fmt: skip
 
 
 #: The ways of scoring other questions than those of SO-Bench: name and title.
@@ -427,15 +401,11 @@ TITLES = (
     ("multiple-choice", "multiple-choice questions in any format"),
 )
 #: The ways of scoring answers.
-PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions, Take], ScoreReport]] = {
+PROFILES: dict[str, Callable[[AnswerSides, str, AnswerOptions, Take, Server | None, JudgeTally], ScoreReport]] = {
     **{profile.name: _so_bench for profile in so_bench.PROFILES},
     "jasco": _jasco,
     "jasco-eval.py": _jasco,
-    "ruenvaqa": _ruenvaqa,
-    "mmau": _choice,
-    "mmar": _choice,
-    "dcase2026-task5": _choice,
-    "multiple-choice": _choice,
+    **dict.fromkeys(("ruenvaqa", "mmau", "mmar", "dcase2026-task5", "multiple-choice"), _choice),
 }
 
 
@@ -478,8 +448,6 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
     if options.judge is None:
         yield None
         return
-    from seldio.scores.judge import Judge
-
     wanted = options.judge
     with Judge(
         wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency,

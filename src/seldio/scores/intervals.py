@@ -1,100 +1,177 @@
-"""How sure the score of one system is: 95 % intervals of all questions and of each group of them.
+"""How sure scores of answers are: 95 % intervals of all questions and of each group of them.
 
-Where each question has a recording of its own and is right or wrong, they are Wilson's. Questions about one recording
-stand or fall together, so that where some share one, recordings are resampled with all their questions.
+Questions about one recording stand or fall together, so that recordings are drawn with all their questions. The means
+over all questions and over each group are a function of the sum of one matrix of recordings. Where each question has
+a recording of its own and is right or wrong, intervals are those of E. B. Wilson (1927).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import binomtest
 
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item
-from seldio.scores.proportions import NORMAL, wilson
-from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, effective, interval, interval_cells, weights
-
-_DRAW = Resampling(2000, 0, "clips")
-#: From so many recordings on, resamples have the spread that the sums tell.
-_MANY = 20_000
-_HEADS = (
-    Column("group", "group"),
-    Column("n", "n", "", 0, None, "questions"),
-    Column("recordings", "recordings", "", 0, None, "recordings that they are about"),
+from seldio.scores.resampling import (
+    ENOUGH,
+    FEWEST,
+    TOO_FEW,
+    Resampling,
+    Summed,
+    interval,
+    interval_cells,
+    resampled,
 )
-_METHOD = Column("method", "interval", meaning="where its 95 % interval is from; an asterisk: from few recordings")
+
+#: Of the standard normal distribution, what 95 % lie within.
+NORMAL = float(ndtri(0.975))
+#: From so many recordings on, resamples have the spread that the sums tell.
+_MANY = 2_000
+#: With so many recordings all groups are resampled at once; with more each by itself, and less often.
+_TOGETHER = 5_000
+Groups = Mapping[str, Mapping[str, Ints]]
 
 
-def table(
-    column: Column, values: Floats, clips: Ints, groups: Mapping[str, Mapping[str, Ints]], what: str = "recordings"
-) -> Table:
-    """The scores with their intervals.
+def wilson(right: int, count: int) -> tuple[float, float]:
+    """Return the 95 % interval of a share."""
+    ends = binomtest(right, count).proportion_ci(0.95, method="wilson")
+    return float(ends.low), float(ends.high)
+
+
+@dataclasses.dataclass(frozen=True)
+class Means:
+    """Means of columns over groups of questions, as a function of sums over recordings."""
+
+    sums: Floats  # of what the questions of each recording are worth, shape [recordings, means]
+    sizes: Floats  # how many questions these are, same shape
+    binary: NDArray[np.bool_]  # of each mean, whether a question is right or wrong and nothing between
+
+    @staticmethod
+    def of(values: Floats, clips: Ints, groups: Sequence[Ints]) -> Means:
+        """Return the means of each column over the first group, then over the second, and so on.
+
+        Args:
+            values: what each question is worth, shape [questions, columns].
+            clips: the recording of each question, by number from 0 on.
+            groups: the questions of each group.
+        """
+        count, columns = int(clips.max(initial=-1)) + 1, values.shape[1]
+        sums = [np.bincount(clips[rows], column, count) for rows in groups for column in values[rows].T]
+        sizes = [np.bincount(clips[rows], minlength=count) for rows in groups for _ in range(columns)]
+        binary = np.array([((values[rows] == 0) | (values[rows] == 1)).all(axis=0) for rows in groups]).ravel()
+        there = np.any(sizes, axis=0)
+        return Means(np.array(sums, np.float64).T[there], np.array(sizes, np.float64).T[there], binary)
+
+    @property
+    def summed(self) -> Summed:
+        """The matrix of recordings, with the means that its sum comes to."""
+        return Summed(np.hstack((self.sums, self.sizes)), _ratio)
+
+    @property
+    def values(self) -> Floats:
+        """The means, those of the columns over the first group first."""
+        return np.asarray(self.summed.scores(np.ones((1, len(self.sums))))[0])
+
+    @property
+    def units(self) -> Ints:
+        """How many recordings each mean is over."""
+        return np.asarray((self.sizes > 0).sum(axis=0))
+
+    @property
+    def own(self) -> NDArray[np.bool_]:
+        """Of each mean, whether its questions are right or wrong and each has a recording of its own."""
+        return np.asarray(self.binary & (self.sizes <= 1).all(axis=0))
+
+    @property
+    def support(self) -> Floats:
+        """How many recordings with as many questions each tell as much, see :func:`.resampling.effective`."""
+        return np.asarray(self.sizes.sum(axis=0) ** 2 / (self.sizes**2).sum(axis=0))
+
+    def take(self, places: Ints) -> Means:
+        """Return some of the means."""
+        return Means(self.sums[:, places], self.sizes[:, places], self.binary[places])
+
+    def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
+        """Return the means, or their differences, with the ends of their intervals."""
+        return interval_cells(values, low, high, self.support >= FEWEST, self.support < ENOUGH)
+
+    def ends(self, drawn: Floats | None = None, draw: Resampling = Resampling()) -> Floats:  # noqa: B008 - frozen
+        """Return both ends of the interval of each mean, shape [2, means]; *drawn*: those of resamples, if made."""
+        if drawn is None and not (self.own | (self.units > _MANY)).all():
+            drawn = resampled(self.summed, draw, np.arange(len(self.sums)))
+        found = [self._ends(place, value, drawn) for place, value in enumerate(self.values.tolist())]
+        return np.array(found).T
+
+    def _ends(self, place: int, value: float, drawn: Floats | None) -> tuple[float, float]:
+        there = self.sizes[:, place] > 0
+        sums, sizes, count = self.sums[there, place], self.sizes[there, place], int(there.sum())
+        if self.own[place] or (self.binary[place] and value in (0, 1)):
+            return wilson(round(value * count), count)
+        if count > _MANY or drawn is None:
+            spread = np.sqrt(((sums - value * sizes) ** 2).sum() * count / (count - 1)) / sizes.sum()
+            ends = value - NORMAL * spread, value + NORMAL * spread
+            return (max(0.0, ends[0]), min(1.0, ends[1])) if self.binary[place] else ends
+        low, high = interval(drawn[:, place], count)
+        return float(low), float(high)
+
+
+def _ratio(totals: Floats) -> Floats:
+    """Return sums over sizes, which are the second half of the columns; NaN over nothing."""
+    sums, sizes = np.hsplit(totals, 2)
+    return np.asarray(np.divide(sums, sizes, out=np.full(sums.shape, np.nan), where=sizes > 0))
+
+
+def table(columns: Sequence[Column], values: Floats, clips: Ints, groups: Groups, what: str = "recordings") -> Table:
+    """Return the scores with their intervals, of all questions and of each group.
 
     Args:
-        column: what is scored.
-        values: of each question.
+        columns: what is scored.
+        values: of each question, shape [questions, columns].
         clips: the number of the recording of each question.
         groups: the questions of each group, by the name of the grouping and of the group.
         what: what *clips* are.
     """
-    named = {"all": np.arange(len(values))} | {
-        f"{grouping.replace('_', ' ')}: {name}": rows
-        for grouping, each in groups.items() if len(each) > 1 for name, rows in each.items()
-    }  # fmt: skip
-    body = tuple((name, *_cells(values[rows], clips[rows], what)) for name, rows in named.items() if len(rows))
-    heads = (*_HEADS[:2], Column(what, what, "", 0)) if what != "recordings" else _HEADS
-    return Table("intervals", f"{column.title} with 95 % intervals", (*heads, column, _METHOD), body, top=16)
-
-
-def _cells(values: Floats, clips: Ints, what: str) -> Iterator[Cell]:
-    units, unit_of = np.unique(clips, return_inverse=True)
-    value, count = float(values.mean()), len(units)
-    binary = bool(((values == 0) | (values == 1)).all())
-    sizes = np.bincount(unit_of).astype(np.float64)
-    alone = effective(np.ones(len(values)), unit_of)  # so many recordings of even weight tell as much
-    if binary and (count == len(values) or value in (0, 1)):
-        how = "Wilson" if count == len(values) else f"Wilson over {what}"
-        low, high = wilson(round(value * count), count)
-    else:
-        how = f"bootstrap over {what}"
-        low, high = _resampled(np.bincount(unit_of, weights=values).astype(np.float64), sizes)
-    (cell,) = interval_cells(np.array([value]), np.array([low]), np.array([high]), alone >= FEWEST, alone < ENOUGH)
-    yield from (len(values), count, cell, how if alone >= FEWEST else TOO_FEW)
-
-
-def _resampled(sums: Floats, sizes: Floats) -> tuple[float, float]:
-    """The interval of a mean over clusters, from the sum and the size of each."""
-    count, mean = len(sums), float(sums.sum() / sizes.sum())
-    if count < 2:
-        return np.nan, np.nan
-    if count > _MANY:
-        spread = np.sqrt(((sums - mean * sizes) ** 2).sum() * count / (count - 1)) / sizes.sum()
-        return mean - NORMAL * spread, mean + NORMAL * spread
-    drawn = np.concatenate([(batch @ sums) / (batch @ sizes) for batch in weights(_DRAW, np.arange(count))])
-    low, high = interval(drawn, count)
-    return float(low), float(high)
+    named = {"all": np.arange(len(values))} if len(values) else {}
+    for grouping, each in groups.items():
+        if len(each) > 1:
+            named |= {f"{grouping.replace('_', ' ')}: {name}": rows for name, rows in each.items()}
+    few = clips.max(initial=0) < _TOGETHER
+    draw = Resampling() if few else Resampling(2_000)
+    together = [[*named]] if named and few else [[name] for name in named]
+    body: list[tuple[Cell, ...]] = []
+    for names in together:
+        means = Means.of(values, clips, [named[name] for name in names])
+        cells, step = means.cells(means.values, *means.ends(draw=draw)), len(columns)
+        for name, place in zip(names, range(0, len(cells), step), strict=True):
+            source = "Wilson" if means.own[place] else f"bootstrap over {what}"
+            how = source if means.support[place] >= FEWEST else TOO_FEW
+            body.append((name, len(named[name]), int(means.units[place]), *cells[place : place + step], how))
+    heads = [Column("group", "group"), Column("n", "n", "", 0, None, "questions")]
+    heads.append(Column(what, what, "", 0, None, "recordings that they are about" if what == "recordings" else ""))
+    method = Column("method", "interval", meaning="where its 95 % interval is from; an asterisk: from few recordings")
+    title = " and ".join(column.title for column in columns)
+    return Table("intervals", f"{title} with 95 % intervals", (*heads, *columns, method), tuple(body), top=16)
 
 
 def recording_of(item: Item) -> str:
-    """A name for the recording that a question is about, or the recordings together; its own for one about none."""
+    """Return a name for the recording that a question is about, or the recordings together; its own if about none."""
     return "\n".join(item.audio) or f"\n{item.id}"
 
 
-def clips_of(items: Iterable[Item]) -> Ints:
-    """The number of the recording that each question is about."""
-    return numbered(map(recording_of, items))
-
-
 def numbered(names: Iterable[Hashable]) -> Ints:
-    """A number for each name, in their order: the same for the same."""
+    """Return a number for each name, in their order: the same for the same."""
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def groups_of(labels: Mapping[str, Sequence[str | None]]) -> dict[str, dict[str, Ints]]:
-    """The questions of each group, by the label of each question."""
+    """Return the questions of each group, by the label of each question."""
     found: dict[str, dict[str, list[int]]] = {}
     for grouping, names in labels.items():
         for number, name in enumerate(names):

@@ -24,7 +24,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
-from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Malformed, Reply, ReplySchema, make, make_plain
+from seldio.scores.judge import Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
 from seldio.scores.verdicts import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 
@@ -181,7 +181,6 @@ def _orientation(value: str | None) -> Orientation | None:
 
 # --- requests --------------------------------------------------------------------------------------
 
-Vocabulary = Literal["Both", "Good"]
 TASK = "jasco"
 
 #: The texts that a judge is asked with: ``seldio``, and to the character those of JASCO's ``readme`` and ``eval.py``.
@@ -191,21 +190,6 @@ _SYSTEM = "You are an NLP assistant"
 _COLUMNS = ("audio_sound", "spoken_text", "audio_only_target", "speech_only_target")
 
 
-def schema(vocabulary: Vocabulary) -> ReplySchema:
-    """The reply to a JASCO request."""
-    why = {"type": "string", "default": ""}
-    return ReplySchema(
-        f"jasco-{vocabulary.lower()}",
-        {
-            "rating_explanation": why,
-            "rating": {"type": "integer", "enum": [0, 1, 2]},
-            "orientation_explanation": why,
-            "orientation": {"type": "string", "enum": ["Audio-Oriented", "Speech-Oriented", vocabulary, "Neither"]},
-        },
-        _faults,
-    )
-
-
 def _faults(verdict: Mapping[str, Any]) -> list[str]:
     """What of a verdict cannot be read; the explanations may be anything."""
     found = _of_object(dict(verdict))
@@ -213,7 +197,21 @@ def _faults(verdict: Mapping[str, Any]) -> list[str]:
     return [f"{name} {text}" for name, text in texts.items() if getattr(found, name) is None]
 
 
-def request(row: Prediction, vocabulary: Vocabulary = "Both", prompt: str = "seldio") -> JudgeRequest:
+_WHY = {"type": "string", "default": ""}
+#: The reply to a request in seldio's words.
+SCHEMA = ReplySchema(
+    "jasco-both",
+    {
+        "rating_explanation": _WHY,
+        "rating": {"type": "integer", "enum": [0, 1, 2]},
+        "orientation_explanation": _WHY,
+        "orientation": {"type": "string", "enum": ["Audio-Oriented", "Speech-Oriented", "Both", "Neither"]},
+    },
+    _faults,
+)
+
+
+def request(row: Prediction, prompt: str = "seldio") -> JudgeRequest:
     """What the judge is asked about one output of a model, in the words of one of the :data:`PROMPTS`."""
     extra = row.extra or {}
     sound, words, of_sound, of_words = (_text(extra, name) for name in _COLUMNS)
@@ -229,8 +227,7 @@ def request(row: Prediction, vocabulary: Vocabulary = "Both", prompt: str = "sel
         "answer from the words alone": of_words, "right answer": right, "key words": keywords,
         "model answer": row.prediction or "",
     }  # fmt: skip
-    instructions = PROMPTS[prompt].rstrip("\n").format(both=vocabulary)
-    return make(key(row), TASK, instructions, texts, schema(vocabulary))
+    return make(key(row), TASK, PROMPTS[prompt].rstrip("\n").format(both="Both"), texts, SCHEMA)
 
 
 def _read_text(text: str) -> dict[str, Any]:
@@ -298,7 +295,6 @@ def text_of(row: Prediction) -> str:
 def judged(
     rows: Sequence[Prediction],
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
-    vocabulary: Vocabulary = "Both",
     prompt: str = "seldio",
 ) -> list[Prediction]:
     """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
@@ -307,7 +303,7 @@ def judged(
     words it is the reply as it came.
     """
     asked = [row for row in rows if _says_something(row)]
-    replies = iter(judge([request(row, vocabulary, prompt) for row in asked]))
+    replies = iter(judge([request(row, prompt) for row in asked]))
     said = _reply_text if prompt == "seldio" else attrgetter("text")
     texts = (said(next(replies)) if _says_something(row) else as_text(_SILENT) for row in rows)
     return [_with(row, text) for row, text in zip(rows, texts, strict=True)]
@@ -592,7 +588,6 @@ class JascoCase:
     texts: Sequence[str]  # the judge's, of each row
     read: Sequence[Judged]  # the corrected reading of each text
     official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
-    official_least: Official  # the same with no second call understood
     covered: Coverage  # what the file lacks
 
     @property
@@ -634,18 +629,17 @@ def count(
     *,
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
-    vocabulary: Vocabulary = "Both",
     prompt: str = "seldio",
     allow_missing: bool = False,
 ) -> JascoCase:
-    """All that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.score`.
+    """Return all that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.score`.
 
     Raises:
         UsageError: there are no judgements, and no judge to ask.
         DataError: judgements are missing, repeated or of no item.
     """
     if judge is not None:
-        rows = judged(rows, judge, vocabulary, prompt)
+        rows = judged(rows, judge, prompt)
     if judgements is not None:
         rows = with_judgements(rows, judgements)
     texts = [text_of(row) for row in rows]
@@ -665,7 +659,7 @@ def count(
     read = [parse(text) for text in texts]
     pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
     with_second = official(pairs, lambda number: _ORIENTATIONS[read[number].orientation])
-    return JascoCase(rows, texts, read, with_second, official(pairs), covered)
+    return JascoCase(rows, texts, read, with_second, covered)
 
 
 def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
@@ -681,13 +675,6 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
     if nan:
         text = f"{plural(nan, 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
         found.append(Notice("nan-text", text + "with TypeError there", grave=True))
-    outputs = [row for row in case.rows if (row.prediction or "") in NAN_TEXTS]
-    if outputs:
-        text = (
-            f"{plural(len(outputs), 'output')} empty or, like None and NA, NaN to pandas: eval.py shows its judge nan "
-            f"in its place (first: item {clipped(outputs[0].id or '', 20)})"
-        )
-        found.append(Notice("nan-output", text))
     scales = [one.scale for one in case.read if one.scale is not None]
     if scales:
         text = (
@@ -715,7 +702,6 @@ def _case_faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
     pairs = list(enumerate(zip(official, case.read, strict=True)))
     digits = [n for n, (one, other) in pairs if one.rating is not None and one.rating != other.rating]
     quoted = [n for n, (one, other) in pairs if one.orientation is not None and one.orientation != other.orientation]
-    least = case.official_least.best_mean
     return {
         "stale-rating": (
             case.official.stale,
@@ -736,7 +722,7 @@ def _case_faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
             case.official.reasked,
             (
                 "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected "
-                f"reading finds it (if no second reply could be read: {'a crash' if least is None else f'{least:.3f}'})"
+                "reading finds it"
             ),
         ),
     }
@@ -810,16 +796,11 @@ def score(
     system: str = "predictions",
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
-    vocabulary: Vocabulary = "Both",
     prompt: str = "seldio",
     allow_missing: bool = False,
-    by_item: bool = False,
-    published: bool = False,
-    tally: JudgeTally | None = None,
-    settings: Mapping[str, str | float | int | bool | None] | None = None,
     take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
 ) -> ScoreReport:
-    """The score of a model's outputs.
+    """Return the score of a model's outputs.
 
     Args:
         predictions: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
@@ -828,13 +809,8 @@ def score(
         system: the name of what is scored.
         judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
         judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
-        vocabulary: for *judge*: what it calls the orientation to both.
         prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.PROMPTS`.
         allow_missing: score an incomplete set of answers.
-        by_item: with a table of items.
-        published: with a table of published scores.
-        tally: what *judge* counts, to be shown.
-        settings: to be shown, e.g. the judge's model.
         take: is handed the verdicts on all answers.
 
     Raises:
@@ -843,41 +819,26 @@ def score(
     """
     covered = join(predictions, items, allow_missing=allow_missing)
     case = count(
-        predictions,
-        covered,
-        judge=judge,
-        judgements=judgements,
-        vocabulary=vocabulary,
-        prompt=prompt,
-        allow_missing=allow_missing,
-    )
+        predictions, covered, judge=judge, judgements=judgements, prompt=prompt, allow_missing=allow_missing
+    )  # fmt: skip
     if take is not None:
         take(of_jasco(case, case.marks(mode)))
-    words = {"vocabulary": vocabulary} if prompt == "seldio" else {"prompt": prompt}
-    shown = {"mode": mode} | (words if judge is not None else {}) | dict(settings or {})
-    found = tables(case, mode=mode, by_item=by_item, published=published, tally=tally)
+    asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
     told = notices(case, own_wording=judge is not None and prompt == "seldio")
-    return ScoreReport(system, *_PROFILES[mode], over, found, told, shown)
+    return ScoreReport(system, *_PROFILES[mode], over, tables(case, mode), told, {"mode": mode, **asked})
 
 
-def tables(
-    case: JascoCase, *, mode: Mode = "corrected", by_item: bool = False, published: bool = False,
-    tally: JudgeTally | None = None,
-) -> tuple[Table, ...]:  # fmt: skip
-    """The tables of a case; *tally* is what its judge has counted."""
+def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
+    """Return the tables of a case."""
     marks = case.marks(mode)
     best = np.array([marks.best(rows) for rows in case.items.values()])
-    sure = intervals.table(_BEST, best[~np.isnan(best)], np.flatnonzero(~np.isnan(best)), {}, "items")
-    found = [_overall(case, mode), _prompts(case, marks)]
-    if by_item:
-        found.append(_items(case, marks))
-    if published:
-        known, columns = about("jasco").results[0], (_BEST, *_SHARES)
-        rows = ((row["system"], *(known.cell(row, column.name) for column in columns)) for row in known.rows)
-        found.append(Table("published", known.title, (Column("system", "system"), *columns), tuple(rows)))
-    found += [sure] if sure.rows else []
-    return (*found, *([tally.table()] if tally is not None else ()))
+    known = best[~np.isnan(best)]
+    sure = intervals.table([_BEST], known[:, None], np.arange(len(known)), {}, "items")
+    results, columns = about("jasco").results[0], (_BEST, *_SHARES)
+    rows = ((row["system"], *(results.cell(row, column.name) for column in columns)) for row in results.rows)
+    published = Table("published", results.title, (Column("system", "system"), *columns), tuple(rows))
+    return (_overall(case, mode), _prompts(case, marks), published, *([sure] if sure.rows else []))
 
 
 def _overall(case: JascoCase, mode: Mode) -> Table:
@@ -921,14 +882,3 @@ def _prompts(case: JascoCase, marks: AnswerMarks) -> Table:
 def _prompt_name(prompt: str) -> str:
     number = f"{INSTRUCTIONS.index(prompt) + 1}. " if prompt in INSTRUCTIONS else ""
     return number + clipped(prompt, 200)
-
-
-def _items(case: JascoCase, marks: AnswerMarks) -> Table:
-    names = ("Audio", "Both", "Speech", "Neither", "no verdict")
-    counted = tuple(Column(name.lower().replace(" ", "_"), name, "", 0) for name in names)
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (id, len(numbers), marks.best(numbers), marks.mean(numbers), *marks.counts(numbers).values())
-        for id, numbers in case.items.items()
-    )
-    best = Column("best", "best", "", 0, "higher", "points of the best answer")
-    return Table("items", "by item", (Column("item", "item"), _ROWS, best, _MEAN, *counted), rows)

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +51,6 @@ class SystemScore:
     system: str
     values: Mapping[str, Cell]  # by the names of the columns
     track: str = ""  # of the challenge; each is ranked apart
-    place: int | None = None  # as published, where a file says so
     profile: str = ""  # the way of scoring, where it is known
     source: str = ""  # the file, as shown to people
 
@@ -226,10 +223,8 @@ def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain
         if system is None:
             where = f"{printable(path)}, {noun} {number}"
             raise DataError(f"{where}: missing system name (in a column system or submission)")
-        place = str(row.get("rank"))
-        known = int(place) if re.fullmatch(r"[0-9]{1,9}", place) else None
         profile = "" if plain else unguarded(str(row["profile"]))
-        entries.append(SystemScore(unguarded(system), cells, str(row.get("track") or ""), known, profile, path))
+        entries.append(SystemScore(unguarded(system), cells, str(row.get("track") or ""), profile, path))
     return collected([Scores(tuple(entries), tuple(columns.values()))])
 
 
@@ -267,8 +262,6 @@ RANKED: Mapping[str, tuple[str, ...]] = {
     "dcase2023": ("ER", "F", "LE", "LR"),
     "dcase2024": ("F", "AngE", "RelDistE"),
 }
-#: Pairs of systems that are named where the published order is another one.
-_MOST_PAIRS = 3
 
 
 def rank(
@@ -380,7 +373,6 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
         best = [str(row[0]) for row in table.rows if row[1] == 1]
         among = f"of {plural(len(entries), 'system')}{f' in track {track}' if track else ''}"
         firsts.append(f"{listed(best)} {'ranks' if len(best) == 1 else 'rank'} first {among}")
-        notices.extend(_published(entries, table, track))
     if any(isinstance(cell, float) and np.isnan(cell) for table in tables for row in table.rows for cell in row):
         notices.append(Notice("undefined", "undefined scores share the last rank", grave=True))
     text = "cumulative ranks depend on all systems: adding or removing one may swap two others"
@@ -390,23 +382,3 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
     title = "cumulative rank over " + ", ".join(column.title for column in columns)
     return ScoreReport("ranking", scores.profile or "ranking", title, over, tuple(tables), tuple(notices), settings,
                        verdict=f"{'; '.join(firsts)}.")  # fmt: skip
-
-
-def _published(entries: Iterable[SystemScore], table: Table, track: str) -> list[Notice]:
-    """Where the published order is another one."""
-    placed = sorted((entry for entry in entries if entry.place is not None), key=lambda entry: entry.place or 0)
-    sums = {str(row[0]): int(str(row[-1])) for row in table.rows}
-    swapped = [(a, b) for a, b in pairwise(placed) if a.place != b.place and sums[a.system] >= sums[b.system]]
-    if not swapped:
-        return []
-    pairs = [" and ".join(f"{printable(each.system)} ({each.place}, here {sums[each.system]})" for each in pair)
-             for pair in swapped[:_MOST_PAIRS]]  # fmt: skip
-    more = f" and {len(swapped) - _MOST_PAIRS:,} more pairs" if len(swapped) > _MOST_PAIRS else ""
-    last, listed_here = placed[-1].place or 0, plural(len(placed), "system")
-    why = ""
-    if last > len(placed):
-        why = f". Published ranks go up to {last}, {listed_here} are listed: others took part, and count in the sums"
-    where = f"track {track}: " if track else ""
-    what = "the values give another order, or the same sum, for systems with these published places and sums of ranks"
-    text = f"{where}{what}: {'; '.join(pairs)}{more}{why}"
-    return [Notice("published-order", text, grave=True)]

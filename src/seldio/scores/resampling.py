@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,7 @@ from seldio.errors import UsageError
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Interval, UnreliableInterval, WeakInterval
 
-Over = Literal["clips", "rooms", "questions"]
+Over = Literal["clips", "rooms"]
 #: Numbers of one batch of weights: 32 MB.
 _BATCH = 1 << 22
 #: Below so many clips (rooms) in effect, see :func:`effective`, no interval is of use: coverage falls under 90 %.
@@ -46,10 +46,8 @@ class Resampling:
             raise UsageError(f"--resamples {self.resamples}: at least 100 are needed for an interval of 95 %")
         if self.seed < 0:
             raise UsageError(f"--seed {self.seed}: a seed is 0 or greater")
-        if self.over not in ("clips", "rooms", "questions"):
-            raise UsageError(
-                f"--over {self.over}: choose from clips, rooms (of labels) and questions, clips (of answers)"
-            )
+        if self.over not in ("clips", "rooms"):
+            raise UsageError(f"--over {self.over}: choose from clips, rooms")
 
 
 def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
@@ -88,6 +86,49 @@ def _swaps(draw: Resampling, unit_of: Ints, units: int, exact: bool) -> Iterator
             numbers[:, None] >> np.arange(units) & 1 if exact else random.integers(0, 2, (len(numbers), units))
         )  # fmt: skip
         yield sides.astype(np.float64)[:, unit_of]
+
+
+# --- what is measured in resamples and permutations -------------------------------------------------------
+
+
+class Weighed(Protocol):
+    """A system whose measures can be computed with a weight for each clip."""
+
+    def scores(self, weights: Floats) -> NDArray[Any]:
+        """Return the measures, shape [batch, measures], where clips have *weights*, shape [batch, clips]."""
+        ...
+
+    def exchanged(self, other: Any) -> Callable[[Floats], NDArray[Any]]:
+        """Return what makes the differences from *other* of a batch of sides, see :func:`swaps`."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Summed:
+    """A matrix of clips and what is counted in each, and the measures, which are a function of its sum over clips."""
+
+    matrix: Floats  # shape [clips, counts]
+    measure: Callable[[Floats], Floats]  # of sums, shape [batch, counts], their measures, shape [batch, measures]
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the measures where clips have *weights*."""
+        return self.measure(weights @ self.matrix)
+
+    def exchanged(self, other: Summed) -> Callable[[Floats], Floats]:
+        """Return what makes the differences from *other* where some clips change sides."""
+        own_sum, other_sum = (each.matrix.sum(axis=0, keepdims=True) for each in (self, other))
+        change = other.matrix - self.matrix
+
+        def differences(sides: Floats) -> Floats:
+            moved = sides @ change
+            return np.asarray(other.measure(other_sum - moved) - self.measure(own_sum + moved))
+
+        return differences
+
+
+def resampled(system: Weighed, draw: Resampling, unit_of: Ints) -> Floats:
+    """Return the measures of each resample, shape [resamples, measures]."""
+    return np.concatenate([system.scores(batch) for batch in weights(draw, unit_of)])
 
 
 # --- from resamples to intervals --------------------------------------------------------------------------
@@ -271,8 +312,6 @@ def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], ov
     """
     if over == "clips":
         return np.arange(len(names))
-    if over != "rooms":
-        raise UsageError(f"--over {over}: labels have clips and rooms")
     unit = np.full(len(names), -1)
     for number, clips in enumerate(rooms.values()):
         unit[clips] = number

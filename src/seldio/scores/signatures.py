@@ -127,10 +127,12 @@ def _truth(item: Item) -> object:
 
 
 def digest(rows: Iterable[Sequence[object]]) -> str:
-    """Of rows, whatever their order: the sum of their hashes."""
+    """Return the digest of rows, whatever their order: of the sum of their hashes; what is empty is as if absent."""
     total = 0
     for row in rows:
-        total += int.from_bytes(sha256(json.dumps(row, ensure_ascii=True, default=vars).encode()).digest(), "big")
+        values = [None if value in ("", []) else value for value in row]
+        text = json.dumps(values, ensure_ascii=True, sort_keys=True, default=vars)
+        total += int.from_bytes(sha256(text.encode()).digest(), "big")
     return sha256(str(total).encode()).hexdigest()[:12]
 
 

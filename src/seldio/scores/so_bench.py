@@ -92,20 +92,10 @@ class AnswerProfile:
                 raise UsageError(f"unknown {name} {value!r}; choose from {', '.join(_POLICIES[name])}")
         return dataclasses.replace(self, **given) if given else self
 
-    def settings(self) -> dict[str, str | float | bool]:
-        """What shapes the numbers, by name."""
-        return {
-            "azimuth": self.azimuth,
-            "elevation": self.elevation,
-            "distance": self.distance,
-            "relative_distance": self.relative,
-            "onset": self.onset,
-            "wer": self.wer,
-            "source_time": self.source_time,
-            "span_policy": self.span_policy,
-            "broader": self.broader,
-            "program": self.program,
-        }
+    def settings(self) -> dict[str, Any]:
+        """Return what shapes the numbers, by name."""
+        shown = (*THRESHOLDS, "relative", "source_time", "span_policy", "broader", "program")
+        return {name: getattr(self, name) for name in shown}
 
 
 _FAULTS = (
@@ -907,14 +897,11 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     columns = (Column("system", "system"), _ACCURACY, _DECIDED, _MACRO, _SHARE, _N)
     groups = {name: np.flatnonzero(marks.group == code) for name, code in sorted(marks.names.items())}
     classed = {name: rows for name, rows in groups.items() if len(rows)}
-    classes = tuple((name, len(rows), *marks.both(rows)) for name, rows in classed.items())
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
-        intervals.table(_ACCURACY, marks.correct, marks.clip, {"task": marks.tasks, "class": classed}),
+        intervals.table([_ACCURACY], marks.correct[:, None], marks.clip, {"task": marks.tasks, "class": classed}),
         *replies.tables(marks.states, marks.correct),
-        Table("classes", "by question class", (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED),
-              classes),
         _errors(marks),
         _speech(marks),
     )  # fmt: skip
@@ -967,10 +954,8 @@ def _speech(marks: Marks) -> Table:
 # --- what there is to know -------------------------------------------------------------------------
 
 
-def notices(
-    marks: Marks, items: Sequence[Item], joined: JoinedAnswers, profile: AnswerProfile, own_words: bool
-) -> tuple[Notice, ...]:
-    """All that apply, the grave ones first; *own_words*: whether a judge was asked in seldio's words."""
+def notices(marks: Marks, items: Sequence[Item], joined: JoinedAnswers, profile: AnswerProfile) -> tuple[Notice, ...]:
+    """Return all that apply, the grave ones first."""
     counted = np.concatenate((joined.items, joined.missing))
 
     def ids(rows: Ints) -> str:
@@ -988,7 +973,7 @@ def notices(
     found += [*about.get("azimuth-as-elevation", ()), *about.get("contradictory-judgements", ())]
     if profile.departures:
         found.append(Notice("not-the-whole-program", profile.departures, grave=True))
-    found += [*_float_trap(marks, profile, ids), *_uneven(marks)]
+    found += _float_trap(marks, profile, ids)
     if {task: len(rows) for task, rows in marks.tasks.items()} != COUNTS:
         text = (
             f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
@@ -999,7 +984,7 @@ def notices(
         share = f"{read:,} of {plural(len(marks.all), 'question')}"
         text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
         found.append(Notice("read-offline", text))
-    return (*in_order(found), *(_judged_without_reference(marks) if own_words else ()))
+    return in_order(found)
 
 
 def _undecided(marks: Marks) -> Iterator[Notice]:
@@ -1016,18 +1001,6 @@ def _undecided(marks: Marks) -> Iterator[Notice]:
         "give a judge for one number"
     )
     yield Notice("no-verdict", text, grave=True)
-
-
-def _judged_without_reference(marks: Marks) -> Iterator[Notice]:
-    """Where a judge read numbers without being shown the right ones."""
-    hidden = (task.name for task in PUBLISHED.values() if task.hidden and task.truth)
-    there = sum(int((marks.decider[marks.tasks[name]] == 1).sum()) for name in hidden if name in marks.tasks)
-    if there:
-        text = (
-            f"{plural(there, 'answer')} with a number read by a judge that was not shown the reference, so that it "
-            "cannot read the right number into the text; the official program shows it, and its judge may be kinder"
-        )
-        yield Notice("judge-without-reference", text)
 
 
 def _float_trap(marks: Marks, profile: AnswerProfile, ids: Callable[[Ints], str]) -> Iterator[Notice]:
@@ -1047,21 +1020,6 @@ def _float_trap(marks: Marks, profile: AnswerProfile, ids: Callable[[Ints], str]
                 f"({ids(failed)}). Kept as in the official program"
             )
             yield Notice("float-trap", text)
-
-
-def _uneven(marks: Marks) -> Iterator[Notice]:
-    if len(marks.tasks) < 2:
-        return
-    sizes = Counter({task: len(rows) for task, rows in marks.tasks.items()})
-    (first, most), (second, next_most) = sizes.most_common(2)
-    share, even = (most + next_most) / len(marks.all), 2 / len(sizes)
-    if share > 1.5 * even:
-        text = (
-            f"{first} and {second} make {share:.0%} of the questions: the accuracy over all questions "
-            f"({marks.accuracy(marks.all):.2%}) is mostly theirs; with all {len(sizes)} tasks alike it is "
-            f"{marks.macro:.2%}"
-        )
-        yield Notice("uneven-tasks", text)
 
 
 def _part(row: Scored, name: str) -> dict[str, object]:
@@ -1128,7 +1086,6 @@ def score(
     join: JoinedBy = "strict",
     offline: Offline = "extract",
     system: str = "predictions",
-    own_words: bool = False,
     take: Callable[[Scored], object] | None = None,
 ) -> ScoreReport:
     """The score of *predictions* for the questions *items*.
@@ -1141,7 +1098,6 @@ def score(
         join: ``official`` joins as the official program does, and tells where that is not by id.
         offline: what is decided without a judge.
         system: the name of what is scored.
-        own_words: whether *judge* is asked in seldio's words, which hide the reference where a number is read.
         take: is handed the questions one by one, scored; none of them is kept.
 
     Raises:
@@ -1154,5 +1110,5 @@ def score(
         raise DataError("nothing to score: no question has a prediction")
     over = f"{plural(len(marks.all), 'question')} of {plural(len(marks.tasks), 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
-    told = notices(marks, items, joined, profile, own_words)
+    told = notices(marks, items, joined, profile)
     return ScoreReport(system, profile.name, profile.title, over, tables(system, marks), told, settings)

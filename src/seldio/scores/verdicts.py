@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seldio.errors import UsageError
 from seldio.files import input_at, write_bytes
-from seldio.reports.spreadsheet import write_table
-from seldio.reports.tables import Cell, Column, Table
+from seldio.reports.spreadsheet import guarded, written
+from seldio.reports.tables import Cell
 from seldio.schema.qa import Item
 from seldio.scores.replies import JUDGED, OPEN
 from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
+    from seldio.scores.choices import ChoiceCase
     from seldio.scores.jasco import AnswerMarks, JascoCase
-    from seldio.scores.multiple_choice import Joined, Measured
     from seldio.scores.so_bench import Scored
 
 #: Why a verdict is in doubt, the most doubtful first; what is in none comes last.
@@ -26,6 +27,7 @@ DOUBTS = (
     "partly right", "wrong", "",
 )  # fmt: skip
 SUFFIXES = (".jsonl", ".csv")
+_NEWLINE = re.compile(r"(\r\n|\r|\n)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,14 +66,16 @@ def _of(
     return ReplyVerdict(item, reply, read, layer, right, doubt, marks)
 
 
-def of_choices(joined: Joined, measured: Measured) -> Iterator[ReplyVerdict]:
-    """Those of questions with options; what counts is the first measure."""
-    flags = [*measured.measures.values()]
-    for number, (item, row) in enumerate(joined.pairs):
-        marks = {column.name: bool(one[number]) for column, one in measured.measures.items()}
-        reply = row.prediction if row is not None else None
-        yield _of(item, reply, measured.said[number] or "", measured.states[number], float(flags[0][number]), marks,
-                  bool(flags[0][number] != flags[-1][number]))  # fmt: skip
+def of_choices(case: ChoiceCase) -> Iterator[ReplyVerdict]:
+    """Yield those of questions with options; what counts is the first measure."""
+    every = {column.name: case.right(column).tolist() for column in case.measures}
+    for number, (item, row) in enumerate(case.joined.pairs):
+        marks = {name: bool(values[number]) for name, values in every.items()}
+        right, reply = next(iter(marks.values())), row.prediction if row is not None else None
+        # a right letter is beyond doubt, though many official programs look for the text
+        letter = marks["read"] and (marks["letter"] or marks.get("letter_by_look", False))
+        yield _of(item, reply, case.said[number] or "", case.states[number], float(right), marks,
+                  right != marks["read"] and not letter)  # fmt: skip
 
 
 def of_scored(row: Scored, state: str) -> ReplyVerdict:
@@ -132,8 +136,7 @@ def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerd
         text = "".join(f"{json_text(record)}\n" for record in records)
     else:
         names = list(dict.fromkeys(name for record in records for name in record))
-        cells = tuple(tuple(_cell(record.get(name)) for name in names) for record in records)
-        text = write_table(Table("items", "items", tuple(Column(name, name) for name in names), cells))
+        text = written([names, *([_cell(record.get(name)) for name in names] for record in records)])
     write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
@@ -157,7 +160,10 @@ def _record(row: Sequence[ReplyVerdict], profile: str, systems: Sequence[str]) -
     return record
 
 
-def _cell(value: object) -> Cell:
+def _cell(value: object) -> str:
     if isinstance(value, list):
-        return " | ".join(map(str, value))
-    return int(value) if isinstance(value, bool) else value if isinstance(value, str | int | float) else None
+        value = " | ".join(map(str, value))
+    if isinstance(value, str):
+        first, *others = _NEWLINE.split(value)
+        return "".join([guarded(first), *(part if _NEWLINE.fullmatch(part) else printable(part) for part in others)])
+    return "" if value is None else repr(int(value) if isinstance(value, bool) else value)

@@ -5,25 +5,35 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
-from seldio.files import read_entries
-from seldio.files.sources import Place, path_of, reopened
-from seldio.findings import raise_errors
-from seldio.geometry import Floats
-from seldio.reports.tables import Cell, Column, Interval, Notice, Table, UnreliableInterval
+from seldio.files.sources import Place, path_of
+from seldio.geometry import Floats, Ints
+from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.scores.ranking import COMPARED, RANKED
-from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, doubt, holm, interval, interval_cells, ranks
-from seldio.text import listed, plural, printable
+from seldio.scores.resampling import (
+    ENOUGH,
+    FEWEST,
+    TOO_FEW,
+    Resampling,
+    Weighed,
+    doubt,
+    holm,
+    interval,
+    interval_cells,
+    p_value,
+    ranks,
+    resampled,
+)
+from seldio.text import plural, printable
 
 Against = Literal["all", "first", "best"]
 #: What a p-value must be below for a difference to be called one.
@@ -61,44 +71,67 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def disagreeing(tested: Iterable[tuple[str, Cell, float]]) -> Iterator[Notice]:
-    """That intervals and tests disagree; *tested*: what each is of, the interval of a difference, and its p-value."""
-    odd = [
-        name for name, cell, p in tested
-        if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval) and p >= LEVEL
-        and (cell.low > 0 or cell.high < 0)
-    ]  # fmt: skip
-    if odd:
-        text = f"the interval of {listed(odd, 5)} leaves out 0 though p (Holm) is not below {LEVEL:g}: an interval is "
-        yield Notice(
-            "interval-or-test", f"{text}about one difference alone, p (Holm) about several; p decides", grave=True
-        )
-
-
-def same_systems(
-    names: Sequence[str], paths: Sequence[Place], same: Callable[[int, int], bool], what: str
-) -> Iterator[Notice]:
+def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
     """Systems that do not differ in anything that is measured.
 
     Args:
         names: of the systems.
-        paths: their files.
         same: whether two are scored the same throughout.
         what: that they have in common then.
     """
     for one, other in combinations(range(len(names)), 2):
         if same(one, other):
-            both = f"{names[one]} and {names[other]}"
-            text = f"{both} have {what}: the same rows, or differences that are not looked at here"
-            if "-" not in (paths[one], paths[other]) and _content(paths[one]) == _content(paths[other]):
-                text = f"{both} are the same files, byte for byte"
-            yield Notice("same-system", f"{text}. There is nothing to compare", grave=True, first=True)
+            text = f"{names[one]} and {names[other]} have {what}: the same rows, or differences that are not looked at "
+            yield Notice("same-system", f"{text}here. There is nothing to compare", grave=True, first=True)
 
 
-def _content(path: Place) -> list[bytes]:
-    """What tells the content of all files of a system, whatever the folder is called."""
-    with reopened(path, raise_errors) as source:
-        return sorted(sha256(data).digest() for _, data in read_entries(source, raise_errors))
+def left_out(counts: Mapping[str, int], noun: str = "clip") -> Iterator[Notice]:
+    """Yield what there is to know where systems have clips that others lack; *counts*: how many by system."""
+    more = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
+    if more:
+        text = f"compared over the {noun}s that all systems have; left out are {noun}s of {more}"
+        yield Notice(f"common-{noun}s", text, grave=True)
+
+
+def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
+    """Return what all systems have, in the order of the first.
+
+    Raises:
+        DataError: they have nothing in common.
+    """
+    shared = set(every[0]).intersection(*every[1:])
+    if not shared:
+        raise DataError(f"the systems have no {noun} in common: nothing can be compared")
+    return [name for name in every[0] if name in shared]
+
+
+class PairedScores(NamedTuple):
+    """Systems measured on the same clips, on the same resamples of these, and with clips exchanged."""
+
+    values: Floats  # shape [systems, measures]
+    drawn: Floats  # shape [resamples, systems, measures]
+    p: Floats  # of all pairs, as ``combinations`` has them, shape [pairs, measures]
+
+    def take(self, places: slice | Ints) -> PairedScores:
+        """Return the same in some of the measures."""
+        return PairedScores(self.values[:, places], self.drawn[:, :, places], self.p[:, places])
+
+
+def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
+    """Resample all systems and exchange the clips of each pair.
+
+    Args:
+        systems: over the same clips.
+        values: the measures of each, shape [systems, measures].
+        draw: how many resamples and permutations.
+        unit_of: the unit of each clip that is drawn.
+    """
+    drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
+    p = [
+        p_value(values[other] - values[one], systems[one].exchanged(systems[other]), draw, unit_of)
+        for one, other in combinations(range(len(systems)), 2)
+    ]
+    return PairedScores(values, drawn, np.array(p).reshape(len(p), values.shape[1]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,15 +143,12 @@ class Contest:
     values: Floats  # shape [systems, scores]
     drawn: Floats  # of resamples, shape [resamples, systems, scores]
     p: Floats  # of every pair of systems, as ``combinations`` has them, shape [pairs, scores]
-    units: int  # how many clips, rooms or questions resamples are made of
+    units: int  # how many clips, rooms or recordings resamples are made of
     over: str  # what these are
-    test: str  # which test the p-values are of
     lead: int  # the score whose test decides which system is better
     against: Against = "all"  # which pairs are shown
     #: the ends of the intervals of each system where they are not those of the resamples, shape [2, systems, scores]
     ends: Floats | None = None
-    #: the same of each pair's difference, shape [2, pairs, scores]
-    apart: Floats | None = None
     #: on how many units each score rests in effect, shape [scores]; on all by default
     support: Floats | None = None
     #: of each score, whether it rests on few units, or in part on too few; by default by their number
@@ -128,16 +158,14 @@ class Contest:
         if self.against not in ("all", "first", "best"):
             raise UsageError(f"--against {self.against}: choose from all, first, best")
 
+    @property
+    def test(self) -> str:
+        """Which test the p-values are of."""
+        return f"paired permutation test over {self.over}"
+
     def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
         """What a report says of how systems were compared."""
-        lead = self.columns[self.lead].name
-        return {
-            "against": self.against,
-            "lead": lead,
-            "over": draw.over,
-            "resamples": draw.resamples,
-            "seed": draw.seed,
-        }
+        return {"against": self.against, "lead": self.columns[self.lead].name, **dataclasses.asdict(draw)}
 
     @property
     def lower(self) -> Floats:
@@ -159,6 +187,13 @@ class Contest:
         """What a pair is called."""
         return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
 
+    def by_system(self, column: Column) -> list[Column]:
+        """Return a column for each system."""
+        return [
+            dataclasses.replace(column, name=f"{column.name}_{number}", title=f"{column.title}, {system}")
+            for number, system in enumerate(self.systems, 1)
+        ]
+
     def headed(self, title: str, pair: tuple[int, int]) -> str:
         """The title of a column about a pair, which is named where there are several."""
         return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
@@ -177,22 +212,16 @@ class Contest:
             found[place] = holm(self.p[place].ravel()).reshape(self.p[place].shape)
         return found
 
-    @cached_property
-    def ahead(self) -> NDArray[np.bool_]:
-        """Which system the tests call better than which, shape [better, worse, scores]: nothing without the lead."""
-        found = np.zeros((len(self.systems), *self.values.shape), dtype=bool)
-        signs = np.where(self.lower, -1, 1)
-        for number, (one, other) in enumerate(combinations(range(len(self.systems)), 2)):
-            sure = (self.raised[number] < LEVEL) & (self.raised[number, self.lead] < LEVEL)
-            gain = (self.values[other] - self.values[one]) * signs
-            found[one, other], found[other, one] = sure & (gain < 0), sure & (gain > 0)
-        return found
-
     def numbered(self, pair: tuple[int, int]) -> int:
         """Which of all pairs this is."""
         return list(combinations(range(len(self.systems)), 2)).index((min(pair), max(pair)))
 
     # --- tables ---
+
+    def tables(self, method: str = "bootstrap") -> list[Table]:
+        """Return the scores with their intervals, the differences, the tests and the ranks."""
+        title = f"overall, 95 % confidence intervals by {method} over {self.over}"
+        return [self.overall(title), self.differences(), self.tests(), self.ranking()]
 
     def overall(self, title: str) -> Table:
         """The scores of each system with their intervals."""
@@ -219,18 +248,13 @@ class Contest:
         weak = self.units < ENOUGH if self.weak is None else self.weak
         return interval_cells(values, low, high, self.reliable, weak)
 
-    def differences(self, how: str = "paired bootstrap") -> Table:
-        """What each score differs by; *how* the intervals are made."""
+    def differences(self) -> Table:
+        """What each score differs by."""
         rows = []
         for one, other in self.pairs:
-            apart = self.values[other] - self.values[one]
-            if self.apart is None:
-                low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
-            else:
-                number, turned = self.numbered((one, other)), one > other
-                low, high = -self.apart[::-1, number] if turned else self.apart[:, number]
-            rows.append((self.named((one, other)), *self.cells(apart, low, high)))
-        title = f"differences, 95 % confidence intervals by {how} over {self.over}"
+            low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
+            rows.append((self.named((one, other)), *self.cells(self.values[other] - self.values[one], low, high)))
+        title = f"differences, 95 % confidence intervals by paired bootstrap over {self.over}"
         return Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
 
     def tests(self) -> Table:
@@ -263,9 +287,12 @@ class Contest:
         return Table("tests", f"{self.test}; {lead} decides", heads, tuple(rows))
 
     def better(self, pair: tuple[int, int], place: int) -> str:
-        """The system of a pair that the tests call better in a score."""
-        found = (one for one, other in (pair, pair[::-1]) if self.ahead[one, other, place])
-        return next((self.systems[one] for one in found), "undecided")
+        """Return the system of a pair that the tests call better in a score, where they do by the lead too."""
+        one, other = pair
+        gain = (self.values[other, place] - self.values[one, place]) * (-1 if self.lower[place] else 1)
+        if not (self.raised[self.numbered(pair), [place, self.lead]] < LEVEL).all() or not gain:
+            return "undecided"
+        return self.systems[other if gain > 0 else one]
 
     def verdict(self) -> str:
         """Which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
@@ -289,47 +316,99 @@ class Contest:
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
 
     def ranking(self) -> Table:
-        """The rank of each system in each score, with all ranks that the tests leave open."""
-        kept = [number for number, column in enumerate(self.columns) if column.better is not None]
+        """The rank of each system in each score, and how often it is the best."""
+        places = [number for number, column in enumerate(self.columns) if column.better is not None]
         own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
-        least, most = _open(self.ahead)
-        heads, cells = [], []
         names = [column.name for column in self.columns]
-        if summed := next((some for some in RANKED.values() if set(some) <= set(names)), ()):
+        heads, cells = [], [own[:, place] for place in places]
+        if summed := next((each for each in RANKED.values() if set(each) <= set(names)), ()):
             chosen = [names.index(name) for name in summed]
-            low, high = least[:, chosen].sum(axis=1), most[:, chosen].sum(axis=1)
-            ends = _open(high[:, None] < low)
-            cells.append((ranks(own[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0], *ends))
+            cells.insert(0, ranks(own[:, chosen].sum(axis=1, keepdims=True), np.array([True]))[:, 0])
             titles = ", ".join(self.columns[place].title for place in chosen)
             heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
-        cells += [(own[:, place], least[:, place], most[:, place]) for place in kept]
         heads += [
             Column(f"{self.columns[place].name}_rank", f"{self.columns[place].title} rank", "", 0, "lower",
                    f"rank by {self.columns[place].title} alone")
-            for place in kept
+            for place in places
         ]  # fmt: skip
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
         first = Column("first", "first", "%", 1, "higher",
                        f"share of resamples in which it is the best by {self.columns[self.lead].title}")  # fmt: skip
-        rows = tuple(
-            (name, *(Interval(*(float(part[n]) for part in cell)) for cell in cells), float(best[:, n].mean()))
-            for n, name in enumerate(self.systems)
-        )
-        order = np.argsort(cells[0][0], kind="stable")
-        title = "ranks, with the lowest and the highest that the tests leave open"
-        return Table("ranks", title, (Column("system", "system"), *heads, first), tuple(rows[n] for n in order))
+        rows = [
+            (name, *(int(cell[number]) for cell in cells), float(best[:, number].mean()))
+            for number, name in enumerate(self.systems)
+        ]
+        order = np.argsort(cells[0], kind="stable").tolist()
+        columns = (Column("system", "system"), *heads, first)
+        return Table("ranks", "ranks", columns, tuple(rows[number] for number in order))
 
-    def disagreeing(self) -> Iterator[Notice]:
-        """Differences whose interval is on one side of 0 while the test leaves them open."""
-        yield from disagreeing(
-            (f"{self.columns[place].title} ({row[0]})", cell, float(self.raised[self.numbered(pair), place]))
-            for pair, row in zip(self.pairs, self.differences(), strict=True) for place, cell in enumerate(row[1:])
-            if self.columns[place].better is not None
+    def parts(
+        self, table: Table, column: Column, values: Floats, p: Floats, differences: Sequence[Sequence[Cell]]
+    ) -> Table:
+        """Return *table* with what the systems differ by in each of its rows, tested together.
+
+        Args:
+            table: has a row for each part, such as a class.
+            column: what is measured in each part.
+            values: of each system in each part, shape [systems, parts].
+            p: of all pairs, shape [pairs, parts]; NaN where nothing is tested.
+            differences: the cells of each pair that is shown.
+        """
+        tested = dataclasses.replace(  # with the lead, which decides here too
+            self, columns=(self.columns[self.lead], *[column] * len(table.rows)), lead=0,
+            values=np.column_stack((self.values[:, self.lead], values)),
+            p=np.column_stack((self.p[:, self.lead], p)),
         )  # fmt: skip
+        heads, rows = [*table.columns], [list(row) for row in table.rows]
+        about = "p-value with Holm's correction over all rows and pairs of this table"
+        better = f"the better system where p (Holm) is below {LEVEL:g} here, and that of the lead too"
+        for number, (pair, cells) in enumerate(zip(self.pairs, differences, strict=True), 1):
+            raised = tested.raised[self.numbered(pair), 1:].tolist()
+            for place, (row, cell, chance) in enumerate(zip(rows, cells, raised, strict=True), 1):
+                row += [cell, chance, tested.better(pair, place)]
+            title = self.headed(f"{column.title} difference", pair)
+            heads += [
+                dataclasses.replace(column, name=f"difference_{number}", title=title),
+                Column(f"p_holm_{number}", self.headed("p (Holm)", pair), "", 4, None, about),
+                Column(f"better_{number}", self.headed("better", pair), meaning=better),
+            ]
+        return dataclasses.replace(table, columns=tuple(heads), rows=tuple(map(tuple, rows)))
 
-    def notices(self) -> list[Notice]:
+    def clips(
+        self, clips: Sequence[str], references: Sequence[int], alone: Floats, without: Floats, most: int
+    ) -> Table:
+        """Return the clips without which the difference of two systems would be another one.
+
+        Args:
+            clips: their names.
+            references: the labels that each has.
+            alone: the lead of each system over each clip alone, shape [systems, clips].
+            without: the lead of each system over all clips but each one, shape [systems, clips].
+            most: how many clips are shown.
+        """
+        column = self.columns[self.lead]
+        influence = self.values[:, self.lead][:, None] - without
+        apart = np.array([influence[other] - influence[one] for one, other in self.pairs])
+        order = np.argsort(-np.nan_to_num(np.abs(apart)).max(axis=0), kind="stable")[:most].tolist()
+        rows = tuple(
+            (clips[clip], references[clip], *alone[:, clip].tolist(), *apart[:, clip].tolist()) for clip in order
+        )
+        text = f"how much of the difference of {column.title} is due to this clip; it would be that much smaller "
+        heads = (
+            Column("clip", "clip"),
+            Column("references", "references", "", 0, None, "labels, one for each source and frame"),
+            *self.by_system(column),
+            *(
+                Column(f"influence_{number}", self.headed("influence", pair), column.unit, max(column.digits, 2),
+                       column.better, f"{text}without it")
+                for number, pair in enumerate(self.pairs, 1)
+            ),
+        )  # fmt: skip
+        return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
+
+    def notices(self, draw: Resampling) -> list[Notice]:
         """What there is to know about any comparison."""
-        found = [*self.disagreeing()]
+        found: list[Notice] = []
         if self.units < FEWEST:
             few = f"{self.units:,} {self.over} are too few to generalize from"
             found.append(Notice("few-units", f"{few}: bounds of intervals are only in JSON and CSV", grave=True))
@@ -337,14 +416,15 @@ class Contest:
             text = f"* only {self.units:,} {self.over}: intervals are a little too narrow, and small differences go "
             text += "unseen"
             found.append(Notice("few-units", text))
+        ways, least, tests = 1 << self.units, 2 / (1 << self.units), len(self.p)
+        if tests and ways <= draw.resamples and least > 0.001:
+            text = f"with {self.units:,} {self.over} there are only {ways:,} permutations: no p-value can be below "
+            corrected = f", or below {min(1.0, least * tests):.2g} with Holm's correction" if tests > 1 else ""
+            grave = least * tests > LEVEL
+            found.append(Notice("smallest-p", f"{text}{least:.2g}{corrected}", grave=grave))
         if self.against == "best" and len(self.systems) > 2:
             text = (
                 "the best system was chosen by these very scores: on other data another one may be the best, see ranks"
             )
             found.append(Notice("best-chosen", text))
         return found
-
-
-def _open(ahead: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The lowest and the highest rank that each system may have, where some are *ahead* of others, shape [n, n, …]."""
-    return 1 + ahead.sum(axis=0), len(ahead) - ahead.sum(axis=1)

@@ -8,7 +8,7 @@ order. Precision rises only at hits, so that nothing is looked at in between.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
     unit_of = units_of(tuple(clips), resampling.rooms_of(clips), draw.over)
     ranked = RankedMaps.of(list(case.counted.values()), case.profile, case.average)
     units = int(unit_of.max()) + 1
-    ends = interval(np.concatenate([ranked.scores(some)[0] for some in resampling.weights(draw, unit_of)]), units)
+    ends = interval(resampling.resampled(ranked, draw, unit_of), units)
     overall = report.tables[0]
     (system, *values), *_ = overall.rows
     support, few = support_of(ranked, unit_of)
@@ -84,6 +84,7 @@ def support_of(ranked: RankedMaps, unit_of: Ints) -> tuple[float, int]:
 class RankedMaps:
     """All detections of some clips, the best first."""
 
+    clips: Sequence[Detections]
     profile: ImagingProfile
     average: Average
     clip: Ints  # of each detection
@@ -108,37 +109,42 @@ class RankedMaps:
         ]
         hits = every.overlap[order][:, None] >= np.array(profile.thresholds)
         references = np.array([one.references for one in clips], np.float64)
-        return RankedMaps(profile, average, clip[order], every.class_id[order], hits, references, *sums)
+        return RankedMaps(clips, profile, average, clip[order], every.class_id[order], hits, references, *sums)
 
-    def scores(self, weights: Floats) -> tuple[Floats, Floats]:
-        """The scores where each clip counts as often as its weight says.
+    def scores(self, weights: Floats) -> Floats:
+        """Return the scores where each clip counts as often as its weight says.
 
         Args:
             weights: shape [resamples, clips].
 
         Returns:
-            mAP, AP at each threshold and Pearson r, shape [resamples, scores]; and mAP of each class, shape
-            [resamples, classes].
+            mAP, AP at each threshold and Pearson r, shape [resamples, scores].
         """
         step = max(1, _BATCH // max(1, len(self.clip)))
-        parts = [self._scores(weights[start : start + step]) for start in range(0, len(weights), step)]
-        overall, by_class = zip(*parts, strict=True)
-        return np.concatenate(overall), np.concatenate(by_class)
+        return np.concatenate([self._scores(weights[start : start + step]) for start in range(0, len(weights), step)])
 
-    def _scores(self, weights: Floats) -> tuple[Floats, Floats]:
+    def exchanged(self, other: RankedMaps) -> Callable[[Floats], Floats]:
+        """Return what makes the differences from *other* where some clips change sides."""
+        both = RankedMaps.of([*self.clips, *other.clips], self.profile, self.average)
+
+        def differences(sides: Floats) -> Floats:
+            return both.scores(np.hstack((sides, 1 - sides))) - both.scores(np.hstack((1 - sides, sides)))
+
+        return differences
+
+    def _scores(self, weights: Floats) -> Floats:
         references, pairs, r = (weights @ sums for sums in (self.references, self.pairs, self.r))
         classes = self.references.shape[1]
         aps = np.stack([self._precision(weights, self.class_id == n, references[:, n]) for n in range(classes)], axis=1)
-        by_class = aps.mean(axis=2)
         if self.average == "micro":
             aps = self._precision(weights, np.ones(len(self.clip), bool), references.sum(axis=1))
             mean, correlation = aps.mean(axis=1), _share(r.sum(axis=1), pairs.sum(axis=1))
         else:
             there = references > 0
-            mean = _mean(by_class, there)
+            mean = _mean(aps.mean(axis=2), there)
             correlation = _mean(_share(r, pairs), there)
             aps = np.stack([_mean(aps[:, :, t], there) for t in range(aps.shape[2])], axis=1)
-        return np.column_stack((mean, aps, correlation)), by_class
+        return np.column_stack((mean, aps, correlation))
 
     def _precision(self, weights: Floats, chosen: Bools, references: Floats) -> Floats:
         """Average precision of the chosen detections as one list, shape [resamples, thresholds]."""

@@ -6,7 +6,7 @@ import dataclasses
 from hashlib import sha256
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +14,9 @@ import pyarrow as pa
 from seldio.check.vetting import Faults, joined
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
-from seldio.findings import Finding, raise_errors
+from seldio.findings import raise_errors
 from seldio.formats import get as get_format
-from seldio.parallel import cut, parallel_map
+from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging import profiles
@@ -25,14 +25,12 @@ from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
 from seldio.scores.resampling import Resampling
-from seldio.scores.seld.join import ClipRows, Compared, Labels, join, reference_labels
+from seldio.scores.seld.join import Compared, Labels, SharedPart, join, reference_labels, settled, shared_parts
 from seldio.scores.seld.rows import WORD
+from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, of_labels
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
-
-#: Bytes of both sides that are counted together.
-PART = 1 << 22
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,8 +120,8 @@ def scored_maps(
         raise UsageError(f"{profile.name} has no {average} average, only {', '.join(profile.averages)}")
     layout, reference_layout = (None if name is None else get_format(name) for name in (format, reference_format))
     with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, profile, options.split)
-        compared = join(truth, outputs, layout, profile, named=True, allow_missing=options.allow_missing)
+        truth = reference_labels(labels, reference_layout, options.split)
+        compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         for side, path in ((compared.reference, reference), (compared.prediction, predictions)):
             if "segmentation" not in side.fields:
                 raise UsageError(
@@ -134,11 +132,12 @@ def scored_maps(
         compared, skipped = _without_skipped(compared, profile)
         classes = vocabulary(profile.vocabulary)
         work = MapCounting(len(classes))
-        some = map_parts(compared)
+        some = shared_parts(compared.reference, compared.prediction, compared.clips)
         here = any(part.packed for part in some)
         counted = parallel_map(work, some, what="scoring", size=attrgetter("size"), here=here)
         found = sum(counted, start=MapsCounted())
-        forced = _forced(compared, found, options.force)
+        sides = (compared.reference, found.wrong), (compared.prediction, found.amiss)
+        forced = settled(sides, options.force)
     score = found.score(profile, len(classes))
     by_clip = {}
     if options.by_clip:
@@ -178,47 +177,7 @@ def _files(side: Labels) -> tuple[tuple[str, int], ...]:
     return () if part is None else tuple((file.entry.name, file.entry.size) for file in part.files)
 
 
-def _forced(compared: Compared, found: MapsCounted, force: bool) -> list[Finding]:
-    """What is wrong in labels and predictions, and was forced.
-
-    Raises:
-        InvalidData: something is, and was not.
-    """
-    every: list[Finding] = []
-    for side, faults in ((compared.reference, found.wrong), (compared.prediction, found.amiss)):
-        all_of_side = joined([side.faults])
-        all_of_side.add(faults, getattr(side, "part", None))
-        every += all_of_side.settle(force)
-    return every
-
-
 # --- counting, a part after the other ---------------------------------------------------------------
-
-
-class MapPart(NamedTuple):
-    """Some clips of both sides."""
-
-    #: each with its rows
-    clips: tuple[tuple[str, ClipRows, ClipRows], ...]
-    size: int  # bytes of both sides
-
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return any(reference.packed or prediction.packed for _, reference, prediction in self.clips)
-
-
-def map_parts(compared: Compared) -> list[MapPart]:
-    """The clips of both sides, ``PART`` bytes at a time."""
-    reference, prediction, clips, *_ = compared
-
-    def size(clip: str) -> int:
-        return reference.sizes.get(clip, 0) + prediction.sizes.get(clip, 0)
-
-    return [
-        MapPart(tuple((c, reference.some([c]), prediction.some([c])) for c in some), sum(map(size, some)))
-        for some in cut(clips, PART, size)
-    ]
 
 
 #: Options that shape the numbers of a score, as its signature has them.
@@ -281,18 +240,20 @@ class MapCounting:
 
     classes: int  # how many the vocabulary has
 
-    def __call__(self, part: MapPart) -> MapsCounted:
+    def __call__(self, part: SharedPart) -> MapsCounted:
         """What there is in *part*.
 
         Raises:
             InvalidData: something in a file is wrong.
         """
-        total = MapsCounted()
-        for clip, reference, prediction in part.clips:
-            (a, wrong), (b, amiss) = reference.rows(), prediction.rows()
+        (labels, wrong), (outputs, amiss) = part.first.rows(), part.second.rows()
+        references, predictions = by_clip(labels), by_clip(outputs)
+        total = MapsCounted(wrong=wrong, amiss=amiss)
+        for clip in part.clips:
+            a, b = references.get(clip), predictions.get(clip)
             sides = Annotations(a), Annotations(b)
-            found = paired(*sides, self.classes)
             of_labels, of_detections = (MapFacts.of(side, self.classes) for side in sides)
             signed = digest_of_maps(clip, a), digest_of_maps(clip, b)
-            total += MapsCounted((found,), of_labels, of_detections, wrong, amiss, signed)
+            pairs = (paired(*sides, self.classes),)
+            total += MapsCounted(pairs, of_labels, of_detections, digests=signed)
         return total

@@ -115,14 +115,12 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
 
 
 def _kinds(limits: Thresholds) -> list[str]:
-    """The kinds of errors that there can be."""
     far = np.isfinite(limits.distance) or np.isfinite(limits.relative)
     there = {"wrong_distance": far, "wrong_onscreen": limits.onscreen}
     return [kind for kind in _PARTS if there.get(kind, True)]
 
 
 def _confusions(pairs: Ints, labels: Sequence[str]) -> Table:
-    """Pairs of classes, the most frequent first."""
     true, called = np.nonzero(pairs)
     many = pairs[true, called]
     order = np.lexsort((called, true, -many))
@@ -141,7 +139,6 @@ _TOP = 8
 
 
 def _by_class(score: SeldScore, lost: Mapping[str, Floats], shown: Sequence[str], labels: Sequence[str]) -> Table:
-    """Points of F that each class loses to each kind."""
     values = score.values().by_class
     assert values is not None
     f = values[0, score.profile.names.index("F")].tolist()

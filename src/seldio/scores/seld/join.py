@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,21 +15,28 @@ import pyarrow as pa
 from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
+from seldio.catalogues.trees import read_tree
 from seldio.check.vetting import Faults, vet
+from seldio.check.vetting import joined as faults_of
+from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
+from seldio.formats.base import Role
 from seldio.formats.datasets import named_split, of_dialect
-from seldio.formats.detect import CHOSEN, Wanted, years
+from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
+from seldio.formats.dialects import DIALECTS
+from seldio.parallel import cut
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import meaning
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
+from seldio.vocabularies import own, short
 
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
@@ -89,6 +96,8 @@ class LabelFiles:
         """Columns of an event table that its rows may have."""
         return {*self.layout.carries}
 
+    known = fields
+
     @property
     def sizes(self) -> dict[str, int]:
         """Bytes of each clip, silent ones too."""
@@ -98,11 +107,6 @@ class LabelFiles:
         """What there is of *clips*."""
         part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
         return ClipRows(part)
-
-    def tables(self) -> Iterator[pa.Table]:
-        """The rows of one clip after the other."""
-        found = (self.some([clip]).rows()[0] for clip in self.numbers)
-        return (table for table in found if table is not None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +128,11 @@ class LabelTable:
         return {*self.table.column_names, *(self.layout.carries if self.layout.own else ())}
 
     @property
+    def known(self) -> set[str]:
+        """Columns that have a value in some row."""
+        return {name for name in self.table.column_names if self.table[name].null_count < self.table.num_rows}
+
+    @property
     def sizes(self) -> dict[str, int]:
         """Bytes of each clip, as if its rows were text."""
         return {clip: (stop - start) * ROW for clip, (start, stop) in self.first.items()}
@@ -135,21 +144,13 @@ class LabelTable:
         # one chunk of its own: pickling a slice would take all rows of the table along
         return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
 
-    def tables(self) -> Iterator[pa.Table]:
-        """All rows."""
-        yield self.table
 
-
+#: What systems write, in numbers of the classes of their labels.
+OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
+#: Years of a challenge: labels are of any of them rather than of none.
+ANY_YEAR = tuple(sorted({year for dialect in DIALECTS for year in years(dialect)}))
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
-
-
-class JoinedBy(Protocol):
-    """What a profile, of whatever kind, says about the sides that it compares."""
-
-    @property
-    def years(self) -> tuple[int, ...]:
-        """Of the challenge whose outputs it is for."""
 
 
 #: Either way to hold the labels of many clips.
@@ -157,23 +158,25 @@ Labels: TypeAlias = LabelFiles | LabelTable
 
 
 def reference_labels(
-    source: Source, layout: LabelFormat | None, profile: JoinedBy | None, split: str | None = None
+    source: Source, layout: LabelFormat | None, split: str | None = None, profile: SeldProfile | None = None
 ) -> Labels:
-    """The labels that predictions are compared with; *source* stays open, *profile* is the one that the user named.
+    """Open the labels that predictions are compared with, with the class list of their year; *source* stays open.
 
     Args:
         source: where they are.
         layout: as the user named it.
-        profile: as the user named it.
         split: of these labels, the clips of this split alone.
+        profile: as the user named it; it tells their class list where neither their columns nor their tree does.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
     """
     try:
-        labels = labels_of(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
+        labels = labels_of(source, layout, Wanted(("label",), ANY_YEAR))
     except UnknownFormat as error:
         raise UnknownFormat(_reference_option(error.text)) from None
+    if layout is None:
+        labels = dataclasses.replace(labels, layout=_of_year(labels, profile))
     if split is None:
         return labels
     splits = splits_of(labels)
@@ -189,18 +192,66 @@ def reference_labels(
     return dataclasses.replace(labels, part=part, others=others)
 
 
+def class_lists(layout: LabelFormat) -> dict[str, str]:
+    """Return the class lists that the numbers of a format may index, by the names of all formats with its columns."""
+    if own(layout.vocabulary):
+        return {layout.name: layout.vocabulary}
+    twins = [one for one in DIALECTS if means_the_same(one, layout) and one.name != layout.name]
+    names = ((twin, name) for twin in (*twins, layout) for name in (*twin.aliases, twin.name))
+    return {name: twin.under(name).vocabulary for twin, name in names} | {layout.name: layout.vocabulary}
+
+
+def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Table:
+    """Return *table* with the class numbers of a list; outputs have those of their labels, other formats their own.
+
+    Raises:
+        UsageError: a class of the table is not in the list.
+    """
+    if layout.role in OF_SYSTEMS or classes in class_lists(layout).values():
+        return table
+    target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
+    mapped = carry.classes(table, layout, target)
+    if mapped.lost:
+        raise UsageError(
+            f"the prediction is {layout.name} with the classes of {short(layout.vocabulary)}, the reference has those "
+            f"of {short(classes)}, where there is no {listed(sorted(mapped.lost), 5)}: rename these classes or take "
+            "them away, or name the class list that the numbers of both sides index (--classes)"
+        )
+    return table.set_column(table.column_names.index("class_id"), "class_id", mapped.ids)
+
+
+#: Files by whose paths the year of labels is told.
+_TREE = 2000
+
+
+def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
+    layout = labels.layout
+    lists = class_lists(layout)
+    if len({*lists.values()}) == 1:
+        return layout
+    year = read_tree([path for _, path in files_of(labels).values()][:_TREE]).row.name
+    usual = next((one.name for one in DIALECTS if means_the_same(one, layout)), "")  # which is read without evidence
+    known = lists.get(year, layout.vocabulary)
+    if profile is not None and year not in lists and layout.name == usual and profile.vocabulary in lists.values():
+        known = profile.vocabulary
+    return dataclasses.replace(layout, vocabulary=known)
+
+
+def files_of(labels: Labels) -> dict[str, tuple[str, str]]:
+    """Return the name and the path of the file of each clip, as a table has them."""
+    if isinstance(labels, LabelFiles):
+        return {file.clip: (file.entry.name, file.entry.path) for file in labels.part.files}
+    names = {file.clip: file.name for file in origin_of(labels.table).files}
+    paths = names | {clip: entry.path for clip, entry in labels.entries.items()}
+    return {clip: (names.get(clip, clip), paths.get(clip, clip)) for clip in labels.first}
+
+
 def splits_of(labels: Labels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
-    if isinstance(labels, LabelTable):
-        names = {file.clip: file.name for file in origin_of(labels.table).files}
-        there = {clip: entry.path for clip, entry in labels.entries.items()}
-        paths = {clip: there.get(clip) or names.get(clip, clip) for clip in labels.first}
-    else:
-        names = {file.clip: file.entry.name for file in labels.part.files}
-        paths = {file.clip: file.entry.path for file in labels.part.files}
-    own = labels.own
-    said = {clip: own.split(name) for clip, name in names.items()} if own else {}
-    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, path in paths.items()}
+    dataset = labels.own
+    files = files_of(labels)
+    said = {clip: dataset.split(name) for clip, (name, _) in files.items()} if dataset else {}
+    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, (_, path) in files.items()}
 
 
 def _within(name: str, split: str) -> bool:
@@ -230,13 +281,64 @@ def usual_profile(labels: Labels) -> SeldProfile:
                 "profile of labels, such as dcase2023"
             )
         return profiles.get(own)
-    known: set[str] = set()
-    heights = {"elevation", "z"} & labels.fields
-    for table in labels.tables() if "distance" in labels.fields else ():
-        known |= {name for name in table.column_names if table[name].null_count < table.num_rows}
-        if known & heights or ("distance" in known and not heights):
-            break
-    return profiles.get("dcase2025" if "distance" in known and not known & heights else USUAL)
+    stereo = "distance" in labels.known and labels.known.isdisjoint(("elevation", "z"))
+    return profiles.get("dcase2025" if stereo else USUAL)
+
+
+#: Bytes of both sides that are read together, as if they were text.
+PART = 1 << 22
+
+
+class SharedPart(NamedTuple):
+    """Some clips of both sides."""
+
+    clips: tuple[str, ...]  # in alphabetic order
+    first: ClipRows
+    second: ClipRows
+    size: int  # bytes of both sides
+    files: tuple[str, ...]  # names of the clips of the second side
+
+    @property
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return self.first.packed or self.second.packed
+
+
+def shared_parts(
+    first: Labels, second: Labels, clips: Sequence[str], moved: Mapping[str, str] | None = None
+) -> list[SharedPart]:
+    """Cut *clips* of two sides into parts, which depend on nothing but the files.
+
+    Args:
+        first: a side.
+        second: the other one.
+        clips: which of their clips.
+        moved: names of clips of the second side that are taken for others.
+    """
+    sizes, names = (first.sizes, second.sizes), moved or {}
+
+    def size(clip: str) -> int:
+        return sum(side.get(clip, 0) for side in sizes)
+
+    def part(some: list[str]) -> SharedPart:
+        files = tuple(names.get(clip, clip) for clip in some)
+        return SharedPart(tuple(some), first.some(some), second.some(files), sum(map(size, some)), files)
+
+    return list(map(part, cut(clips, PART, size)))
+
+
+def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding]:
+    """Return the errors of both sides, each with those that were found where its rows were read.
+
+    Raises:
+        InvalidData: there is one, and it is not forced.
+    """
+    found: list[Finding] = []
+    for side, faults in sides:
+        every = faults_of([side.faults])
+        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        found += every.settle(force)
+    return found
 
 
 class Compared(NamedTuple):
@@ -261,22 +363,20 @@ def join(
     labels: Labels,
     outputs: Source,
     layout: LabelFormat | None,
-    profile: JoinedBy,
     *,
-    named: bool,
     allow_missing: bool,
 ) -> Compared:
-    """The labels with the outputs of a system, which stay open.
-
-    Where the user has not *named* the profile, outputs are likely to be of the years of the labels.
+    """Join the labels with the outputs of a system, which stay open and are likely to be of the years of the labels.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: there are no outputs of one format.
         DataError: a clip lacks its prediction or its reference.
     """
-    of_labels = years(labels.layout)
-    likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
-    found = labels_of(outputs, layout, Wanted(("output", "submission"), likely), lent=labels.own)
+    likely = Wanted(OF_SYSTEMS, years(labels.layout) or profiles.get(USUAL).years)
+    found = labels_of(outputs, layout, likely, lent=labels.own)
+    if isinstance(found, LabelFiles) and found.layout.role in OF_SYSTEMS:
+        own_list = dataclasses.replace(found.layout, vocabulary=labels.layout.vocabulary)
+        found = dataclasses.replace(found, layout=own_list, part=dataclasses.replace(found.part, layout=own_list))
     expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)
@@ -288,7 +388,6 @@ def all_of_split(split: str) -> str:
 
 
 def _reference_option(text: str) -> str:
-    """A sentence about predictions as it reads for the reference."""
     return text.replace("--format", "--reference-format")
 
 

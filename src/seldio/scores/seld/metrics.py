@@ -350,7 +350,6 @@ def _error_rate(counts: Counts) -> Floats:
 
 
 def _pooled(counts: Counts) -> Counts:
-    """All classes as one."""
     return counts.map(lambda array: array.sum(axis=1, keepdims=True) if array.ndim == 2 else array)
 
 

@@ -80,7 +80,6 @@ SCORES: Mapping[str, tuple[Callable[[Counts, Average], Values], tuple[Column, ..
 
 
 def _profile(row: Mapping[str, Any]) -> SeldProfile:
-    """The profile that a row of the file of a year says."""
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     measure, counts, scores = (fields.pop(key) for key in ("measure", "counts", "scores"))
     (tally, unit), (score, columns) = COUNTS[counts], SCORES[scores]

@@ -276,7 +276,6 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
 
 
 def _values(case: SeldCase) -> Iterator[Notice]:
-    """Values that no score can make sense of."""
     rows = case.facts.reference.touching
     if rows and case.has("RelDistE"):
         and_seld = " and SELD" if case.has("SELD") else ""
@@ -367,7 +366,6 @@ def _repeated(case: SeldCase) -> Iterator[Notice]:
 
 
 def _segments(case: SeldCase) -> Iterator[Notice]:
-    """Where the counts of a segment are not those of the definition."""
     counts = case.score.counts
     shared, apart = int(counts.shared.sum()), int(counts.apart.sum())
     if shared:
@@ -384,7 +382,6 @@ _MANY = 0.1
 
 
 def _ties(case: SeldCase) -> Iterator[Notice]:
-    """Where the last bit of an error decides, or the order of rows."""
     edge = int(case.score.counts.edge.sum())
     if edge and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
         what = "mean error" if case.profile.tally is metrics.segment_counts else "error"
@@ -467,7 +464,6 @@ def weak_scores(score: SeldScore, over: Over, labels: Sequence[str]) -> Iterator
 
 
 def _titles(score: SeldScore, chosen: Any) -> str:
-    """The titles of the chosen scores."""
     return ", ".join(column.title for column, flag in zip(score.profile.columns, chosen, strict=True) if flag)
 
 

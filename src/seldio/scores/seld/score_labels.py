@@ -14,20 +14,29 @@ from zlib import crc32
 
 import numpy as np
 
-from seldio import vocabularies
 from seldio.check.vetting import Faults, joined
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, path_of, reopened
-from seldio.findings import Finding, raise_errors
+from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.parallel import cut, parallel_map
+from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Resampling, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
-from seldio.scores.seld.join import ClipRows, Compared, LabelFiles, join, reference_labels, usual_profile
+from seldio.scores.seld.join import (
+    ClipRows,
+    Compared,
+    SharedPart,
+    join,
+    reference_labels,
+    settled,
+    shared_parts,
+    usual_profile,
+    with_class_list,
+)
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
@@ -50,7 +59,7 @@ class SeldOptions:
     distance: float | None = None  # metres that it may be off
     relative: float | None = None  # distance error over distance
     onscreen: bool = False  # whether it must agree on being in the picture
-    classes: str | None = None  # vocabulary of the classes; the profile's by default
+    classes: str | None = None  # vocabulary of the classes; that of the labels by default
     jackknife: bool = False  # with 95 % confidence intervals as the official programs make them
     bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
     by_clip: bool = False  # with the scores of each clip
@@ -141,16 +150,20 @@ def scored_case(
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
     layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
     with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, named, options.split)
+        truth = reference_labels(labels, reference_layout, options.split, named)
         profile = named or usual_profile(truth)
         limits = options.limits(profile)
-        compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
+        compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
-        classes = vocabulary(options.classes or _classes(truth.layout, profile))
-        work = Counting(Way(profile.name, limits), len(classes), dropped=dropped, errors=options.errors, signed=True)
-        counted = count(work, parts(compared))
+        class_list = options.classes or truth.layout.vocabulary
+        classes = vocabulary(class_list)
+        mapped = None if options.classes else compared.prediction.layout
+        way = Way(profile.name, limits)
+        work = Counting(way, class_list, mapped, dropped=dropped, errors=options.errors, signed=True)
+        counted = count(work, compared)
         score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counted.counts)
-        forced = _forced(compared, counted, options.force)
+        sides = (compared.reference, counted.reference), (compared.prediction, counted.prediction)
+        forced = tuple(map(str, settled(sides, options.force)))
         plain = dataclasses.replace(work, errors=False, signed=False)
         found = () if dropped else tuple(probable_causes(score, counted, plain, compared))
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
@@ -182,11 +195,6 @@ def verified(known: Signature, predictions: Place, reference: Place, **formats: 
     return case.signature
 
 
-def _classes(layout: LabelFormat, profile: SeldProfile) -> str:
-    """The classes of labels, where their dataset names these itself, or else those of a profile."""
-    return layout.vocabulary if vocabularies.own(layout.vocabulary) else profile.vocabulary
-
-
 def report_of(system: str, case: SeldCase) -> ScoreReport:
     """The report of a case."""
     profile, average, limits = case.profile, case.score.average, case.limits
@@ -212,69 +220,15 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
     )
 
 
-def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...]:
-    """What is wrong in labels and predictions, and was forced.
-
-    Raises:
-        InvalidData: something is, and was not.
-    """
-    found: list[Finding] = []
-    for side, faults in ((compared.reference, counted.reference), (compared.prediction, counted.prediction)):
-        every = joined([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
-        found += every.settle(force)
-    return tuple(map(str, found))
-
-
 # --- counting, a part after the other ---------------------------------------------------------------
 
 #: Clips that changes are tried on.
 TRIED = 128
-#: Bytes of both sides that are counted together, as if they were text.
-PART = 1 << 22
-
-
-class SeldPart(NamedTuple):
-    """Some clips of both sides."""
-
-    clips: tuple[str, ...]  # in alphabetic order
-    reference: ClipRows
-    prediction: ClipRows
-    tried: tuple[int, ...]  # numbers of the clips that changes are tried on
-    size: int  # bytes of both sides
-    files: tuple[str, ...]  # names of the predicted clips
-
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return self.reference.packed or self.prediction.packed
 
 
 def sampled(clips: Iterable[str], most: int) -> list[str]:
     """At most a given number of *clips*, chosen by their names alone: one clip more changes at most one of them."""
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
-
-
-def parts(compared: Compared, moved: Mapping[str, str] | None = None) -> list[SeldPart]:
-    """The clips of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
-
-    *moved* names the predictions of another clip that are taken for those of a clip.
-    """
-    reference, prediction, clips, *_ = compared
-    sizes = reference.sizes, prediction.sizes
-    tried = set(sampled(clips, TRIED))
-
-    def size(clip: str) -> int:
-        return sum(side.get(clip, 0) for side in sizes)
-
-    def part(some: list[str]) -> SeldPart:
-        files = tuple((moved or {}).get(clip, clip) for clip in some)
-        return SeldPart(
-            tuple(some), reference.some(some), prediction.some(files),
-            tuple(number for number, clip in enumerate(some) if clip in tried), sum(map(size, some)), files,
-        )  # fmt: skip
-
-    return list(map(part, cut(clips, PART, size)))
 
 
 class Way(NamedTuple):
@@ -317,24 +271,32 @@ class Counting:
     """The work on a part."""
 
     way: Way
-    classes: int  # how many the vocabulary has
+    class_list: str  # by which the classes of both sides are counted
+    mapped: LabelFormat | None = None  # of the predictions, where their classes may be those of another list
     dropped: bool = False  # whether the program reads no row of the prediction
     errors: bool = False  # whether mistakes are counted
     signed: bool = False  # whether digests of the rows are made
+    tried: frozenset[str] = frozenset()  # clips that changes are tried on
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return len(vocabulary(self.class_list))
 
     @property
     def nothing(self) -> Counted:
         """What there is in no part at all."""
         return Counted((Counts.zeros(0, self.classes),), Mistakes.none(self.classes), samples=((NOTHING, NOTHING),))
 
-    def __call__(self, part: SeldPart) -> Counted:
+    def __call__(self, part: SharedPart) -> Counted:
         """What there is in *part*.
 
         Raises:
             InvalidData: something in a file is wrong.
             UsageError: a side lacks a field that a profile needs.
         """
-        (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.files)
+        a, wrong = self._side(part.first, part.clips)
+        b, amiss = self._side(part.second, part.files, self.mapped)
         digests = (digest(a, part.clips), digest(b, part.clips)) if self.signed else (0, 0)
         unread = len(b) if self.dropped else 0
         if self.dropped:
@@ -349,23 +311,30 @@ class Counting:
             found = mistakes.count(a, b, profile, limits, self.classes, clips)
         ends = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
         notable = dataclasses.replace(facts_of(a, b, ends, self.classes, profile.ordered), dropped=unread)
-        lags, samples = causes.lags(a, b, part.tried), (causes.sample(a, part.tried), causes.sample(b, part.tried))
+        tried = [number for number, clip in enumerate(part.clips) if clip in self.tried]
+        lags, samples = causes.lags(a, b, tried), (causes.sample(a, tried), causes.sample(b, tried))
         return Counted((counts,), found, notable, wrong, amiss, lags, (samples,), digests)
 
+    def _side(
+        self, some: ClipRows, clips: Sequence[str], mapped: LabelFormat | None = None
+    ) -> tuple[EventFrames, Faults]:
+        table, faults = some.rows()
+        if table is None:
+            return NOTHING, faults
+        if mapped is not None and table.num_rows:
+            table = with_class_list(table, mapped, self.class_list)
+        return event_frames(table, {clip: number for number, clip in enumerate(clips)}), faults
 
-def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
-    table, faults = some.rows()
-    index = {clip: number for number, clip in enumerate(clips)}
-    return NOTHING if table is None else event_frames(table, index), faults
 
-
-def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> Counted:
-    """What *work* counts in all *parts*, wherever :func:`seldio.running` says.
+def count(work: Counting, compared: Compared, what: str = "scoring", moved: Mapping[str, str] | None = None) -> Counted:
+    """Count all clips, wherever :func:`seldio.running` says; *moved*: see :func:`shared_parts`.
 
     Raises:
         InvalidData, UsageError: see :class:`Counting`.
     """
+    parts = shared_parts(compared.reference, compared.prediction, compared.clips, moved)
     here = any(part.packed for part in parts)
+    work = dataclasses.replace(work, tried=frozenset(sampled(compared.clips, TRIED)))
     counted = parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
     return sum(counted, start=work.nothing)
 
@@ -395,7 +364,7 @@ def probable_causes(
         about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
         moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
         way = work.way if moved else work.way._replace(change=change.name)
-        again = count(dataclasses.replace(work, way=way), parts(compared._replace(clips=about), moved), "scoring again")
+        again = count(dataclasses.replace(work, way=way), compared._replace(clips=about), "scoring again", moved)
         before = score.counts.take(np.isin(score.clips, about))
         old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts))
         if new > least * old:
@@ -406,13 +375,12 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
     """The :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none where nothing can be scored."""
     try:
         with open_source(reference, raise_errors) as labels:
-            truth = reference_labels(labels, None, None)
+            truth = reference_labels(labels, None)
             profile = usual_profile(truth)
-            compared = join(truth, predictions, layout, profile, named=False, allow_missing=True)
+            compared = join(truth, predictions, layout, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
-            classes = vocabulary(_classes(truth.layout, profile))
-            work = Counting(Way(profile.name, profile.limits), len(classes))
-            counted = count(work, parts(compared), "comparing with the labels")
+            work = Counting(Way(profile.name, profile.limits), truth.layout.vocabulary, compared.prediction.layout)
+            counted = count(work, compared, "comparing with the labels")
             score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts)
             return tuple(map(str, probable_causes(score, counted, work, compared)))
     except SeldioError:  # what is wrong with the files is said of them

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -337,8 +338,8 @@ class SeldAccumulator:
         Raises:
             UsageError: a predicted clip has no reference, or a column is missing.
         """
-        known = _by_clip(reference) if isinstance(reference, pa.Table) else reference
-        for clip, rows in _by_clip(prediction).items():
+        known = by_clip(reference) if isinstance(reference, pa.Table) else reference
+        for clip, rows in by_clip(prediction).items():
             if clip not in known:
                 raise UsageError(f"there are no reference labels for the clip {printable(clip)}")
             self.update(clip, known[clip], rows)
@@ -414,17 +415,22 @@ class SeldAccumulator:
         }
 
 
-def _by_clip(table: pa.Table) -> dict[str, pa.Table]:
-    """The rows of each clip, in their order; clips without any are those that the metadata lists."""
+def by_clip(table: pa.Table | None) -> dict[str, pa.Table]:
+    """Return the rows of each clip, in their order; clips without any are those that the metadata lists."""
+    if table is None:
+        return {}
     codes, names = clip_codes(table)
-    order = np.argsort(codes, kind="stable")
-    bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
-    found = {clip: table.take(order[a:b]) for clip, a, b in zip(names, bounds, bounds[1:], strict=False)}
+    if (np.diff(codes) < 0).any():
+        order = np.argsort(codes, kind="stable")
+        table, codes = table.take(order), codes[order]
+    bounds = np.searchsorted(codes, np.arange(len(names) + 1)).tolist()
+    found = {
+        clip: table.slice(start, stop - start) for clip, (start, stop) in zip(names, pairwise(bounds), strict=True)
+    }
     return {file.clip: table.slice(0, 0) for file in origin_of(table).files} | found
 
 
 def _clip_table(clip: str, rows: ClipLabels) -> pa.Table:
-    """One side as an event table about *clip* alone."""
     table = (
         rows if isinstance(rows, pa.Table) else pa.table({name: np.asarray(values) for name, values in rows.items()})
     )

@@ -1,0 +1,596 @@
+"""Accuracy over questions with options: ruEnvAQA, whose answers are letters, and MMAU, MMAR, ADQA, seldio's items."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from seldio.answers.letters import Letter, letter_of
+from seldio.answers.matching import after_answer_word, chosen, exact_match, passing, same_text, string_match
+from seldio.answers.reading import ReplyReading
+from seldio.errors import DataError
+from seldio.formats.about import about
+from seldio.formats.items import LETTERS
+from seldio.formats.mera import CYRILLIC
+from seldio.geometry import Floats
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.schema.qa import Item, Prediction, cause_of_surplus
+from seldio.scores import intervals, replies
+from seldio.scores.replies import Server, read_all, state_of
+from seldio.scores.verdicts import ReplyVerdict, of_choices
+from seldio.text import clipped, listed, plural, printable
+
+#: What each profile counts, by its name.
+PROGRAMS = {
+    "ruenvaqa": "ruEnvAQA (MERA Multi): exact match, case and ASCII punctuation ignored",
+    "mmau": "MMAU: string match, as evaluation.py counts it",
+    "mmar": "MMAR: string match, as code/evaluation.py counts it",
+    "dcase2026-task5": "DCASE 2026 Task 5 (ADQA): top-1 accuracy",
+    "multiple-choice": "multiple choice: the words of the right option and of no wrong one, as MMAU and MMAR count it",
+}
+
+# --- the join --------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Joined:
+    """Questions with their predictions."""
+
+    #: each question and its prediction, in the order of the questions; None where there is none
+    pairs: tuple[tuple[Item, Prediction | None], ...]
+    missing: tuple[str, ...] = ()  # ids of questions without prediction
+    surplus: tuple[str, ...] = ()  # ids of predictions without question
+    repeated: tuple[str, ...] = ()  # ids that stand on several predictions, of which the last counts
+    conflicting: tuple[str, ...] = ()  # those of them whose predictions differ
+
+    @property
+    def items(self) -> list[Item]:
+        """The questions."""
+        return [item for item, _ in self.pairs]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each prediction, empty where there is none."""
+        return [(row.prediction or "") if row is not None else "" for _, row in self.pairs]
+
+
+def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_missing: bool = False) -> Joined:
+    """Join by id; of several predictions with one id, the last counts.
+
+    Raises:
+        DataError: there is nothing to score, an answer is secret, an id stands on two questions, or something is
+            missing or left over.
+    """
+    _check(items)
+    ids = [row.id for row in predictions]
+    if None in ids:
+        raise DataError(
+            f"{plural(ids.count(None), 'prediction')} of {len(ids):,} without id: it cannot be told which question "
+            "each answers. Write the id of its question on every prediction; --join order joins those that have none "
+            "line by line"
+        )
+    answers: dict[str, list[Prediction]] = {}
+    for row in predictions:
+        answers.setdefault(row.id or "", []).append(row)
+    known, repeated = {item.id for item in items}, tuple(id for id, rows in answers.items() if len(rows) > 1)
+    joined = Joined(
+        tuple((item, answers.get(item.id, (None,))[-1]) for item in items),
+        tuple(item.id for item in items if item.id not in answers),
+        tuple(id for id in answers if id not in known),
+        repeated,
+        tuple(id for id in repeated if len({row.prediction for row in answers[id]}) > 1),
+    )
+    if not allow_missing:
+        _whole(joined)
+    return joined
+
+
+def _check(items: Sequence[Item]) -> None:
+    if not items:
+        raise DataError("no questions to score answers to")
+    twice = [id for id, count in Counter(item.id for item in items).items() if count > 1]
+    if twice:
+        raise DataError(f"several questions have the id {listed(twice)}: no prediction can be joined to them")
+    secret = [item.id for item in items if item.answer is None]
+    if secret:
+        every = "all" if len(secret) == len(items) else f"{len(secret):,} of {len(items):,}"
+        raise DataError(
+            f"the right answer of {every} questions is not in the file ({listed(secret)}): "
+            "only those who keep them secret can score these predictions"
+        )
+
+
+def _whole(joined: Joined) -> None:
+    parts = []
+    if joined.missing:
+        count = plural(len(joined.missing), "question")
+        parts.append(f"{count} of {len(joined.pairs):,} without prediction ({listed(joined.missing)})")
+    if joined.surplus:
+        parts.append(f"{plural(len(joined.surplus), 'prediction')} without question ({listed(joined.surplus)})")
+    if parts:
+        cause = cause_of_surplus(joined.surplus, joined.missing)
+        because = f": {printable(cause)}" if cause else ""
+        raise DataError(f"{', and '.join(parts)}{because}. Correct the ids, or use --allow-missing")
+
+
+# --- which answers are right, by measure -----------------------------------------------------------
+
+
+def _measure(name: str, title: str, meaning: str) -> Column:
+    return Column(name, title, "%", 1, "higher", meaning)
+
+
+ITEMS = Column("items", "items", "", 0, None, "number of questions in this row")
+CHANCE = Column("chance", "chance", "%", 1, None, "expected of guessing evenly among the options")
+READ = _measure("read", "as read", "the option that the reply names in the end, as a person reads it")
+# of options
+OFFICIAL = _measure(
+    "accuracy", "accuracy",
+    "string match of the official script, over questions with a prediction: a missing one is skipped there",
+)  # fmt: skip
+OVER_ALL = _measure("over_all", "over all", "string match, a missing prediction counting as wrong")
+EXACT = _measure("exact", "exact text", "the text of the right option, character by character")
+TEXT = _measure("text", "text", "the text of the right option, without case, punctuation and the option's label")
+LETTER = _measure("letter", "letter", "the letter of the right option, Cyrillic ones read by their look")
+TOP_1 = _measure(
+    "accuracy", "accuracy",
+    "top-1: the text of the right option, character by character; a missing prediction counts as wrong",
+)  # fmt: skip
+MATCH = _measure("string_match", "string match", "as MMAU and MMAR match options, over all questions")
+# of letters
+EXACT_MATCH = _measure(
+    "exact_match", "exact",
+    "exact_match of MERA's ruenvaqa.yaml: case and ASCII punctuation do not matter, whitespace does",
+)  # fmt: skip
+STRIPPED = _measure("stripped", "stripped", "exact match without the whitespace around the answer")
+ANSWER_WORD = _measure(
+    "answer_word", "ОТВЕТ",
+    "exact match of the answer or of what follows the last ОТВЕТ in it, whichever is right; MERA's site has such "
+    "a rule, its code is not public",
+)  # fmt: skip
+LATIN = _measure("letter", "letter", "the Latin letter that the answer gives, by seldio's grammar")
+LOOK = _measure("letter_by_look", "by look", "the letter of the answer, Cyrillic А, В, С, Е read as A, B, C, E")
+
+#: What questions are grouped by.
+_GROUPS = ("task", "modality", "category", "sub-category", "difficulty", "language")
+#: In what form a letter was answered, by the rule that reads it.
+_FORMS = {
+    "alone": "a letter alone",
+    "corrected": "a letter taken back for another",
+    "answer word": "a letter after the answer word",
+    "first": "a letter, then text",
+    "named": "a letter after “option”",
+    "only": "the only letter that is left",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class ChoiceCase:
+    """Which answers are right, with all that tables and notices may look at."""
+
+    profile: str
+    joined: Joined  # questions and predictions
+    letters: Sequence[Letter | None]  # of the predictions
+    #: by measure, the one that the profile counts first and READ last: 1 or 0; NaN where the question does not count
+    measures: Mapping[Column, Floats]
+    states: Sequence[str]  # what became of each reply, see :mod:`seldio.scores.replies`
+    said: Sequence[str | None]  # what was read in each
+
+    @property
+    def options(self) -> list[int]:
+        """How many options each question has."""
+        return [len(item.options or ()) for item in self.joined.items]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of every table: how many questions, each measure, and guessing."""
+        return (ITEMS, *self.measures, CHANCE)
+
+    @property
+    def labels(self) -> dict[str, list[str | None]]:
+        """The groups of each question, by the name of the grouping."""
+        items = self.joined.items
+        if self.profile != "ruenvaqa":
+            return {name: [_label(item, name) for item in items] for name in _GROUPS}
+        kinds = {"task_type": [item.task for item in items], "source_dataset": [item.dataset for item in items]}
+        return kinds | {"knowledge": [_knowledge(item) for item in items], "instruction": _instructions(items)}
+
+    def right(self, column: Column) -> Floats:
+        """Which answers are right, a question that does not count being wrong."""
+        return np.nan_to_num(self.measures[column])
+
+    def row(self, chosen: Sequence[int] | None = None) -> tuple[Cell, ...]:
+        """Return the cells of :attr:`columns` over the questions with the numbers *chosen*; over all without."""
+        numbers = np.arange(len(self.said)) if chosen is None else np.asarray(chosen, dtype=np.intp)
+        parts = (values[numbers] for values in self.measures.values())
+        shares = [float(part.mean()) if len(part) else math.nan for each in parts for part in [each[~np.isnan(each)]]]
+        counts = np.asarray(self.options, dtype=float)[numbers]
+        chance = float((1 / counts).mean()) if len(counts) and (counts > 0).all() else math.nan
+        return (len(numbers), *shares, chance)
+
+    def intervals(self) -> Table:
+        """The first measure and what is read, with intervals, over all questions and over those of each label."""
+        columns = [next(iter(self.measures)), READ]
+        counted = np.flatnonzero(~np.isnan(self.measures[columns[0]])).tolist()
+        values = np.stack([self.measures[column][counted] for column in columns], axis=1)
+        groups = intervals.groups_of({name: [each[n] for n in counted] for name, each in self.labels.items()})
+        clips = intervals.numbered(intervals.recording_of(self.joined.items[number]) for number in counted)
+        return intervals.table(columns, values, clips, groups)
+
+    def table(self, name: str, title: str, labels: Sequence[str | int | None]) -> Table | None:
+        """Return a row for each label, in alphabetical order (numbers by size); None where no question has one."""
+        groups: dict[Hashable, list[int]] = {}
+        for number, label in enumerate(labels):
+            groups.setdefault(label, []).append(number)
+        if set(groups) <= {None}:
+            return None
+        order = sorted(groups, key=lambda label: (label is None, label if isinstance(label, int) else 0, str(label)))
+        rows = tuple(("not given" if label is None else str(label), *self.row(groups[label])) for label in order)
+        return Table(name, title, (Column(name, name.replace("_", " ")), *self.columns), rows)
+
+
+def score(
+    items: Sequence[Item],
+    predictions: Sequence[Prediction],
+    *,
+    system: str = "predictions",
+    profile: str = "multiple-choice",
+    allow_missing: bool = False,
+    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
+    server: Server | None = None,
+) -> ScoreReport:
+    """Return the score of *predictions*.
+
+    Args:
+        items: questions whose answer is the text of an option, of ruEnvAQA its Latin letter; those without options are
+            held against the answer.
+        predictions: joined by id; of several with one id, the last counts, as on MERA's server.
+        system: what was scored.
+        profile: one of :data:`PROGRAMS`.
+        allow_missing: whether some questions may lack a prediction, and some predictions a question.
+        take: is handed the verdicts on all replies.
+        server: a judge of the replies that are unread.
+
+    Raises:
+        DataError: predictions and questions do not fit, or answers are secret.
+    """
+    case = count(join(items, predictions, allow_missing=allow_missing), profile, server)
+    if take is not None:
+        take(of_choices(case))
+    answered = sum(row is not None for _, row in case.joined.pairs)
+    over = f"{plural(len(case.said), 'question')}, {answered:,} with a prediction"
+    settings = {"allow_missing": allow_missing}
+    first, verdict = next(iter(case.measures)), ""
+    if profile == "ruenvaqa":
+        settings |= {"ignore_case": True, "ignore_punctuation": True}
+        others = listed([column.title for column in case.measures if column != first], 9)
+        published = first.number(float(case.measures[first].mean()))
+        verdict = (
+            f"The number of MERA and of its paper is {first.title}: {published} %. {others} are other readings of the "
+            "same replies, and no published numbers."
+        )
+    return ScoreReport(
+        system, profile, PROGRAMS[profile], over, tables(system, case), notices(case), settings, verdict=verdict
+    )
+
+
+def count(joined: Joined, profile: str = "multiple-choice", server: Server | None = None) -> ChoiceCase:
+    """Return which answers are right, by measure."""
+    letters = [letter_of(text) for text in joined.texts]
+    readings = read_all(joined.pairs, joined.texts, server)
+    there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
+    if profile == "ruenvaqa":
+        measures = _of_letters(joined, letters, readings, there)
+        said = [letter.latin if letter else each.option for letter, each in zip(letters, readings, strict=True)]
+        forms = [f"read: {_FORMS[letter.rule]}" if letter else state_of(each)
+                 for letter, each in zip(letters, readings, strict=True)]  # fmt: skip
+    else:
+        measures = _of_texts(joined, readings, there, top_1=profile == "dcase2026-task5")
+        said = [each.option for each in readings]
+        forms = [
+            "read: text" if right and not item.options else state_of(each)
+            for item, each, right in zip(joined.items, readings, measures[READ], strict=True)
+        ]
+    states = [form if row is not None else state_of(None) for form, (_, row) in zip(forms, joined.pairs, strict=True)]
+    return ChoiceCase(profile, joined, letters, measures, states, said)
+
+
+def _of_texts(
+    joined: Joined, readings: Sequence[ReplyReading], there: np.ndarray, *, top_1: bool
+) -> dict[Column, Floats]:
+    """Return which answers are right where the right one is the text of an option."""
+    rows = [
+        (text, item.answer or "", item.options or [])
+        for item, text in zip(joined.items, joined.texts, strict=True)
+    ]  # fmt: skip
+    matched = _flags(string_match(*row) for row in rows)
+    exact = _flags(text == answer for text, answer, _ in rows)
+    if top_1:
+        first = {TOP_1: exact, MATCH: matched}
+    else:
+        first = {OFFICIAL: np.where(there, matched, np.nan), OVER_ALL: matched, EXACT: exact}
+    return first | {
+        TEXT: _flags(same_text(text, answer) for text, answer, _ in rows),
+        LETTER: _flags(answer in options and chosen(text, options)[1] == answer for text, answer, options in rows),
+        READ: _flags(
+            reading.option == answer if answer in options else same_text(text, answer)
+            for reading, (text, answer, options) in zip(readings, rows, strict=True)
+        ),
+    }
+
+
+def _of_letters(
+    joined: Joined, letters: Sequence[Letter | None], readings: Sequence[ReplyReading], there: np.ndarray
+) -> dict[Column, Floats]:
+    """Return which answers are right where the right one is the Latin letter of an option."""
+    rows = [(text, item.answer or "") for item, text in zip(joined.items, joined.texts, strict=True)]
+    exact = _flags(exact_match(text, right) for text, right in rows) * there
+    behind = ((after_answer_word(text), right) for text, right in rows)
+    worded = _flags(part is not None and exact_match(part, right) for part, right in behind)
+    latin = _flags(letter is not None and not letter.cyrillic for letter in letters)
+    look = _flags(_gives(letter, right) for letter, (_, right) in zip(letters, rows, strict=True))
+    named = _flags(
+        reading.option is not None and reading.option == _option(item)
+        for reading, item in zip(readings, joined.items, strict=True)
+    )
+    return {
+        EXACT_MATCH: exact,
+        STRIPPED: _flags(exact_match(text.strip(), right) for text, right in rows) * there,
+        ANSWER_WORD: np.maximum(exact, worded),
+        LATIN: look * latin,
+        LOOK: look,
+        READ: np.maximum(look, named),
+    }
+
+
+def _flags(values: Iterable[bool]) -> Floats:
+    return np.fromiter(values, dtype=np.float64)
+
+
+def _gives(letter: Letter | None, right: str) -> bool:
+    return letter is not None and letter.latin == right.strip().upper()
+
+
+def _option(item: Item) -> str | None:
+    """Return the text of the right option."""
+    number = LETTERS.find((item.answer or "").strip().upper() or "?")
+    return item.options[number] if item.options and 0 <= number < len(item.options) else None
+
+
+# --- tables ----------------------------------------------------------------------------------------
+
+
+def tables(system: str, case: ChoiceCase) -> tuple[Table, ...]:
+    """Return the overall score, what became of the replies, and the score of each group of questions."""
+    rows: list[tuple[Cell, ...]] = [(system, *case.row())]
+    if case.profile == "ruenvaqa":
+        known = about("ruenvaqa").results[0]
+        rows += ((row["system"], *(known.cell(row, column.name) for column in case.columns)) for row in known.rows)
+    groups = [case.table(name, f"by {name.replace('_', ' ')}", labels) for name, labels in case.labels.items()]
+    groups.append(case.table("options", "by number of options", case.options))
+    overall = Table("overall", "overall", (Column("system", "system"), *case.columns), tuple(rows))
+    read = replies.tables(case.states, case.measures[READ])
+    return (overall, *read, *(table for table in groups if table is not None), case.intervals())
+
+
+def _label(item: Item, name: str) -> str | None:
+    value = getattr(item, name) if name in ("task", "language") else (item.extra or {}).get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _knowledge(item: Item) -> str | None:
+    value: object = item.extra
+    for key in ("meta", "categories", "knowledge"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
+def _instructions(items: Sequence[Item]) -> list[str | None]:
+    """Return a label for each instruction: its number in order of appearance, its length, and how it ends."""
+    numbers: dict[str, int] = {}
+    labels: list[str | None] = []
+    for item in items:
+        if item.instruction is None:
+            labels.append(None)
+            continue
+        number = numbers.setdefault(item.instruction, len(numbers) + 1)
+        end = " ".join(item.instruction.split())
+        labels.append(f"{number:02}: {end if len(end) <= 40 else '…' + end[-39:]}")
+    return labels
+
+
+# --- what there is to know -------------------------------------------------------------------------
+
+#: What is told of the join.
+_JOINED = {
+    "missing": "{count} without prediction: the official script silently skips them, and its “No prediction "
+    "count” is always 0; “over all” counts them as wrong",
+    "surplus": "{count} without question not counted: {ids}",
+    "repeated": "{count} with several predictions, {differ} of which differ: the last one counts",
+}
+#: The same for ADQA, whose organisers have not published their program.
+_TOP_1 = _JOINED | {"missing": "{count} without prediction: counted as wrong"}
+_MERA = {
+    "missing": "{count} without prediction, counted as wrong here; for MERA's server the whole task then scores 0",
+    "surplus": "{count} without question ({ids}) not counted; MERA's server ignores them too",
+    "repeated": "{count} with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
+    "server, which does not say so",
+}
+
+
+def notices(case: ChoiceCase) -> tuple[Notice, ...]:
+    """Return all that apply, the grave ones first."""
+    if case.profile == "ruenvaqa":
+        return in_order(
+            [*_joined(case, _MERA), *_gold(case), *_lost(case), *_cyrillic(case), *_cut(case), *_empty(case)]
+        )
+    own = [*_only_read(case), *_odd_options(case.joined), *_same_words(case.joined), *_letters(case)]
+    if TOP_1 in case.measures:
+        return in_order([*_joined(case, _TOP_1), *own, *_unfolded(case)])
+    return in_order([*_joined(case, _JOINED), *own])
+
+
+def _joined(case: ChoiceCase, texts: Mapping[str, str]) -> Iterator[Notice]:
+    joined = case.joined
+    differ = len(joined.conflicting)
+    for name, noun, ids, grave in (
+        ("missing", "question", joined.missing, True),
+        ("surplus", "prediction", joined.surplus, False),
+        ("repeated", "question", joined.repeated, differ > 0),
+    ):
+        if ids:
+            text = texts[name].format(count=plural(len(ids), noun), ids=listed(ids, 3), differ=f"{differ:,}")
+            yield Notice(name, text, grave)
+
+
+def _only_read(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield replies that a person reads as right and the official program does not."""
+    official = case.right(next(iter(case.measures)))
+    if (lost := np.flatnonzero(case.measures[READ] > official)).size:
+        text = (
+            f"{plural(len(lost), 'reply', 'replies')} that a person reads as right and the official rule as wrong,"
+            f" like “{clipped(case.joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
+        )
+        yield Notice("only-read", text, grave=True)
+
+
+def _unfolded(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield answers that name the right option in another spelling, which ADQA's top-1 accuracy counts as wrong."""
+    if near := int((case.measures[TEXT] > case.measures[TOP_1]).sum()):
+        text = f"{plural(near, 'prediction')} that would be right without regard to case, punctuation and label: "
+        yield Notice("not-the-text", text + "write the text of the option as the question has it", grave=True)
+
+
+def _odd_options(joined: Joined) -> Iterator[Notice]:
+    """Yield questions whose options do not tell the right one from the others."""
+    many = [item for item in joined.items if item.options and len(set(item.options)) < len(item.options)]
+    if many:
+        gold = sum((item.options or []).count(item.answer or "") > 1 for item in many)
+        text = (
+            f"{plural(len(many), 'question')} with an option that appears twice, in {gold:,} of them the right one: "
+            "each of its letters counts as right here; a scorer that looks for one letter counts one of them as wrong"
+        )
+        yield Notice("repeated-options", text)
+    absent = [item.id for item in joined.items if item.options and item.answer not in item.options]
+    if absent:
+        text = f"{plural(len(absent), 'question')} whose answer is none of the options ({listed(absent, 3)}): "
+        yield Notice("answer-not-an-option", text + "no letter is right, and the text only by what it says", grave=True)
+
+
+def _same_words(joined: Joined) -> Iterator[Notice]:
+    alike = [passing(item.answer or "", item.options or []) for item in joined.items]
+    if any(alike):
+        pairs = zip(alike, joined.texts, strict=True)
+        scored = sum(any(same_text(text, option) for option in options) for options, text in pairs)
+        text = (
+            f"{plural(sum(map(bool, alike)), 'question')} where string match takes a wrong option for the right one, "
+            "since it has the same words in another order or number: "
+            f"{plural(scored, 'prediction')} got that for nothing"
+        )
+        yield Notice("same-words", text, grave=scored > 0)
+
+
+def _letters(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield answers that are a letter, which the official script does not read."""
+    alone = sum(
+        letter is not None and letter.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
+        for letter, item, text in zip(case.letters, case.joined.items, case.joined.texts, strict=True)
+    )
+    if alone:
+        text = f"{plural(alone, 'prediction')} of one letter: string match looks for the text of an option"
+        yield Notice("letter-alone", f"{text} and counts nearly all as wrong", grave=True)
+    cyrillic = sum(letter is not None and letter.cyrillic for letter in case.letters)
+    if cyrillic:
+        yield Notice("cyrillic-letters", f"{plural(cyrillic, 'prediction')} with a Cyrillic letter, read by its look")
+
+
+# --- of ruEnvAQA -----------------------------------------------------------------------------------
+
+#: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
+UNTIL = "\n\n"
+_CYRILLIC_OPTION = re.compile(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
+#: Why a right answer is counted as wrong, by notice: behind its number, with an example.
+_LOST = {
+    "white-space": "for the whitespace around the letter, like {}: strip what the model writes",
+    "text-around": "for the text around the letter, like {}: submit the letter alone",
+    "answer-word": "for the word ОТВЕТ before the letter, like {}, although most instructions ask for it: the "
+    "published harness applies no filter, MERA's site does",
+    "option-text": "for the text of the option instead of its letter, like {}: ask for the letter",
+}
+
+
+def _gold(case: ChoiceCase) -> Iterator[Notice]:
+    odd = [
+        item.id for item in case.joined.items
+        if (item.answer or "?").upper() not in LETTERS[: len(item.options or ()) or 26] or len(item.answer or "") != 1
+    ]  # fmt: skip
+    if odd:
+        count = plural(len(odd), "question")
+        text = f"the right answer of {count} is not the Latin letter of an option ({listed(odd, 3)})"
+        yield Notice("odd-answer", text, grave=True)
+
+
+def _lost_letters(case: ChoiceCase) -> Iterator[tuple[str, str, Letter]]:
+    """Yield text, right letter and given letter of answers that give the right one and that exact match misses."""
+    for item, text, letter in zip(case.joined.items, case.joined.texts, case.letters, strict=True):
+        right = item.answer or ""
+        if letter is not None and _gives(letter, right) and not exact_match(text, right):
+            yield text, right, letter
+
+
+def _lost(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield answers that say what is right and that exact match counts as wrong."""
+    lost: dict[str, list[str]] = {name: [] for name in _LOST}
+    for text, right, letter in _lost_letters(case):
+        if exact_match(text.strip(), right):
+            lost["white-space"].append(text)
+        if not letter.cyrillic and after_answer_word(text) is not None:
+            lost["answer-word"].append(text)
+        elif not letter.cyrillic and not exact_match(text.strip(), right):
+            lost["text-around"].append(text)
+    by_text = case.measures[READ] > np.maximum(case.measures[LOOK], case.measures[EXACT_MATCH])
+    # a letter that is read by its place in another alphabet is no text
+    lost["option-text"] = [case.joined.texts[n] for n in np.flatnonzero(by_text).tolist() if case.letters[n] is None]
+    for name, texts in lost.items():
+        if texts:
+            why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
+            yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
+
+
+def _cyrillic(case: ChoiceCase) -> Iterator[Notice]:
+    pairs = zip(case.letters, case.joined.items, strict=True)
+    given = [(letter, (item.answer or "").strip().upper()) for letter, item in pairs if letter and letter.cyrillic]
+    if given:
+        right = sum(letter.cyrillic for *_, letter in _lost_letters(case))
+        by_place = sum(letter.by_alphabet == answer for letter, answer in given)
+        told = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item in case.joined.items)
+        text = (
+            f"{plural(len(given), 'answer')} with a Cyrillic letter, {right:,} of which look right and {by_place:,} are"
+            " right if А, Б, В, Г are the first four options: exact match counts all as wrong. Here the instructions "
+            f"of {plural(told, 'question')} call an option by a Cyrillic letter"
+        )
+        yield Notice("cyrillic-letters", text, grave=True)
+
+
+def _cut(case: ChoiceCase) -> Iterator[Notice]:
+    pairs = zip(case.joined.items, case.joined.texts, strict=True)
+    long = [(item.answer or "", text) for item, text in pairs if UNTIL in text]
+    if long:
+        matching = sum(exact_match(text.split(UNTIL)[0], right) for right, text in long)
+        text = (
+            f"{plural(len(long), 'answer')} with a blank line: the published harness stops a model there, before any "
+            f"answer that follows its reasoning; of what it would have kept, {matching:,} match"
+        )
+        yield Notice("blank-line", text, grave=True)
+
+
+def _empty(case: ChoiceCase) -> Iterator[Notice]:
+    empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
+    if empty:
+        text = f"{plural(empty, 'answer')} empty: counted as wrong, for MERA's server an answer all the same"
+        yield Notice("empty", text)
