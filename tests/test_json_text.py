@@ -204,7 +204,7 @@ LINES = {
 def test_findings_of_lines(case: tuple[bytes | str, list[int], list[tuple[Any, ...]]]) -> None:
     documents, found = read_lines(case[0])
     assert case[2] == places(found)
-    assert case[1] == [document.first_line for document in documents]
+    assert case[1] == [document.source.first_line for document in documents]
 
 
 def test_messages_of_lines() -> None:
@@ -296,9 +296,9 @@ def test_every_part_is_located(value: Any, ascii_only: bool, indent: int | None)
     while parts:
         pointer, part = parts.pop()
         start, end = document.extent(pointer)
-        assert repr(json.loads(document.text[start:end])) == repr(part)
-        line = document.text.count("\n", 0, start) + 1
-        assert document.locate(pointer)[:2] == (line, start - document.text.rfind("\n", 0, start))
+        assert repr(json.loads(document.source.text[start:end])) == repr(part)
+        line = document.source.text.count("\n", 0, start) + 1
+        assert document.locate(pointer)[:2] == (line, start - document.source.text.rfind("\n", 0, start))
         if isinstance(part, list | dict):
             parts += [((*pointer, key), part[key]) for key in (part if isinstance(part, dict) else range(len(part)))]
 
@@ -429,7 +429,7 @@ def test_real_files(shared: Path) -> None:
         bad = {number for number, line in enumerate(lines, 1) if not strictly(line)[0]}
         assert bad == {finding.line for finding in found}, path
         assert len(lines) == len(bad) + len(documents), path
-        assert all(document.value == json.loads(lines[document.first_line - 1]) for document in documents)
+        assert all(document.value == json.loads(lines[document.source.first_line - 1]) for document in documents)
     for path in sorted((shared / "data").rglob("*.json")):
         document, found = read(path.read_bytes())
         assert document is None or json.loads(path.read_bytes()) == document.value, path

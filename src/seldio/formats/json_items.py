@@ -26,8 +26,7 @@ from seldio.formats.base import Ints, Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
-from seldio.formats.json_strict import MAX_DEPTH, proven
-from seldio.formats.json_text import Pointer, Record
+from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (

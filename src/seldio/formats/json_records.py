@@ -13,8 +13,7 @@ import numpy as np
 
 from seldio.findings import Sink
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_strict import LENIENT, JsonSource, proven
-from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
+from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, Record, proven
 
 #: Where an object keeps its records.
 CONTAINERS = ("records", "data", "samples")
@@ -80,7 +79,7 @@ class Records:
         lines = ((line + 1, run.raws[line - run.first] + b"\n" * (line != last)) for line in wanted)
         for document in self.reader.documents(lines):
             self.readable = True
-            yield document.first_line - 1 - run.first, Record(document.value, document, ())
+            yield document.source.first_line - 1 - run.first, Record(document.value, document, ())
 
     def __getitem__(self, number: int) -> Record:
         """A record that could be read."""
@@ -138,7 +137,7 @@ class Records:
             newline = "\r\n" if ends > 0 and ends == self.data.count(b"\n") else "\n"
             first = _first(self.data)[1].decode(errors="replace").strip()
             return Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else ""), first
-        document, text = self.document, self.document.text
+        document, text = self.document, self.document.source.text
         if not self._listed:
             start, end = document.extent()
             return Layout(head=text[:start], joint="", tail=text[end:]), text[start:end]
