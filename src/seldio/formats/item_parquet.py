@@ -220,9 +220,9 @@ class ItemParquet(ItemFormat):
         kept = origin.get("origin", {})
         if home is None or home.holds != self.holds or not isinstance(kept, dict):
             return False
-        if not is_sound(kept):
-            return False
         try:
+            if not is_sound(kept):
+                return False
             home.write(rows[:2], kept)
         except SeldioError:
             pass  # the rows were changed; the writer will say so again

@@ -133,22 +133,31 @@ class Records:
     def frame(self) -> tuple[Layout, str]:
         """Return what stands around the records of the file, and the text of the first."""
         if self.lines:
-            ends = self.data.count(b"\r\n") if b"\r" in self.data else 0
-            newline = "\r\n" if ends > 0 and ends == self.data.count(b"\n") else "\n"
-            first = _first(self.data)[1].decode(errors="replace").strip()
-            return Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else ""), first
-        document, text = self.document, self.document.source.text
-        if not self._listed:
-            start, end = document.extent()
-            return Layout(head=text[:start], joint="", tail=text[end:]), text[start:end]
-        size = len(document.value[self.pointer[0]] if self.pointer else document.value)
-        opening = document.extent(self.pointer)[0] + 1
-        if not size:
-            return Layout(text[:opening], "", ",", text[opening:]), ""
-        start, end = document.extent(self._at(0))
-        lead, tail = text[opening:start], text[document.extent(self._at(size - 1))[1] :]
-        gap = text[end : document.extent(self._at(1))[0]] if size > 1 else f",{lead}"
-        return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
+            return frame_of_lines(self.data)
+        if self._listed:
+            value = self.document.value
+            return frame_of_list(self.document, self.pointer, len(value[self.pointer[0]] if self.pointer else value))
+        text, (start, end) = self.document.source.text, self.document.extent()
+        return Layout(head=text[:start], joint="", tail=text[end:]), text[start:end]
+
+
+def frame_of_lines(data: bytes) -> tuple[Layout, str]:
+    """Return what stands around records that are lines, and the text of the first."""
+    ends = data.count(b"\r\n") if b"\r" in data else 0
+    newline = "\r\n" if ends > 0 and ends == data.count(b"\n") else "\n"
+    first = _first(data)[1].decode(errors="replace").strip()
+    return Layout(joint=newline, tail=newline if data.endswith(b"\n") else ""), first
+
+
+def frame_of_list(document: JsonDocument, pointer: Pointer, size: int) -> tuple[Layout, str]:
+    """Return what stands around the *size* records of the list at *pointer*, and the text of the first."""
+    text, opening = document.source.text, document.extent(pointer)[0] + 1
+    if not size:
+        return Layout(text[:opening], "", ",", text[opening:]), ""
+    start, end = document.extent((*pointer, 0))
+    lead, tail = text[opening:start], text[document.extent((*pointer, size - 1))[1] :]
+    gap = text[end : document.extent((*pointer, 1))[0]] if size > 1 else f",{lead}"
+    return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
 
 
 def _value(raw: bytes) -> Any:

@@ -1,8 +1,8 @@
 """JSON and JSON Lines, strict: one syntax for loading (the sink raises) and for checking (it collects).
 
-:func:`proven` reads at the speed of the parser; where a text may not be strict, :func:`problems` goes through it token by
-token and says in plain words what is wrong. Duplicate keys (SYN202) and a byte order mark (SYN103) are reported and read
-over; after every other error there is no document.
+:func:`proven` reads at the speed of the parser; where a text may not be strict, :func:`problems` goes through it token
+by token and says in plain words what is wrong. Duplicate keys (SYN202) and a byte order mark (SYN103) are reported and
+read over; after every other error there is no document.
 """
 
 from __future__ import annotations
