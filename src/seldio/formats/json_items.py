@@ -30,23 +30,19 @@ from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (
+    POOL,
     AnswerMeta,
     Rows,
     opened,
-    packed,
-    packed_events,
     plain_value,
     table_of,
+    table_of_columns,
 )
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
-#: What a row has in fields that are not there and may not be null.
-_EMPTY: dict[str, object] = {"audio": [], "question": ""}
 _META = frozenset(AnswerMeta.model_fields)
-#: Where columns grow: it gives back what they have had more than they need.
-_POOL = pa.system_memory_pool()
 #: Rows that are written at a time.
 _RUN = 1 << 13
 #: Fields that any open format of questions can hold under their own names, with the types of their values.
@@ -441,7 +437,7 @@ class _Reader:
                 self.count((*record.value,), [record.value.get(self.id_key)], [run.first + number])
         table, order = pa.concat_tables([*tables, table_of(rows, format.model)]), np.array(numbers, np.int64)
         if len(alike) > 1 or rows:
-            table = pc.take(table.combine_chunks(_POOL), np.argsort(order), memory_pool=_POOL)
+            table = pc.take(table.combine_chunks(POOL), np.argsort(order), memory_pool=POOL)
         return table, np.sort(order)
 
     def count(self, keys: tuple[str, ...], ids: Sequence[Any], numbers: Sequence[int]) -> None:
@@ -580,19 +576,11 @@ class _Reader:
 
 def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
     """The table of *count* rows whose values are right, of their *columns*."""
-    arrays = []
     try:
-        for field in format.schema:
-            values = columns.get(field.name, [_EMPTY.get(field.name)] * count)
-            if field.name == "extra":
-                values = [None if value is None else packed(value) for value in values]
-            elif field.name == "events":
-                values = [None if events is None else packed_events(events) for events in values]
-            arrays.append(pa.array(values, field.type, memory_pool=_POOL))
+        return table_of_columns(columns, count, format.schema)
     except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return table_of([format.model.model_validate(row) for row in rows], format.model)
-    return pa.Table.from_arrays(arrays, schema=format.schema)
 
 
 def _in(numbers: Sequence[int]) -> str:
