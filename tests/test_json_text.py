@@ -225,12 +225,6 @@ def test_findings_at_places() -> None:
     assert finding.excerpt == '{"id": 2, "azimuth": 181}'
 
 
-def test_long_values_are_clipped() -> None:
-    document, _ = read(json.dumps({"a": "x" * 1000}))
-    line, column, end_column, text, excerpt = spot(document, "a")
-    assert (line, column, end_column, text, len(excerpt)) == (1, 7, 1009, '"' + "x" * 99 + "…", 1009)
-
-
 # --- properties ---------------------------------------------------------------------------------------
 
 SCALARS = st.one_of(

@@ -447,6 +447,7 @@ def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
         assert 0 <= format.likes(data, path) <= 1
         reading, found = look(format, data, path)
         assert reading is not None or found
+        assert reading is None or reading.origin
         for row in range(len(reading.rows) if reading else 0):
             assert reading is not None
             reading.place(row, "answer", None)

@@ -198,7 +198,8 @@ class JsonItems(ItemFormat):
             hidden = (None, self.language) if field == "language" else (None,)
             record[field] = [_ABSENT if value in hidden else value for value in columns.get(field, absent)]
         record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
-        for extra, row in zip(extras, zip(*record.values(), strict=True), strict=True):
+        rows = zip(*record.values(), strict=True) if record else ((),) * count
+        for extra, row in zip(extras, rows, strict=True):
             values = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
             yield values | extra if extra else values
 

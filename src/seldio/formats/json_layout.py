@@ -38,7 +38,10 @@ class Layout:
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""
         escaped = data.isascii() and _ESCAPED.search(data) is not None
-        value = json.loads(text)
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
         if not isinstance(value, dict):
             return self  # a finding says that it is no record
         found = _INDENT.match(text)
