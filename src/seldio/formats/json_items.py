@@ -200,8 +200,8 @@ class JsonItems(ItemFormat):
         record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
         rows = zip(*record.values(), strict=True) if record else ((),) * count
         for extra, row in zip(extras, rows, strict=True):
-            values = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
-            yield values | extra if extra else values
+            known = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
+            yield known | extra if extra else known
 
     def doubtful(self, table: pa.Table) -> Ints:
         """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.
@@ -238,6 +238,7 @@ class JsonItems(ItemFormat):
 
     def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
         """The values of records with the same keys, by field, unchecked: the inverse of :meth:`records`."""
+        given: dict[str, Sequence[Any]]
         given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
         fields = dict(self._fields)
         for key, others in self.instead.items() if not self._fields.keys() <= given.keys() else ():
