@@ -54,7 +54,7 @@ def test_many_records_are_read_like_single_ones(data: st.DataObject) -> None:
         number for number, one in enumerate(singly, 1) if one is None or not one.rows
     }
     for record, one in zip(some, singly, strict=True):
-        values = format.fields(record)
+        values = {field: value for field, (value,) in format.fields([record]).items()}
         if one is not None and one.rows and isinstance(values.get("id"), str | None):
             assert one.rows[0] == row_of(format.model, values)
     if reading is not None and rows:

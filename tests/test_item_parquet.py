@@ -96,27 +96,6 @@ def test_real_files_come_back(shared: Path, tmp_path: Path, name: str) -> None:
     assert row.rows == text.rows
 
 
-ODD = {
-    "key order, numbers and spaces": '{"answer":"now", "qa_id" : "1","audio_path":"a.wav","task_name":"detect_time",'
-    '"question":"?","answer_meta":{"time_span":[1,2e0]},"more":{"b":1.50,"a":[null,9223372036854775807]}}\n',
-    "lines of Windows": json.dumps(SO) + "\r\n" + json.dumps(SO | {"qa_id": "2"}) + "\r\n",
-    "line separators": json.dumps(SO | {"answer": "a\u2028b\x85"}, ensure_ascii=False),
-    "a container": json.dumps({"version": 2, "records": [SO]}, indent=3),
-    "csv": 'audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword,note\r\n'
-    '007,rain,NA,,None,"They, ""run"".","movie, TV show",\r\n',
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_odd_texts_come_back(tmp_path: Path, name: str) -> None:
-    source = tmp_path / ("x.csv" if name == "csv" else "x.json")
-    source.write_bytes(ODD[name].encode())
-    table = convert(source, tmp_path / "x.parquet", "parquet")
-
-    back = convert(table, tmp_path / "back", "jasco" if name == "csv" else "so-bench").read_bytes()
-    assert back == source.read_bytes() if name != "key order, numbers and spaces" else told(back) == told(ODD[name])
-
-
 def _turned(records: list[dict[str, Any]]) -> str:
     """The keys of every second record in another order."""
     turned = [dict(reversed(each.items())) if n % 2 else each for n, each in enumerate(records)]

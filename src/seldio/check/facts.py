@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from seldio.schema.arrays import known_values, pc, to_numpy
 from seldio.schema.events import clip_codes
+from seldio.schema.qa import Rows
 from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
 
@@ -171,7 +172,7 @@ def evidence_of(reading: ItemReading) -> str:
     from seldio.formats.json_items import JsonItems
 
     if isinstance(format, JsonItems) and reading.rows:
-        keys = format.record(reading.rows[0])
+        keys = format.record(Rows(reading.table.slice(0, 1), format.model)[0])
         marks = dict.fromkeys(key for mark in (*format.marks, *format.sure) for key in mark.split("|"))
         return f"its first record has {', '.join(key for key in marks if key in keys)}"
     columns, header = getattr(format, "columns", None), reading.origin.get("header")

@@ -137,10 +137,11 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
 
 
 def item_findings(
-    found: Iterable[tuple[Part, CheckedItems]], look: Lookup, referred: bool = False
+    found: Iterable[tuple[Part, CheckedItems]], look: Lookup | None, referred: bool = False
 ) -> Iterator[Finding]:
     """What is wrong with the files of all parts, in the order of the parts; *look* finds the recordings they name.
 
+    Without it, no more is said than what was wrong when they were read.
     Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).
     """
     for _, pieces in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
@@ -148,7 +149,7 @@ def item_findings(
 
 
 def _file_findings(
-    pieces: Sequence[tuple[Part, CheckedItems]], look: Lookup, skip: Container[str]
+    pieces: Sequence[tuple[Part, CheckedItems]], look: Lookup | None, skip: Container[str]
 ) -> Iterator[Finding]:
     before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
     found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
@@ -163,8 +164,9 @@ def _file_findings(
     if there:
         part, rows, table = there[0]
         table.join([other for _, _, other in there[1:]], [rows.lines for _, rows, _ in there], reading)
-        audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
-        yield from table.report(audio, skip=skip)
+        if look is not None:
+            audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
+            yield from table.report(audio, skip=skip)
 
 
 def _advised(source: Source, reference: ItemReference) -> str:

@@ -227,7 +227,8 @@ class _Checking:
             for part, (wrong, files) in zip(parts, done, strict=True):
                 self.found += wrong
                 items += [(part, file) for file in files]
-            self.found += item_findings(items, self.look, self.reference is not self.clips)
+            look = self.look if self.rows or not self.facts else None  # a description does not judge
+            self.found += item_findings(items, look, self.reference is not self.clips)
         if not submitted or self.clips is not None:
             check_kind(self.source, self.reference, [one for _, one in items], labels)
         return items

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -43,13 +43,13 @@ class HarnessItems(JsonItems):
     sounds: tuple[str, ...] = ()  # suffixes of the recordings that the harness takes; empty for any
     columnar: bool = False
 
-    def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.record_of`."""
-        return self.pack(super().record_of(values))
+    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
+        """See :meth:`JsonItems.records`."""
+        return map(self.pack, super().records(columns, count))
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.fields`."""
-        return super().fields(self.unpack(record))
+    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
+        """See :meth:`JsonItems.flat`."""
+        return self.unpack(record)
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
         """See :meth:`JsonItems.place_of`."""

@@ -30,9 +30,8 @@ from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Wri
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
-from seldio.schema.arrays import pc
 from seldio.schema.flaws import flaws, row_of, wrong_rows
-from seldio.schema.qa import Item, Prediction, Rows, packed, table_of, unpacked
+from seldio.schema.qa import EMPTY, Item, Prediction, Rows, opened, table_of, table_of_columns
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
@@ -176,32 +175,24 @@ class ItemParquet(ItemFormat):
 
     def _table(self, batch: pa.RecordBatch, first: int, path: str, sink: Sink) -> tuple[pa.Table, Ints]:
         """The rows of a batch that are right, with their numbers; what is wrong with the others goes to *sink*."""
-        table = self._whole(batch)
-        columns = [] if table is None else zip(table.column_names, table.columns, strict=True)
-        wrong = (wrong_rows(self.model, name, _opened(name, column.to_pylist())) for name, column in columns)
-        if table is not None and not any(wrong):
-            return table, np.arange(len(batch))
+        count = len(batch)
+        try:
+            columns = opened({"id": [None] * count} | batch.to_pydict())
+        except (ValueError, RecursionError, TypeError):
+            columns = {}
+        for name, empty in EMPTY.items():
+            columns |= {name: [empty if value is None else value for value in columns[name]]} if name in columns else {}
+        if columns and not any(wrong_rows(self.model, name, values) for name, values in columns.items()):
+            return table_of_columns(columns, count, self.schema), np.arange(count)
         read = [self._row(record, first + number, path, sink) for number, record in enumerate(batch.to_pylist())]
         numbers = [number for number, row in enumerate(read) if row is not None]
         return table_of([row for row in read if row is not None], self.model), np.array(numbers, np.int64)
 
-    def _whole(self, batch: pa.RecordBatch) -> pa.Table | None:
-        """A batch with all columns of the schema; None where one has another type, which single rows tell of."""
-        columns = {}
-        for field in self.schema:
-            given = batch.column(field.name) if field.name in batch.schema.names else pa.nulls(len(batch), field.type)
-            if given.type != field.type and not pa.types.is_large_string(given.type):
-                return None
-            columns[field.name] = given.cast(field.type)
-        for name, absent in (("audio", []), ("question", "")):
-            if name in columns and columns[name].null_count:
-                columns[name] = pc.fill_null(columns[name], pa.scalar(absent, columns[name].type))
-        return pa.table(columns, self.schema)
-
     def _row(self, record: dict[str, Any], number: int, path: str, sink: Sink) -> Row | None:
         """The row of a record; None, after findings, where there is none."""
         try:
-            values = {field: value for field, value in unpacked(record).items() if value is not None}
+            columns = opened({field: [value] for field, value in record.items() if value is not None})
+            values = {field: value for field, (value,) in columns.items()}
         except (ValueError, RecursionError, TypeError):
             found = ["extra must be a JSON object, as text"]
         else:
@@ -219,9 +210,9 @@ class ItemParquet(ItemFormat):
         kept = origin.get("origin", {})
         if home is None or home.holds != self.holds or not isinstance(kept, dict):
             return False
-        if not is_sound(kept):
-            return False
         try:
+            if not is_sound(kept):
+                return False
             home.write(rows[:2], kept)
         except SeldioError:
             pass  # the rows were changed; the writer will say so again
@@ -342,24 +333,6 @@ def _size(origin: Mapping[str, object]) -> int:
 
 def _nothing(finding: Finding) -> None:
     """A look at a file tells nothing of what is wrong with it."""
-
-
-def _opened(field: str, values: list[Any]) -> list[Any]:
-    """Return the values of a column, json text as objects; as it is where it is not what seldio writes."""
-    if field == "extra":
-        return [_object(text) for text in values]
-    for events in values if field == "events" else ():
-        for event in events or ():
-            event["extra"] = _object(event["extra"])
-    return values
-
-
-def _object(text: str | None) -> Any:
-    try:
-        value = None if text is None else json.loads(text)
-        return value if text is None or packed(value) == text else text
-    except (ValueError, RecursionError):
-        return text
 
 
 def _kept(schema: pa.Schema) -> dict[str, Any] | None:

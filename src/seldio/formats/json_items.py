@@ -26,25 +26,22 @@ from seldio.formats.base import Ints, Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
-from seldio.formats.json_strict import MAX_DEPTH, proven
-from seldio.formats.json_text import Pointer, Record
+from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (
+    POOL,
     AnswerMeta,
     Rows,
-    packed,
-    packed_events,
+    opened,
     plain_value,
     table_of,
-    unpacked,
+    table_of_columns,
 )
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
-#: What a row has in fields that are not there and may not be null.
-_EMPTY: dict[str, object] = {"audio": [], "question": ""}
 _META = frozenset(AnswerMeta.model_fields)
 #: Rows that are written at a time.
 _RUN = 1 << 13
@@ -134,16 +131,17 @@ class JsonItems(ItemFormat):
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
-        filled = table.select([name for name in table.column_names if table[name].null_count < len(table)])
-        slices = (filled.slice(start, _RUN) for start in range(0, len(table), _RUN))
-        rows = (unpacked(values) for part in slices for values in part.to_pylist())
-        layouts = layouts_by_id(layout, origin)
-        pairs = ((values, layouts.get(values.get("id"), layout)) for values in rows)
-        numbers = {*(origin.get("numbers") or ())}
-        return [
-            here.record(self.laid_out(self.record_of(values), here, here.numbered or values.get("id") in numbers))
-            for values, here in pairs
-        ]
+        layouts, numbers = layouts_by_id(layout, origin), {*(origin.get("numbers") or ())}
+        names = [name for name in table.column_names if table[name].null_count < len(table)]
+        texts = []
+        for start in range(0, len(table), _RUN):
+            part = table.slice(start, _RUN)
+            columns = opened({name: part[name].to_pylist() for name in names})
+            ids = columns.get("id") or [None] * len(part)
+            for id, record in zip(ids, self.records(columns, len(part)), strict=True):
+                here = layouts.get(id, layout)
+                texts.append(here.record(self.laid_out(record, here, here.numbered or id in numbers)))
+        return texts
 
     def laid_out(self, record: dict[str, Any], layout: Layout, numbered: bool) -> dict[str, Any]:
         """Return a record with the keys that a layout has, its id as a number where it was one."""
@@ -174,28 +172,36 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        return self.record_of({field: plain_value(value) for field, value in row.__dict__.items()})
+        columns = {field: [plain_value(value)] for field, value in row.__dict__.items()}
+        return next(iter(self.records(columns, 1)))
 
-    def record_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The record of the values of a row."""
-        extra = {} if self.closed else dict(values.get("extra") or {})
-        record: dict[str, Any] = {}
+    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
+        """The records of *count* rows, of their values by field."""
+        absent: Sequence[Any] = (_ABSENT,) * count
+        extras = [{} if self.closed or extra is None else {**extra} for extra in columns.get("extra", (None,) * count)]
+        names = set[str]().union(*extras)
+        record: dict[str, Sequence[Any]] = {}
         for key, field in self.keys.items():
-            more = extra.pop(key, _ABSENT) if extra else _ABSENT
+            more = [extra.pop(key, _ABSENT) for extra in extras] if key in names else absent
             if field == "extra" and not self.closed:
-                if more is not _ABSENT:
-                    record[key] = more
+                record[key] = more
                 continue
-            value = values.get(field)
-            if value is not None and type(value) is not str:
-                value = self.written(field, value, more)
-            if value is not None or more is None or (self.closed and key in self.required):
-                record[key] = value
+            values = columns.get(field, (None,) * count)
+            if field in ("audio", "answer_meta", "events"):
+                values = [None if value is None else self.written(field, value, each)
+                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+            if None in values and not (self.closed and key in self.required):
+                values = [_ABSENT if value is None and each is not None else value
+                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+            record[key] = values
         for field in self.besides:
-            value = values.get(field)
-            if value is not None and not (field == "language" and value == self.language):
-                record[field] = value
-        return record | extra if extra else record
+            hidden = (None, self.language) if field == "language" else (None,)
+            record[field] = [_ABSENT if value in hidden else value for value in columns.get(field, absent)]
+        record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
+        rows = zip(*record.values(), strict=True) if record else ((),) * count
+        for extra, row in zip(extras, rows, strict=True):
+            known = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
+            yield known | extra if extra else known
 
     def doubtful(self, table: pa.Table) -> Ints:
         """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.
@@ -226,28 +232,40 @@ class JsonItems(ItemFormat):
             table = table.set_column(number, table.schema.field(field), full)
         return table
 
-    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The inverse of :meth:`record`, unchecked."""
-        values, extra = {}, {}
-        for key, value in record.items():
-            field = self._fields.get(key)
-            if field is None:
-                extra[key] = value
-            else:
-                values[field] = value
-                if value is None and not self.closed:
-                    extra[key] = None  # as it was written: a null is not an absent key
-        for key, others in self.instead.items():
-            other = next((name for name in others if name in extra), None) if key not in record else None
-            if other is not None:
-                values[self.keys[key]] = extra.pop(other)
+    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record as :meth:`fields` reads it, its keys at the top."""
+        return record
+
+    def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+        """The values of records with the same keys, by field, unchecked: the inverse of :meth:`records`."""
+        given: dict[str, Sequence[Any]]
+        given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
+        fields = dict(self._fields)
+        for key, others in self.instead.items() if not self._fields.keys() <= given.keys() else ():
+            other = next((name for name in others if name in given), None) if key not in given else None
+            fields |= {} if other is None else {other: self.keys[key]}
+        columns: dict[str, list[Any]] = {field: [*given[key]] for key, field in fields.items() if key in given}
         if self.closed:
-            return values | extra | ({"audio": [values["audio"]]} if isinstance(values.get("audio"), str) else {})
-        for field in self.besides:
-            if type(extra.get(field)) in _BESIDES[field]:
-                values[field] = extra[field] if extra[field] == self.language else extra.pop(field)
-        _tidy(self, values, extra)
-        return values | ({"extra": extra} if extra else {})
+            columns |= {key: [*values] for key, values in given.items() if key not in fields}
+            audio = columns.get("audio", [])
+            return columns | ({"audio": [[each] if isinstance(each, str) else each for each in audio]} if audio else {})
+        further = {}
+        for key, values in given.items():
+            if key in self.besides:
+                fits = [type(value) in _BESIDES[key] for value in values]
+                columns[key] = [value if fit else None for value, fit in zip(values, fits, strict=True)]
+                values = [_ABSENT if fit and value != self.language else value
+                          for value, fit in zip(values, fits, strict=True)]  # fmt: skip
+            elif key in self._fields:  # as it was written: a null is not an absent key
+                values = [None if value is None else _ABSENT for value in values] if None in values else ()
+            elif key in fields:
+                continue
+            if values:
+                further[key] = values
+        rows = zip(*further.values(), strict=True) if further else ((),) * len(records)
+        extras = [{key: value for key, value in zip(further, row, strict=True) if value is not _ABSENT} for row in rows]
+        _tidy(self, columns, extras)
+        return columns | {"extra": [extra or None for extra in extras]}
 
     def written(self, field: str, value: Any, more: Any) -> Any:
         """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
@@ -287,20 +305,27 @@ class JsonItems(ItemFormat):
 # --- values ----------------------------------------------------------------------------------------
 
 
-def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> None:
-    """Bring the values of a record into the shape of the fields, where they are of the right type."""
-    audio = values.get("audio")
-    if isinstance(audio, list) and len(audio) < 2 and format.columnar:
-        extra[format.key_of("audio", {})] = audio  # as it was written: a text, or no key, is the usual way
-    values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
-    meta = values.get("answer_meta")
-    if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
-        unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
-        values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
-        extra[format.key_of("answer_meta", {})] = unknown
-    events = values.get("events")
-    if isinstance(events, list) and format.proofs:
-        values["events"] = [format.proof(event) for event in events]
+def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dict[str, Any]]) -> None:
+    """Bring the values of records into the shape of the fields, where they are of the right type."""
+    if "audio" in columns:
+        key = format.key_of("audio", {})
+        for audio, extra in zip(columns["audio"], extras, strict=True):
+            if isinstance(audio, list) and len(audio) < 2 and format.columnar:
+                extra[key] = audio  # as it was written: a text, or no key, is the usual way
+        columns["audio"] = [
+            [audio] if isinstance(audio, str) else [] if audio is None else audio for audio in columns["audio"]
+        ]
+    metas = columns.get("answer_meta", [])
+    for place, meta in enumerate(metas):
+        if isinstance(meta, dict) and (not meta.keys() <= _META or None in meta.values()):
+            unknown = {key: value for key, value in meta.items() if key not in _META or value is None}
+            metas[place] = {key: value for key, value in meta.items() if key not in unknown}
+            extras[place][format.key_of("answer_meta", {})] = unknown
+    if "events" in columns and format.proofs:
+        columns["events"] = [
+            [format.proof(event) for event in events] if isinstance(events, list) else events
+            for events in columns["events"]
+        ]
 
 
 def _without_none(value: Any) -> Any:
@@ -369,53 +394,64 @@ class _Reader:
 
     def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
-        tables, numbers = [self.format.schema.empty_table()], list[int]()
+        tables, numbers = [self.format.schema.empty_table()], [np.zeros(0, np.int64)]
         with _uncollected():
             for run in self.records.runs():
-                rows, columns = self.rows(run)
-                self.records.readable |= bool(rows)
-                tables.append(_table(self.format, columns, [*rows.values()]))
-                numbers += [run.first + number for number in rows]
-        self.numbers = np.array(numbers, np.int64)
+                table, places = self.rows(run)
+                self.records.readable |= bool(len(table))
+                tables.append(table)
+                numbers.append(run.first + places)
+        self.numbers = np.concatenate(numbers)
         self.warn()
         return pa.concat_tables(tables)
 
-    def rows(self, run: Run) -> tuple[dict[int, dict[str, Any]], dict[str, list[Any]]]:
-        """Return the values of the records of a run that can be read, by their number in it, and by field."""
-        known = {*self.format.schema.names}
-        records = {number: record for number, record in enumerate(run.values)
-                   if type(record) is dict and not any(self.lacking(record))}  # fmt: skip
-        rows = {number: self.format.fields(record) for number, record in records.items()}
-        for row in rows.values() if self.whole_ids else ():
-            if type(row.get("id")) is int:
-                row["id"] = str(row["id"])
-        rows = {number: row for number, row in rows.items() if row.keys() <= known}
-        columns = _columns(self.format.schema, rows.values())
-        if wrong := self.wrong(columns):
-            rows = {number: row for place, (number, row) in enumerate(rows.items()) if place not in wrong}
-        others = sorted({*range(len(run.values))} - rows.keys())
+    def rows(self, run: Run) -> tuple[pa.Table, Ints]:
+        """Return the rows of the records of a run that can be read, and their numbers in it."""
+        format, tables, numbers = self.format, list[pa.Table](), list[int]()
+        flats = [format.flat(record) if type(record) is dict else None for record in run.values]
+        alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
+        for number, (record, flat) in enumerate(zip(run.values, flats, strict=True)):
+            if flat is not None:
+                alike.setdefault(((*record,), (*flat,)), []).append(number)
+        for (keys, _), places in alike.items():
+            if any(self.lacking(keys)):
+                continue
+            columns = format.fields([flats[number] for number in places])  # type: ignore[misc]
+            ids = columns.get("id", [])
+            if self.whole_ids and int in map(type, ids):
+                columns["id"] = [str(id) if type(id) is int else id for id in ids]
+            known = columns.keys() <= {*format.schema.names}
+            wrong = self.wrong(columns) if known else {*range(len(places))}
+            if wrong:
+                right = [place for place in range(len(places)) if place not in wrong]
+                columns = {field: [values[place] for place in right] for field, values in columns.items()}
+                ids, places = [ids[place] for place in right if ids], [places[place] for place in right]
+            if places:
+                tables.append(_table(format, columns, len(places)))
+                numbers += places
+                self.count(keys, ids, [run.first + number for number in places])
+        others, rows = sorted({*range(len(run.values))}.difference(numbers)), []
         for number, record in self.records.careful(run, others):
-            checked = self.row(record)
-            if checked is not None:
-                rows[number], records[number] = checked.model_dump(), record.value
-        if wrong or others:
-            rows = dict(sorted(rows.items()))
-            columns = _columns(self.format.schema, rows.values())
-        for number in rows:
-            self.count(records[number], run.first + number)
-        return rows, columns
-
-    def count(self, record: Mapping[str, Any], number: int) -> None:
-        """Take note of the keys of a record that became a row, and of an id that is a number."""
-        self.shapes.setdefault((*record,), []).append(number)
-        kind = type(record.get(self.id_key))
-        if kind in _SCALARS:
-            self.numbered.append(number)
-        if kind is int and not self.format.numbered and self.format.holds == "predictions":
-            self.warned.append(number)
-        for key, numbers in self.absent.items():
-            if key not in record:
+            row = self.row(record)
+            if row is not None:
+                rows.append(row)
                 numbers.append(number)
+                self.count((*record.value,), [record.value.get(self.id_key)], [run.first + number])
+        table, order = pa.concat_tables([*tables, table_of(rows, format.model)]), np.array(numbers, np.int64)
+        if len(alike) > 1 or rows:
+            table = pc.take(table.combine_chunks(POOL), np.argsort(order), memory_pool=POOL)
+        return table, np.sort(order)
+
+    def count(self, keys: tuple[str, ...], ids: Sequence[Any], numbers: Sequence[int]) -> None:
+        """Take note of the keys of records that became rows, and of ids that are numbers."""
+        self.shapes.setdefault(keys, []).extend(numbers)
+        if not {*map(type, ids)}.isdisjoint(_SCALARS):
+            kinds = [*zip(map(type, ids), numbers, strict=True)]
+            self.numbered += [number for kind, number in kinds if kind in _SCALARS]
+            if not self.format.numbered and self.format.holds == "predictions":
+                self.warned += [number for kind, number in kinds if kind is int]
+        for key, without in self.absent.items():
+            without += numbers if key not in keys else ()
 
     def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
         """Return the places of values that cannot stand in their field."""
@@ -427,10 +463,10 @@ class _Reader:
         """Whether ids may be whole numbers."""
         return self.format.numbered or self.format.holds == "predictions"
 
-    def lacking(self, record: Mapping[str, Any]) -> Iterator[str]:
+    def lacking(self, keys: Collection[str]) -> Iterator[str]:
         """Yield the keys that must be there and are not, nor one in their place."""
         for key in self.format.required:
-            if key not in record and record.keys().isdisjoint(self.format.instead.get(key, ())):
+            if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
     def row(self, record: Record) -> Row | None:
@@ -441,7 +477,8 @@ class _Reader:
         for key in self.lacking(record.value):
             hint = f"a record has the keys {', '.join(self.format.required)}"
             self.report("SYN211", f"{key} is missing", record, (), hint)
-        values = self.format.fields(record.value)
+        columns = self.format.fields([self.format.flat(record.value)])
+        values = {field: value for field, (value,) in columns.items()}
         self.spell_id(values, record)
         row = row_of(self.format.model, values)
         if row is None:
@@ -458,11 +495,11 @@ class _Reader:
     def note(self, table: pa.Table, memory: KeyOrders) -> None:
         """Take note of how the rows are written."""
         frame, first = self.records.frame()
-        memory.count(len(table), self.ids(table, self.numbered))
+        memory.count(len(table), self.ids(table, sorted(self.numbered)))
         layout = memory.laid_out(frame, first if len(table) else "", self.records.data)
-        for keys, numbers in self.shapes.items():
+        for keys, numbers in sorted(self.shapes.items(), key=lambda shape: min(shape[1])):
             if self.format.differs(keys, layout.order):
-                memory.add(keys, self.ids(table, numbers))
+                memory.add(keys, self.ids(table, sorted(numbers)))
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
         """Return the ids of the records with these *numbers*."""
@@ -499,9 +536,9 @@ class _Reader:
         for key, numbers in self.absent.items():
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
-                self.report("SYN215", message, self.records[numbers[0]], (), hint)
+                self.report("SYN215", message, self.records[min(numbers)], (), hint)
         if self.warned:
-            first = self.records[self.warned[0]]
+            first = self.records[min(self.warned)]
             pointer = self.format.place_of("id", first.value)
             text = clipped(first.place(pointer).value, 30)
             message = f"{self.id_key} is the number {text}{_in(self.warned)}"
@@ -539,27 +576,13 @@ class _Reader:
         self.records.sink(record.finding(code, message, pointer, hint))
 
 
-def _columns(schema: pa.Schema, rows: Collection[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """The values of each field that some row has, and of the ids."""
-    present = {"id"}.union(*rows)
-    empty = {field: _EMPTY.get(field) for field in schema.names if field in present}
-    return {field: [row.get(field, value) for row in rows] for field, value in empty.items()}
-
-
-def _table(format: JsonItems, columns: Mapping[str, list[Any]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The table of rows whose values are right, of their *columns*."""
-    arrays = []
+def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
+    """The table of *count* rows whose values are right, of their *columns*."""
     try:
-        for field in format.schema:
-            values = columns.get(field.name, [_EMPTY.get(field.name)] * len(rows))
-            if field.name == "extra":
-                values = [None if value is None else packed(value) for value in values]
-            elif field.name == "events":
-                values = [None if events is None else packed_events(events) for events in values]
-            arrays.append(pa.array(values, field.type))
+        return table_of_columns(columns, count, format.schema)
     except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         return table_of([format.model.model_validate(row) for row in rows], format.model)
-    return pa.Table.from_arrays(arrays, schema=format.schema)
 
 
 def _in(numbers: Sequence[int]) -> str:

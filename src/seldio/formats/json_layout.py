@@ -14,6 +14,7 @@ from typing import Any
 
 from seldio.formats.json_text import dumps
 
+_STORED = (str, bool, list, tuple, type(None))
 _SEPARATORS = ((", ", ": "), (",", ":"), (",", ": "), (", ", ":"))
 _INDENT = re.compile(r"[{\[](\r?\n)([ \t]*)(?=\S)")
 _ESCAPED = re.compile(rb"\\u(?!00[0-7])")
@@ -36,8 +37,11 @@ class Layout:
 
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""
-        escaped = b"\\u" in data and data.isascii() and _ESCAPED.search(data) is not None
-        value = json.loads(text)
+        escaped = data.isascii() and _ESCAPED.search(data) is not None
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
         if not isinstance(value, dict):
             return self  # a finding says that it is no record
         found = _INDENT.match(text)
@@ -125,7 +129,10 @@ def is_sound(origin: Mapping[str, Any]) -> bool:
     orders, order_of, numbers = origin.get("orders", []), origin.get("order_of", {}), origin.get("numbers", [])
     if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
         return False
-    if not all(isinstance(id, str) for id in numbers):
+    layout = dataclasses.asdict(layout_of(origin.get("layout"), Layout()))
+    if not all(isinstance(value, _STORED) for value in layout.values()) or not all(
+        isinstance(id, str) for id in numbers
+    ):
         return False
     whole = all(isinstance(order, list | tuple) and all(isinstance(key, str) for key in order) for order in orders)
     return whole and all(type(number) is int and 0 <= number < len(orders) for number in order_of.values())

@@ -13,8 +13,7 @@ import numpy as np
 
 from seldio.findings import Sink
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_strict import LENIENT, JsonSource, proven
-from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
+from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, Record, proven
 
 #: Where an object keeps its records.
 CONTAINERS = ("records", "data", "samples")
@@ -25,7 +24,9 @@ _KEY = re.compile(r'"([^"\\]{1,80})"\s*:')
 _DECODER = json.JSONDecoder()
 #: Records, and bytes of lines, that are read at a time.
 _RUN = 1 << 13
-_RUN_BYTES = 1 << 22
+_RUN_BYTES = 1 << 20
+#: The first line that is not blank, and what the next one begins with.
+_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*([^\n]*)\s*(.?)", re.DOTALL)
 
 
 class Run(NamedTuple):
@@ -44,7 +45,7 @@ class Records:
         self.lines = in_lines(data, path)
         self.reader = JsonReader(data, path, sink, lines=self.lines)
         self.data = self.reader.data
-        self.readable = not data.strip()
+        self.readable = not data or data.isspace()
         self.pointer: Pointer = ()  # of the list in a document
         self._listed = False
         self._last: tuple[int, Record] | None = None
@@ -57,9 +58,7 @@ class Records:
                 yield Run(first, values[first : first + _RUN], ())
             return
         first, start = 0, 0
-        if type(_value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
-            self.reader.wide() or self.reader.one_document()
-        ):
+        if type(_value(_first(self.data)[1])) is not dict and (self.reader.wide() or self.reader.one_document()):
             return
         while start < len(self.data):
             end = self.data.find(b"\n", start + _RUN_BYTES) + 1 or len(self.data)
@@ -80,7 +79,7 @@ class Records:
         lines = ((line + 1, run.raws[line - run.first] + b"\n" * (line != last)) for line in wanted)
         for document in self.reader.documents(lines):
             self.readable = True
-            yield document.first_line - 1 - run.first, Record(document.value, document, ())
+            yield document.source.first_line - 1 - run.first, Record(document.value, document, ())
 
     def __getitem__(self, number: int) -> Record:
         """A record that could be read."""
@@ -134,22 +133,31 @@ class Records:
     def frame(self) -> tuple[Layout, str]:
         """Return what stands around the records of the file, and the text of the first."""
         if self.lines:
-            ends = self.data.count(b"\r\n")
-            newline = "\r\n" if ends > 0 and ends == self.data.count(b"\n") else "\n"
-            first = self.data.lstrip().partition(b"\n")[0].decode(errors="replace").strip()
-            return Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else ""), first
-        document, text = self.document, self.document.text
-        if not self._listed:
-            start, end = document.extent()
-            return Layout(head=text[:start], joint="", tail=text[end:]), text[start:end]
-        size = len(document.value[self.pointer[0]] if self.pointer else document.value)
-        opening = document.extent(self.pointer)[0] + 1
-        if not size:
-            return Layout(text[:opening], "", ",", text[opening:]), ""
-        start, end = document.extent(self._at(0))
-        lead, tail = text[opening:start], text[document.extent(self._at(size - 1))[1] :]
-        gap = text[end : document.extent(self._at(1))[0]] if size > 1 else f",{lead}"
-        return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
+            return frame_of_lines(self.data)
+        if self._listed:
+            value = self.document.value
+            return frame_of_list(self.document, self.pointer, len(value[self.pointer[0]] if self.pointer else value))
+        text, (start, end) = self.document.source.text, self.document.extent()
+        return Layout(head=text[:start], joint="", tail=text[end:]), text[start:end]
+
+
+def frame_of_lines(data: bytes) -> tuple[Layout, str]:
+    """Return what stands around records that are lines, and the text of the first."""
+    ends = data.count(b"\r\n") if b"\r" in data else 0
+    newline = "\r\n" if ends > 0 and ends == data.count(b"\n") else "\n"
+    first = _first(data)[1].decode(errors="replace").strip()
+    return Layout(joint=newline, tail=newline if data.endswith(b"\n") else ""), first
+
+
+def frame_of_list(document: JsonDocument, pointer: Pointer, size: int) -> tuple[Layout, str]:
+    """Return what stands around the *size* records of the list at *pointer*, and the text of the first."""
+    text, opening = document.source.text, document.extent(pointer)[0] + 1
+    if not size:
+        return Layout(text[:opening], "", ",", text[opening:]), ""
+    start, end = document.extent((*pointer, 0))
+    lead, tail = text[opening:start], text[document.extent((*pointer, size - 1))[1] :]
+    gap = text[end : document.extent((*pointer, 1))[0]] if size > 1 else f",{lead}"
+    return Layout(text[:opening], lead, gap.removesuffix(lead), tail), text[start:end]
 
 
 def _value(raw: bytes) -> Any:
@@ -195,10 +203,15 @@ def in_lines(data: bytes, path: str) -> bool:
     """Whether a file is JSON Lines: by its suffix, else by its first line being an object of its own."""
     if path.lower().endswith((".jsonl", ".ndjson")):
         return True
-    first, _, rest = data.removeprefix(b"\xef\xbb\xbf").strip().partition(b"\n")
+    first, behind = _first(data).groups()
     if not first.startswith(b"{") or not first.rstrip().endswith(b"}"):
         return not first
-    return rest.lstrip().startswith(b"{")
+    return bool(behind == b"{")
+
+
+def _first(data: bytes) -> re.Match[bytes]:
+    """The first line that is not blank, and the first character of the next one; nothing else is copied."""
+    return _FIRST.match(data)  # type: ignore[return-value]
 
 
 def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | None:

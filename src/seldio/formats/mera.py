@@ -6,12 +6,12 @@ import dataclasses
 import json
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from seldio.findings import Severity, Sink
-from seldio.formats import json_text
-from seldio.formats.json_text import Pointer, Record
+from seldio.formats.json_layout import Layout
+from seldio.formats.json_records import frame_of_lines, frame_of_list, value_at
+from seldio.formats.json_text import JsonDocument, Pointer, Record, parse_lines
 from seldio.schema.qa import Item, Prediction
 
 R = TypeVar("R", Item, Prediction)
@@ -21,7 +21,6 @@ AS_WRITTEN = "as_written"
 #: Cyrillic letters that look like those of options.
 CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
 _ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_INDENT = re.compile(rb'[\[{]\r?\n( +)["\[{]')
 _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
 
 
@@ -54,68 +53,23 @@ class MeraProblem(NamedTuple):
     severity: Severity | None = None  # the rule's own, unless this place is an exception
 
 
-@dataclasses.dataclass(frozen=True)
-class MeraLayout:
-    """How the text of a file is laid out."""
-
-    shape: str = "container"  # ``container`` for an object around the records, ``list`` or ``lines``
-    #: the container's other keys; instead of the records stands None
-    head: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    indent: int | None = 4  # spaces to a level; None for all on one line
-    compact: bool = False  # no spaces behind commas and colons
-    newline: str = "\n"  # the line end
-    end: str = ""  # what stands behind the value
-    ascii: bool = False  # other characters are written as escapes
-
-    @staticmethod
-    def of(data: bytes, shape: str, head: Mapping[str, Any]) -> MeraLayout:
-        """The layout of a file."""
-        found = _INDENT.search(data[:65536]) if shape != "lines" else None
-        return MeraLayout(
-            shape,
-            head,
-            min(len(found[1]), 16) if found else None,
-            b'": ' not in data[:65536] and b'":' in data[:65536],
-            "\r\n" if b"\r\n" in data[:65536] else "\n",
-            "\n" if data.endswith(b"\n") else "",
-            data.isascii() and b"\\u" in data,
-        )
-
-    @staticmethod
-    def from_origin(origin: Mapping[str, object] | None, default: MeraLayout) -> MeraLayout:
-        """The layout that a reading's ``origin`` describes."""
-        given = (origin or {}).get("layout")
-        if not isinstance(given, dict):
-            return default
-        names = {field.name for field in dataclasses.fields(MeraLayout)}
-        return MeraLayout(**{name: value for name, value in given.items() if name in names})
-
-    def text(self, records: Sequence[Any], around: Callable[[Sequence[Any]], Any]) -> bytes:
-        """The bytes of a file with *records*; *around* puts them into their container.
-
-        Raises:
-            InvalidData: JSON cannot hold a value.
-        """
-        if self.shape == "lines":
-            lines = [self._dumps(record, None) for record in records]
-            text = "\n".join(lines) + (self.end or "") * bool(lines)
-        else:
-            text = self._dumps(list(records) if self.shape == "list" else around(records), self.indent) + self.end
-        return (text.replace("\n", "\r\n") if self.newline == "\r\n" else text).encode()
-
-    def _dumps(self, value: Any, indent: int | None) -> str:
-        plain = json_text.dumps(value)
-        comma = "," if self.compact or indent is not None else ", "
-        separators = (comma, ":" if self.compact else ": ")
-        if indent is None and not self.ascii and not self.compact:
-            return plain
-        return json.dumps(value, ensure_ascii=self.ascii, indent=indent, separators=separators)
+def styled(frame: tuple[Layout, str], data: bytes) -> Layout:
+    """Return the layout of a file whose records all have their keys in the usual order, or are as they were written."""
+    layout, first = frame
+    return dataclasses.replace(layout.styled(first, data), order=()) if first else layout
 
 
-def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout]:
+def records_at(document: JsonDocument, pointer: Pointer, data: bytes) -> tuple[list[Record], Layout]:
+    """Return the records of the list at *pointer*, and how they are laid out."""
+    rows = value_at(document.value, pointer)
+    records = [Record(row, document, (*pointer, number)) for number, row in enumerate(rows)]
+    return records, styled(frame_of_list(document, pointer, len(rows)), data)
+
+
+def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout]:
     """The records of a file with one in each line."""
-    records = [Record(document.value, document, ()) for document in json_text.parse_lines(data, path, sink)]
-    return records, MeraLayout.of(data, "lines", {})
+    records = [Record(document.value, document, ()) for document in parse_lines(data, path, sink)]
+    return records, styled(frame_of_lines(data.removeprefix(b"\xef\xbb\xbf")), data)
 
 
 def is_lines(data: bytes) -> bool:

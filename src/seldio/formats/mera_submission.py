@@ -13,16 +13,17 @@ from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_layout import Layout, layout_of
 from seldio.formats.json_text import Pointer, Record
 from seldio.formats.mera import (
     AS_WRITTEN,
-    MeraLayout,
     MeraProblem,
     dig,
     id_text,
     id_value,
     kept,
     kind,
+    records_at,
 )
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
@@ -31,6 +32,14 @@ from seldio.text import clipped
 SPLIT = "test"
 _FIELDS: dict[str, Pointer] = {"id": ("meta", "id"), "prediction": ("outputs",)}
 _SHAPE = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"data"\s*:|\[\s*\{\s*"(?:outputs|meta)"\s*:)')
+_LAYOUT = Layout(
+    '{\n    "data": {\n        "test": [',
+    "\n            ",
+    ",",
+    "\n        ]\n    }\n}",
+    "    ",
+    separators=(",", ": "),
+)
 _HINT = 'a submission is {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}'
 
 
@@ -77,11 +86,8 @@ class MeraSubmission(ItemFormat):
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
-        layout = MeraLayout.from_origin(origin, MeraLayout(head={"data": {SPLIT: None}}))
-        records = [_record(row) for row in rows if isinstance(row, Prediction)]
-        splits = layout.head.get("data")
-        others = splits if isinstance(splits, dict) else {}
-        return layout.text(records, lambda found: {**layout.head, "data": {**others, SPLIT: found}})
+        layout = layout_of((origin or {}).get("layout"), _LAYOUT)
+        return layout.file([layout.record(_record(row)) for row in rows if isinstance(row, Prediction)]).encode()
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """See :meth:`ItemFormat.template`; MERA numbers its questions."""
@@ -101,23 +107,20 @@ def submission_zip(tasks: Mapping[str, Sequence[Prediction]], logs: bytes | None
     return zipped(members | ({} if logs is None else {"logs_public.zip": logs}))
 
 
-def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], MeraLayout] | None:
+def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], Layout] | None:
     value = document.value
     if isinstance(value, list):
         message = "a bare list of answers: MERA's server looks for the field data"
         sink(document.finding("PRD117", message, (), hint=_HINT))
-        return [Record(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
+        return records_at(document, (), data)
     if not isinstance(value, dict) or "data" not in value:
         sink(document.finding("PRD111", "the field data is missing", (), hint=_HINT))
         return None
-    rows = dig(value, "data", SPLIT)
-    if not isinstance(rows, list):
+    if not isinstance(dig(value, "data", SPLIT), list):
         message = f"the split {SPLIT} has no list of answers"
         sink(document.finding("PRD112", message, ("data",), hint=_HINT))
         return None
-    splits = {key: None if key == SPLIT else part for key, part in value["data"].items()}
-    layout = MeraLayout.of(data, "container", {key: splits if key == "data" else part for key, part in value.items()})
-    return [Record(row, document, ("data", SPLIT, n)) for n, row in enumerate(rows)], layout
+    return records_at(document, ("data", SPLIT), data)
 
 
 def _problems(value: Any) -> Iterator[MeraProblem]:

@@ -21,10 +21,10 @@ from seldio.findings import Severity, Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_layout import Layout, layout_of
 from seldio.formats.json_text import Pointer, Record
 from seldio.formats.mera import (
     AS_WRITTEN,
-    MeraLayout,
     MeraProblem,
     dig,
     id_text,
@@ -33,6 +33,7 @@ from seldio.formats.mera import (
     kept,
     kind,
     load_lines,
+    records_at,
 )
 from seldio.formats.mera_submission import SUBMISSION, submission_zip
 from seldio.reader_rules import reader_rule
@@ -58,6 +59,13 @@ _COMPARED = ("id", "audio", "start", "end", "question", "options", "instruction"
 #: The part of the recording that is meant, in the meta of questions made from labels.
 _TIMES = ("start", "end")
 _ACCESS = ("public", "private", "")
+
+
+#: A container as the source files have it.
+_PUBLIC = Layout(
+    '{\n    "access": "public",\n    "data": [', "\n        ", ",", "\n    ]\n}", "    ", separators=(",", ": ")
+)
+_PRIVATE = dataclasses.replace(_PUBLIC, head=_PUBLIC.head.replace("public", "private"))
 
 
 def instructions_of(data: bytes, path: str, sink: Sink) -> tuple[str, ...]:
@@ -126,11 +134,9 @@ class RuEnvAqa(ItemFormat):
         """
         items = [row for row in rows if isinstance(row, Item)]
         hidden = bool(items) and all(item.answer is None for item in items)
-        default = MeraLayout(head={"access": "private" if hidden else "public", "data": None})
-        layout = MeraLayout.from_origin(origin, default)
-        hub = (origin or {}).get("hub") is True
-        records = [self._record(item, hub, layout) for item in items]
-        return layout.text(records, lambda data: {**layout.head, "data": data})
+        default = _PRIVATE if hidden else _PUBLIC
+        layout, hub = layout_of((origin or {}).get("layout"), default), (origin or {}).get("hub") is True
+        return layout.file([layout.record(self._record(item, hub, layout)) for item in items]).encode()
 
     def _item(self, value: dict[str, Any]) -> Item:
         inputs, categories = value["inputs"], dig(value, "meta", "categories")
@@ -154,7 +160,7 @@ class RuEnvAqa(ItemFormat):
             return self.instructions[given] if given < len(self.instructions) else None
         return given  # type: ignore[no-any-return]
 
-    def _record(self, item: Item, hub: bool, layout: MeraLayout) -> dict[str, Any]:
+    def _record(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
         """The record of an item: as it was written, where it still says the same."""
         count = len(item.options or ())
         if not item.audio or len(item.audio) > 99 or count > 26:
@@ -169,7 +175,7 @@ class RuEnvAqa(ItemFormat):
                 return written
         return self._built(item.model_copy(update={"extra": extra}), hub, layout)
 
-    def _built(self, item: Item, hub: bool, layout: MeraLayout) -> dict[str, Any]:
+    def _built(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
         """The record of an item, keys in the usual order."""
         extra = dict(item.extra or {})
         number = extra.pop("instruction", None)
@@ -187,21 +193,21 @@ class RuEnvAqa(ItemFormat):
             "meta": {"id": id_value(item.id)} | ({"categories": categories} if categories else {}) | clip | meta,
         } | extra
 
-    def _named(self, item: Item, number: Any, layout: MeraLayout) -> Any:
+    def _named(self, item: Item, number: Any, layout: Layout) -> Any:
         """An instruction as its number, if it still is that one and a source file is written; else its text."""
         if type(number) is int and self._instruction(number) == item.instruction:
-            return number if layout.shape == "container" or item.instruction is None else item.instruction
+            return number if layout.head.lstrip().startswith("{") or item.instruction is None else item.instruction
         return template(len(item.options or ())) if item.instruction is None else item.instruction
 
 
-def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout] | None:
+def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | None:
     """The records of one document: a container or a list."""
     document = json_text.parse(data, path, sink)
     if document is None:
         return None
     value = document.value
     if isinstance(value, list):
-        return [Record(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
+        return records_at(document, (), data)
     rows = dig(value, "data")
     if not isinstance(rows, list):
         hint = 'a file of this format is {"access": "public", "data": [...]}'
@@ -211,8 +217,7 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout]
     if "access" in value and value["access"] not in _ACCESS:
         message = f"access is {json_text.dumps(value['access'])[:40]}"
         sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
-    head = {key: None if key == "data" else part for key, part in value.items()}
-    return [Record(row, document, ("data", n)) for n, row in enumerate(rows)], MeraLayout.of(data, "container", head)
+    return records_at(document, ("data",), data)
 
 
 def _locator(records: Sequence[Record]) -> Any:

@@ -100,6 +100,10 @@ class Prediction(BaseModel):
 
 
 Model = TypeVar("Model", bound=BaseModel)
+#: What a row has in fields that are not there and may not be null.
+EMPTY: dict[str, Any] = {"audio": [], "question": ""}
+#: Where columns grow: it gives back what they have had more than they need.
+POOL = pa.system_memory_pool()
 
 
 def trusted(model: type[Model], values: dict[str, Any]) -> Model:
@@ -150,7 +154,25 @@ PREDICTION_SCHEMA = pa.schema(list(_arrow(Prediction)))
 
 def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = ITEM_SCHEMA) -> pa.Table:
     """A table of *rows*; ``extra`` becomes json text, whose keys keep their order."""
-    return pa.Table.from_pylist([_packed(row.model_dump()) for row in rows], schema=schema)
+    given = [row.model_dump() for row in rows]
+    return table_of_columns({name: [row[name] for row in given] for name in schema.names}, len(given), schema)
+
+
+def table_of_columns(columns: Mapping[str, Sequence[Any]], count: int, schema: pa.Schema) -> pa.Table:
+    """A table of *count* rows, of the right values of some of its columns.
+
+    Raises:
+        ValueError, OverflowError: Arrow or JSON cannot hold a value.
+    """
+    arrays = []
+    for field in schema:
+        values = columns.get(field.name, [EMPTY.get(field.name)] * count)
+        if field.name == "extra":
+            values = [None if value is None else packed(value) for value in values]
+        elif field.name == "events":
+            values = [events and [_packed(event) for event in events] for events in values]
+        arrays.append(pa.array(values, field.type, memory_pool=POOL))
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def table_of(rows: Sequence[Item | Prediction] | pa.Table, model: type[BaseModel]) -> pa.Table:
@@ -284,8 +306,9 @@ class PackedRows(Rows):
 
 
 def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | Prediction]:
-    for values in table.to_pylist():
-        row = unpacked(values)
+    columns = opened({name: table[name].to_pylist() for name in table.column_names})
+    for values in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, values, strict=True))
         row["audio"] = row["audio"] or []
         if model is Prediction:
             yield trusted(Prediction, row)
@@ -297,36 +320,29 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
         yield trusted(Item, row)
 
 
-def _packed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """*row* with the open-ended parts as json text."""
-    values = dict(row)
-    if row.get("extra") is not None:
-        values["extra"] = packed(row["extra"])
-    if row.get("events") is not None:
-        values["events"] = packed_events(row["events"])
-    return values
-
-
-def packed_events(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with their open-ended parts as json text."""
-    return [_packed(event) for event in events]
+def _packed(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event with its open-ended part as json text."""
+    extra = event.get("extra")
+    return {**event, "extra": None if extra is None else packed(extra)}
 
 
 #: The open-ended part of a row as the json text that a table holds.
 packed = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
-def unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table with its open-ended parts as objects.
+def opened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The *columns* of a table with their open-ended parts as objects.
 
     Raises:
-        ValueError, RecursionError: they are not JSON text.
+        ValueError, RecursionError, TypeError: they are not JSON text.
     """
-    values = dict(row)
-    if row.get("extra") is not None:
-        values["extra"] = json.loads(row["extra"])
-    if row.get("events") is not None:
-        values["events"] = [unpacked(event) if isinstance(event, dict) else event for event in row["events"]]
+    values = {**columns}
+    if "extra" in columns:
+        values["extra"] = [None if text is None else json.loads(text) for text in columns["extra"]]
+    for events in columns.get("events", ()):
+        for event in events if isinstance(events, list) else ():
+            if isinstance(event, dict) and event.get("extra") is not None:
+                event["extra"] = json.loads(event["extra"])
     return values
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from seldio.benchmarks import prompts
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.formats.about import about
-from seldio.formats.json_strict import proven
+from seldio.formats.json_text import proven
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction

@@ -37,8 +37,7 @@ from urllib.parse import urlsplit
 from seldio import progress
 from seldio.errors import DataError, SeldioError, UsageError, needing
 from seldio.findings import raise_errors
-from seldio.formats.json_strict import proven
-from seldio.formats.json_text import parse_lines
+from seldio.formats.json_text import parse_lines, proven
 from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.text import clipped, listed, plural, printable
 
@@ -243,7 +242,7 @@ def read_judgements(data: bytes, path: str) -> dict[str, Judgement]:
     """
     judgements: dict[str, Judgement] = {}
     for document in parse_lines(data, path, raise_errors):
-        record, place = document.value, f"{printable(path)}:{document.first_line}"
+        record, place = document.value, f"{printable(path)}:{document.source.first_line}"
         if not isinstance(record, dict):
             raise DataError(f'{place}: no object: a line is {{"id": ..., "judgement": ...}}')
         id, judgement = record.get("id"), record.get("judgement")
