@@ -364,7 +364,7 @@ def test_scores_are_the_same_in_any_cut(kept: Kept, tmp_path: Path, monkeypatch:
     whole = scored()
     assert '"clips"' in whole
     for size, hold, workers in ((1, 1 << 40, 1), (1 << 12, 0, 1), (1 << 14, 0, 2), (1, 1 << 40, 3)):
-        monkeypatch.setattr(counting, "PART", size)
+        monkeypatch.setattr(joining, "PART", size)
         monkeypatch.setattr(cutting, "HOLD", hold)
         with running(workers):
             assert scored() == whole

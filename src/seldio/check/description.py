@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
-from seldio.catalogues.parts import Part
+from seldio.catalogues.parts import Part, resolved
 from seldio.check.facts import LabelFacts, item_counts
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
@@ -114,18 +114,19 @@ def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
 def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
     """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
     format, parts = labels.format, labels.reading.parts
-    facts = LabelFacts.of(labels.reading.table, format.hop)
+    content = resolved(format, labels.reading.table)  # a table has the classes and the clock of its rows
+    facts = LabelFacts.of(labels.reading.table, content.hop)
     return {
         "evidence": "chosen with --format" if labels.named else labels.evidence,
         "format": format.name,
         "title": format.title,
-        "vocabulary": short(format.vocabulary),
+        "vocabulary": short(content.vocabulary),
         "files": list(dict.fromkeys(part.file.path for part in parts)),
         "clips": len(parts),
         "silent_clips": sum(part.readable and not part.rows and part.file.path not in unread for part in parts),
         "rows": facts.rows,
         "columns": list(facts.columns),
-    } | facts.counts(format.hop, format.vocabulary)
+    } | facts.counts(content.hop, content.vocabulary)
 
 
 def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> dict[str, list[tuple[Part, CheckedItems]]]:
