@@ -21,7 +21,7 @@ import dataclasses
 
 import numpy as np
 
-from seldio.scores.seld.metrics import Thresholds, pair_errors
+from seldio.scores.seld.metrics import Thresholds, pair_errors, unit_counts
 from seldio.scores.seld.pairing import Paired, cell_groups, paired
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
@@ -78,7 +78,7 @@ def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
     missing[matches.reference], alone[matches.prediction] = False, False
     i, j = _confused(group, np.flatnonzero(missing), np.flatnonzero(alone), profile, limits)
 
-    counts = profile.tally(group, limits)
+    counts = unit_counts(group, profile.unit, limits)
     missed, false, misplaced = (
         np.rint(each).astype(np.int64) for each in (counts.missed, counts.false, counts.misplaced)
     )

@@ -13,7 +13,7 @@ from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
 from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
-from seldio.scores.seld import error_tables, metrics
+from seldio.scores.seld import error_tables
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.join import all_of_split
 from seldio.scores.seld.metrics import Thresholds, Values
@@ -384,7 +384,7 @@ _MANY = 0.1
 def _ties(case: SeldCase) -> Iterator[Notice]:
     edge = int(case.score.counts.edge.sum())
     if edge and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
-        what = "mean error" if case.profile.tally is metrics.segment_counts else "error"
+        what = "mean error" if case.profile.unit > 1 else "error"
         verdict = "the last bit of the program's arithmetic decides whether that is near"
         if case.profile.measure is CARTESIAN:
             verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"

@@ -19,7 +19,7 @@ from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
 from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, units_of, weights
 from seldio.scores.seld.boundaries import bounded
-from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
+from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks, unit_counts
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames, last_frames
@@ -197,7 +197,7 @@ def count_sides(
     a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
     units = -(-horizons(profile, a, clips) // profile.unit)
     counted = (
-        per_clip(profile.tally(group, limits), group.lengths // profile.unit, units[group.clips])
+        per_clip(unit_counts(group, profile.unit, limits), group.lengths // profile.unit, units[group.clips])
         for group in paired(a, b, units * profile.unit, classes, profile.measure)
     )
     return Counts.joined([Counts.zeros(0, classes), *counted])
