@@ -111,16 +111,13 @@ class Counts:
         return len(self.substituted)
 
 
-def per_clip(counts: Counts, lengths: Ints, counted: Ints) -> Counts:
-    """Counts of segments or frames, laid end to end, summed over the first *counted* of each clip."""
-    if (counted < lengths).any():
-        within = np.arange(len(counts)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        counts = counts.take(within < np.repeat(counted, lengths))
-    some = np.flatnonzero(counted)
-    starts = (np.cumsum(counted) - counted)[some]
+def per_clip(counts: Counts, units: Ints) -> Counts:
+    """Return the sums of counts of segments or frames, laid end to end, over the *units* of each clip."""
+    some = np.flatnonzero(units)
+    starts = (np.cumsum(units) - units)[some]
 
     def add(array: Sums) -> Sums:
-        sums = np.zeros((len(counted), *array.shape[1:]))
+        sums = np.zeros((len(units), *array.shape[1:]))
         if len(some):
             sums[some] = np.add.reduceat(array, starts, axis=0)
         return sums

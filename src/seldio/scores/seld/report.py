@@ -13,7 +13,7 @@ from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
 from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
-from seldio.scores.seld import error_tables
+from seldio.scores.seld import mistakes
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.join import all_of_split
 from seldio.scores.seld.metrics import Thresholds, Values
@@ -99,7 +99,7 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
     if case.by_clip:
         found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), _clip_rows(score)))
     if case.mistakes is not None:
-        found += error_tables.tables(score, case.mistakes, case.limits, case.labels)
+        found += mistakes.tables(score, case.mistakes, case.limits, case.labels)
     return tuple(found)
 
 

@@ -42,7 +42,7 @@ from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
 from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
-from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
+from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
@@ -309,7 +309,7 @@ class Counting:
         found = Mistakes.none(self.classes)
         if self.errors:
             found = mistakes.count(a, b, profile, limits, self.classes, clips)
-        ends = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
+        ends = grid_lengths(profile, a, clips)
         notable = dataclasses.replace(facts_of(a, b, ends, self.classes, profile.ordered), dropped=unread)
         tried = [number for number, clip in enumerate(part.clips) if clip in self.tried]
         lags, samples = causes.lags(a, b, tried), (causes.sample(a, tried), causes.sample(b, tried))
