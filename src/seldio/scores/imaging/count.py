@@ -212,7 +212,6 @@ class AverageScore(NamedTuple):
 
 
 def _mean(values: Floats) -> float:
-    """The mean of what is defined."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else _NAN
 

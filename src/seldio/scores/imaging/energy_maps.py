@@ -83,7 +83,6 @@ def draw(parts: list[Polygon]) -> Floats:
 
 
 def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
-    """*canvas* with a polygon on it."""
     if len(part.x) >= 3:
         left, right, top, bottom = _grid(part)
         try:

@@ -128,7 +128,6 @@ def notices(case: ImagingCase) -> tuple[Notice, ...]:
 
 
 def _mistakes(case: ImagingCase) -> Iterator[Notice]:
-    """What the user may have got wrong."""
     if case.reference.scored and not case.prediction.scored:
         text = "the reference has scores and the prediction has none: they are probably swapped. Give the labels with "
         yield Notice("reference-is-output", f"{text}--reference", grave=True, first=True)
@@ -192,7 +191,6 @@ def _ending(name: str) -> str:
 
 
 def _rows(case: ImagingCase) -> Iterator[Notice]:
-    """Rows that count in a way that one would not expect."""
     for side, noun in ((case.reference, "label"), (case.prediction, "detection")):
         if side.foreign:
             text = f"{plural(side.foreign, noun)} of a class beyond {len(case.labels) - 1} not scored; the program "
@@ -212,7 +210,6 @@ def _rows(case: ImagingCase) -> Iterator[Notice]:
 
 
 def _equal(case: ImagingCase) -> Iterator[Notice]:
-    """Scores that several detections share."""
     groups = [(case.found, "micro")]
     if case.average == "macro":
         groups = [(case.found.of_class(number), "") for number in range(len(case.labels))]
@@ -262,7 +259,6 @@ def _by_class(case: ImagingCase) -> Iterator[Notice]:
 
 
 def _version(case: ImagingCase) -> Iterator[Notice]:
-    """That the versions differ, and what the program says of itself."""
     if case.profile.name != "dcase2026":
         text = f"{case.profile.program}: {case.profile.changed}; dcase2026 is the current version"
         yield Notice("old-version", text, grave=True)

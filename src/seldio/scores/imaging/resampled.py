@@ -147,7 +147,6 @@ class RankedMaps:
         return np.column_stack((mean, aps, correlation))
 
     def _precision(self, weights: Floats, chosen: NDArray[np.bool_], references: Floats) -> Floats:
-        """Average precision of the chosen detections as one list, shape [resamples, thresholds]."""
         rows = np.flatnonzero(chosen)
         each = weights[:, self.clip[rows]]
         found = np.zeros((len(weights), self.hits.shape[1]))

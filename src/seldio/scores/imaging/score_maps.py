@@ -172,7 +172,6 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
 
 
 def _files(side: Labels) -> tuple[tuple[str, int], ...]:
-    """The files of a side, with their sizes; of a table none."""
     part = getattr(side, "part", None)
     return () if part is None else tuple((file.entry.name, file.entry.size) for file in part.files)
 

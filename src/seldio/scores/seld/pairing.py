@@ -90,8 +90,8 @@ class CellGroup(NamedTuple):
             track = np.zeros(len(self.cells), dtype=np.int64)
             return Matches(self.cells, track, self.reference[:, 0], self.prediction[:, 0], self.cost[:, 0, 0])
         (i, j), n = assigned(self.cost), np.arange(len(self.cells))[:, None]
-        columns = np.repeat(self.cells, i.shape[1])[None], i, self.reference[n, i], self.prediction[n, j]
-        return Matches(*(column.ravel() for column in columns), self.cost[n, i, j].ravel())
+        cells, rows = np.repeat(self.cells, i.shape[1]), (self.reference[n, i].ravel(), self.prediction[n, j].ravel())
+        return Matches(cells, i.ravel(), *rows, self.cost[n, i, j].ravel())
 
 
 class Matches(NamedTuple):
