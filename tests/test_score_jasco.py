@@ -25,7 +25,6 @@ from seldio.scores.jasco import (
     NAN_TEXTS,
     PROMPTS,
     Judged,
-    JudgedRow,
     as_text,
     grouped,
     judged,
@@ -86,7 +85,7 @@ def test_eval_py_is_reproduced(official: Kept) -> None:
     cases = goldens(official)
     assert len(cases) >= 23
     for case in cases:
-        pairs = [JudgedRow(str(id) or None, judge_text) for id, judge_text in case["rows"]]
+        pairs = [(str(id) or None, judge_text) for id, judge_text in case["rows"]]
         calls: list[int] = []
 
         def second(number: int, calls: list[int] = calls, reply: str = case["postprocess_reply"]) -> str:
@@ -94,24 +93,24 @@ def test_eval_py_is_reproduced(official: Kept) -> None:
             return reply
 
         result = as_official(pairs, second)
-        printed = " | ".join(result.printed().splitlines())
+        lines = [] if result.best_mean is None else [f"best-mean :  {result.best_mean}"]
+        shares = zip(("Audio", "Both", "Speech"), result.shares or (), strict=bool(result.shares))
+        printed = " | ".join([*lines, *(f"{name}-Oriented % :  {share}" for name, share in shares)])
         printed += f" EXC {result.crash}" if result.crash else ""
         assert case["stdout"] == printed, case["note"]
         assert case["llm_calls"] == len(calls) == len(result.reasked), case["note"]
 
 
 def test_a_rating_is_carried_over_items() -> None:
-    result = as_official(
-        [JudgedRow("1", GOOD), JudgedRow("2", "no rating\nOrientation: Good"), JudgedRow("3", text(1, "Good"))]
-    )
-    assert ((1,), {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
+    result = as_official([("1", GOOD), ("2", "no rating\nOrientation: Good"), ("3", text(1, "Good"))])
+    assert ([1], {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
 
 
 @pytest.mark.parametrize("cell", sorted(NAN_TEXTS))
 def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
-    result = as_official([JudgedRow("1", cell), JudgedRow("1", GOOD)])
+    result = as_official([("1", cell), ("1", GOOD)])
     assert "TypeError: argument of type 'numpy.float64' is not iterable" == result.crash
-    assert as_official([JudgedRow(cell, text(0, "Good")), JudgedRow("1", GOOD)]).best_mean == 2.0
+    assert as_official([(cell, text(0, "Good")), ("1", GOOD)]).best_mean == 2.0
 
 
 @given(st.lists(st.sampled_from(["1", "2", "10", "1.0", "01", "x", " 2", "", "NA", "1e1", "-3"]), max_size=8))
@@ -358,17 +357,15 @@ def verdict(rating: int, orientation: str) -> dict[str, Any]:
 
 def test_a_judge_is_asked() -> None:
     asked: list[JudgeRequest] = []
+    special = {
+        "3/1": Reply("3/1", None, '{"rating": 2, "orientation": "Both"}', error="it answers another request"),
+        "4/1": Reply("4/1", None, failed=True, error="down"),
+        "7/8": Reply("7/8", verdict(2, "Both"), "…"),
+    }
 
     def judge(requests: Sequence[JudgeRequest]) -> list[Reply]:
         asked.extend(requests)
-        return [
-            Reply(each.id, None, '{"rating": 2, "orientation": "Both"}', error="it answers another request")
-            if each.id == "3/1"
-            else Reply(each.id, None, failed=True, error="down")
-            if each.id == "4/1"
-            else Reply(each.id, verdict(2, "Both") if each.id == "7/8" else verdict(1, "Audio-Oriented"), "…")
-            for each in requests
-        ]
+        return [special.get(each.id, Reply(each.id, verdict(1, "Audio-Oriented"), "…")) for each in requests]
 
     found = whole(other="")
     found[8] = found[8].model_copy(update={"prediction": "  "})
@@ -423,10 +420,7 @@ def test_the_request() -> None:
     assert request(other).key() != sent.key()
 
 
-DIGESTS = {
-    "readme": "022a9e39c735b2c3",
-    "eval.py": "8a84f16233486f5b",
-}
+DIGESTS = {"readme": "022a9e39c735b2c3", "eval.py": "8a84f16233486f5b"}
 
 
 @pytest.mark.parametrize("prompt", DIGESTS)

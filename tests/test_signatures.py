@@ -21,17 +21,8 @@ from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, Interval, ScoreReport, Table, WeakInterval
 from seldio.scores.signatures import Signature, judged_by
 
-ASKED = [
-    {
-        "id": f"q{n}",
-        "audio": [f"{n}.wav"],
-        "task": "sound",
-        "question": "?",
-        "options": ["rain", "dog"],
-        "answer": "rain",
-    }
-    for n in range(6)
-]
+QUESTION = {"task": "sound", "question": "?", "options": ["rain", "dog"], "answer": "rain"}
+ASKED = [{"id": f"q{n}", "audio": [f"{n}.wav"], **QUESTION} for n in range(6)]
 SAID = [{"id": f"q{n}", "prediction": "rain" if n % 2 else "dog"} for n in range(6)]
 
 

@@ -12,13 +12,15 @@ from typing import Any
 
 import yaml
 
-from seldio.check.allowed import ALLOWED
 from seldio.check.reference import load
 from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every
 from seldio.rules import CATALOGUE, findings, registry
+from seldio.rules.base import code_of, columns_of
+from seldio.rules.labels import ROW_RULES
+from seldio.rules.misreadings import FILE_RULES
 from seldio.rules.registry import ListedRule
 from seldio.text import printable
 
@@ -43,6 +45,30 @@ SEVERITIES = {
     "info": "good to know",
 }
 REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
+#: The columns that rules for labels need.
+COLUMNS = {code_of(check): columns_of(check) for check in (*FILE_RULES, *ROW_RULES)}
+#: Of what repairs may do, whose changes how values are spelled, and what others change.
+SPELLED, SPELLING = "spelling", {
+    "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN138", "SYN503",
+}  # fmt: skip
+CHANGED = {
+    "LAB103": {"values": "azimuth wrapped"},
+    "LAB201": {"order": "by frame"},
+    "LAB202": {"rows": "repeated ones go"},
+    "LAB301": {"values": "azimuth radians to degrees, elevation radians to degrees"},
+    "LAB303": {"values": "azimuth wrapped"},
+    "LAB304": {"values": "azimuth exchanged, elevation exchanged", "columns": "exchanged"},
+    "LAB305": {"values": "class_id less 1"},
+    "LAB308": {"values": "distance metres and centimetres"},
+    "LAB316": {"values": "frame seconds to frames"},
+    "LAB320": {"values": "frame exchanged, class_id exchanged", "columns": "exchanged"},
+    "QAI121": {"values": "answer letter or text of the same option"},
+    "QAI128": {"values": "answer letter or text of the same option"},
+    "SYN114": {"columns": "one goes"},
+    "SYN124": {"columns": "an empty one goes"},
+    "SYN125": {"columns": "halves joined"},
+    "SYN145": {"columns": "one goes"},
+}
 CASES = ROOT / "tests/cases/rules"
 #: How many names of files are shown, and from how many bytes on their size.
 MOST, LARGE = 12, 10**9
@@ -65,11 +91,11 @@ def pages() -> Iterator[tuple[str, str]]:
 def repairs() -> dict[str, str]:
     """The list of what each repair may do, by the name of its place in a page."""
     rows = []
-    for rule in sorted((CATALOGUE[one] for one in ALLOWED), key=lambda rule: (rule.fix, rule.code)):
-        allowed = ALLOWED[rule.code]
+    fixable = [rule for rule in CATALOGUE.values() if rule.fix != "none"]
+    for rule in sorted(fixable, key=lambda rule: (rule.fix, rule.code)):
         option = "`--fix`" if rule.fix == "safe" else "`--unsafe-fixes`"
-        values = [one.name if field == "all" else f"{field} {one.name}" for field, one in allowed.values.items()]
-        rest = (", ".join(values) or "kept", allowed.rows, allowed.columns, allowed.order)
+        allowed = {"values": SPELLED if rule.code in SPELLING else "kept"} | CHANGED.get(rule.code, {})
+        rest = [allowed.get(what, "kept") for what in ("values", "rows", "columns", "order")]
         rows.append((f"[{rule.code}](../reference/rules/{rule.code}.md)", option, rule.summary, *rest))
     head = ("rule", "option", "what", "values", "rows", "columns", "order")
     return {"repairs": "\n".join(table(head, rows)).rstrip()}
@@ -98,7 +124,7 @@ def _index() -> str:
 
 def _page(rule: Rule) -> str:
     family, what = FAMILIES[rule.code[:3]]
-    needs = ", ".join(f"`{name}`" for name in sorted(rule.needs))
+    needs = ", ".join(f"`{name}`" for name in COLUMNS.get(rule.code, ()))
     lines = [rule.summary.replace("``", "`"), ""]
     lines += facts(
         ("Severity", f"{rule.severity.value} ({SEVERITIES[rule.severity.value]})"),
@@ -280,7 +306,7 @@ def index_file() -> dict[str, str]:
     order = {f"seldio.rules.{name}": number for number, name in enumerate(registry.FAMILIES)}
     for module in order:
         import_module(module)
-    own = [ListedRule.of(rule) for code, rule in registry._LOADED.items() if code in registry.READER_RULES or rule.url]
+    own = [ListedRule.of(rule) for rule in registry._LOADED.values() if rule.check is not None and rule.url]
     own.sort(key=lambda one: order.get(one.module, -1))
     rows = (json.dumps(one if one.explains else one[:-1], ensure_ascii=False) for one in own)
     return {"src/seldio/rules/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}

@@ -158,7 +158,6 @@ class Rule:
             ``rules/pages/CODE.md``, that of a rule from outside is its docstring.
         subject: the classes of what *check* looks at; empty for what readers report.
         needs: of labels, the columns without which it has nothing to say.
-        lacks: of labels, of those that have *needs*, columns that make the rule unnecessary.
         explains: beginnings of the codes of findings that one of this rule accounts for, see
             :func:`seldio.rules.unexplained`.
         url: the address of its page; that in the documentation for rules of seldio, none for other rules.
@@ -171,7 +170,6 @@ class Rule:
     check: Callable[..., Iterator[Finding]] | None = None
     subject: tuple[str, ...] = ()
     needs: frozenset[str] = frozenset()
-    lacks: frozenset[str] = frozenset()
     explains: tuple[str, ...] = ()
     url: str | None = None
 

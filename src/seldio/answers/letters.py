@@ -69,7 +69,7 @@ class Letter:
 
 
 def letter_of(text: str) -> Letter | None:
-    """The letter that an answer gives; None where it gives none, or more than one."""
+    """Return the letter that an answer gives; None where it gives none, or more than one."""
     text = stripped(text)
     if alone := _RE.whole.fullmatch(text):
         return Letter(alone[1], "alone")
@@ -78,21 +78,22 @@ def letter_of(text: str) -> Letter | None:
     if answers := list(_RE.answered.finditer(text)):
         return _single(text, answers[-1], "answer word")
     if first := _RE.first.match(text):
-        labels = {_folded(found) for found in _RE.label.findall(text)}
-        return (_single(text, first, "first") if labels <= {_folded(first[1])} else None) or _only_in(text)
+        labels = {_folded(label) for label in _RE.label.findall(text)}
+        letter = _single(text, first, "first") if labels <= {_folded(first[1])} else None
+        return letter or _only(text)
     named = [*_RE.named.finditer(text), *_RE.stated.finditer(text)]
     if len({_folded(_letter(match)) for match in named}) == 1:
         return _single(text, named[0], "named")
-    return None if named else _only_in(text)
-
-
-def _only_in(text: str) -> Letter | None:
-    """The only letter of a short text, or of the last sentence of a long one."""
-    return _only(text if len(text.split()) <= _SHORT else _RE.sentence_end.split(text.strip())[-1])
+    return None if named else _only(text)
 
 
 def _only(text: str) -> Letter | None:
-    """The letter that is left where the others are denied: it must end its sentence, or its reason follows."""
+    """Return the letter of a short text, or of the last sentence, where the others are denied.
+
+    It must end its sentence, or its reason follows.
+    """
+    if len(text.split()) > _SHORT:
+        text = _RE.sentence_end.split(text.strip())[-1]
     if _RE.open.search(text):
         return None
     meant: dict[str, re.Match[str]] = {}

@@ -283,16 +283,6 @@ def _ends(head: bytes, tail: bytes) -> bytes:
     return (head[: head.rfind(b"\n") + 1] or head) + tail[tail.find(b"\n") + 1 :]
 
 
-def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
-    """What is looked at of the label files of some parts, to say what they are: all of a small dataset."""
-    size, files = sum(part.size for part in found), sum(len(part.files) for part in found)
-    room = size if size <= EVIDENCE else max(_ROWS, ENDS // files)
-    for file in (file for part in found for file in part.texts(lambda _: None)):
-        text = in_utf8(file, lambda _: None)
-        data = text.data if len(text.data) <= room else _ends(text.data[: room // 2], text.data[-(room // 2) :])
-        yield dataclasses.replace(text, data=data)
-
-
 def _labels_by_layout(
     found: _FileEvidence, chosen: Format | None, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None = None
 ) -> tuple[list[Part], list[Entry]]:

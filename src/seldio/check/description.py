@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
 from seldio.catalogues.parts import Part
-from seldio.check.facts import item_counts, total
+from seldio.check.facts import LabelFacts, item_counts
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
@@ -113,16 +113,16 @@ def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
 
 def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
     """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
-    format, files = labels.format, [file for one in labels.rows for file in one.files]
-    facts = total(one.facts for one in labels.rows)
+    format, parts = labels.format, labels.reading.parts
+    facts = LabelFacts.of(labels.reading.table, format.hop)
     return {
         "evidence": "chosen with --format" if labels.named else labels.evidence,
         "format": format.name,
         "title": format.title,
         "vocabulary": short(format.vocabulary),
-        "files": list(dict.fromkeys(file.path for file in files)),
-        "clips": len(files),
-        "silent_clips": sum(file.readable and not file.rows and file.path not in unread for file in files),
+        "files": list(dict.fromkeys(part.file.path for part in parts)),
+        "clips": len(parts),
+        "silent_clips": sum(part.readable and not part.rows and part.file.path not in unread for part in parts),
         "rows": facts.rows,
         "columns": list(facts.columns),
     } | facts.counts(format.hop, format.vocabulary)

@@ -1,11 +1,10 @@
-"""Counts of labels, of questions and of predictions; those of labels add up."""
+"""Counts of labels, of questions and of predictions."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,14 +46,6 @@ class MapTotals:
         ends = float(peaks.min()), float(peaks.sum()), float(peaks.max())
         return cls(len(starts), filled, len(spots), int(sizes.max()), ends)
 
-    def __add__(self, other: MapTotals) -> MapTotals:
-        """Those of both."""
-        (low, total, high), (low2, total2, high2) = self.peaks, other.peaks
-        return MapTotals(
-            self.rows + other.rows, self.polygons + other.polygons, self.points + other.points,
-            max(self.most, other.most), (min(low, low2), total + total2, max(high, high2)),
-        )  # fmt: skip
-
     def counts(self) -> dict[str, Any]:
         """Rows with a map, polygons, points and the energy of peaks."""
         found: dict[str, Any] = {"rows": self.rows, "polygons": self.polygons, "points": self.points}
@@ -66,7 +57,7 @@ class MapTotals:
 
 @dataclasses.dataclass(frozen=True)
 class LabelFacts:
-    """Counts of event frames; two of them add up where no clip is in both."""
+    """Counts of event frames."""
 
     rows: int
     columns: tuple[str, ...]  # all but the clip
@@ -96,20 +87,6 @@ class LabelFacts:
             facts = dataclasses.replace(facts, maps=MapTotals.of(table["segmentation"]))
         return facts
 
-    def __add__(self, other: LabelFacts) -> LabelFacts:
-        """Those of both."""
-        classes = None if self.classes is None and other.classes is None else _sum(self.classes, other.classes)
-        return LabelFacts(
-            self.rows + other.rows,
-            (*self.columns, *(name for name in other.columns if name not in self.columns)),
-            self.frames + other.frames,
-            max((n for n in (self.last_frame, other.last_frame) if n is not None), default=None),
-            None if self.events is None or other.events is None else self.events + other.events,
-            _sum(self.overlaps, other.overlaps),
-            classes,
-            self.maps + other.maps if self.maps and other.maps else self.maps or other.maps,
-        )
-
     def counts(self, hop: Fraction, classes: str) -> dict[str, Any]:
         """Events, seconds of sound, overlaps, and event frames of each class of the list *classes*."""
         found: dict[str, Any] = {}
@@ -129,14 +106,6 @@ class LabelFacts:
 def _tally(values: Any) -> dict[int, int]:
     there, counts = np.unique(values, return_counts=True)
     return dict(zip(there.tolist(), counts.tolist(), strict=True))
-
-
-def _sum(one: Mapping[Any, int] | None, other: Mapping[Any, int] | None) -> dict[Any, int]:
-    """How often each value stands in both, in the order in which they come first."""
-    total = dict(one or {})
-    for value, count in (other or {}).items():
-        total[value] = total.get(value, 0) + count
-    return total
 
 
 # --- questions and predictions ---------------------------------------------------------------------
@@ -209,8 +178,3 @@ def evidence_of(reading: ItemReading) -> str:
     if columns and isinstance(header, (list, tuple)):
         return f"its header has {sum(name in header for name in columns)} of {len(columns)} columns"
     return "the keys of its records"
-
-
-def total(facts: Iterable[LabelFacts | None]) -> LabelFacts:
-    """The sum of facts, of which there are some."""
-    return reduce(lambda one, other: one + other, (one for one in facts if one is not None))

@@ -1,8 +1,9 @@
 """Repair label files: what is safe, and, if asked, what is a good guess.
 
-A fix works on the text of a file, line by line, and only for rules that found something in it. What no fix touches
-stays byte for byte as it is; fixing twice changes nothing. On disk: check, fix, and check again until nothing changes;
-then each file is written once.
+A *safe* repair writes what was read: values are spelled otherwise, and each of them reads as before. An *unsafe* one is
+one named change of a whole set. What is in doubt is repaired by neither, and :func:`admitted` says so in the report. A
+repair works on the text of a file, line by line; what it does not touch stays byte for byte, and repairing twice
+changes nothing. On disk: check, repair, and check again until nothing changes; then each file is written once.
 """
 
 from __future__ import annotations
@@ -11,36 +12,186 @@ import dataclasses
 import difflib
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from seldio.check import gate
-from seldio.check.allowed import ALLOWED, number, within
-from seldio.check.validation import Examined
+from seldio import geometry
+from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
+from seldio.findings import SINGLY, Finding, Severity
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
+from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
 from seldio.rules import CATALOGUE
 from seldio.text import Displayed, plural, printable
 
-#: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
-ROUNDS = 6
-#: The rules whose repair writes answers in the form of their format.
-FORMS = ("QAI121", "QAI128")
+if TYPE_CHECKING:
+    from seldio.check.validation import Examined
 
-#: Checks all sources again, with these contents instead of those on disk.
-Check = Callable[[Mapping[str, bytes]], list[Examined]]
+# --- what a repair rests on --------------------------------------------------------------------------------
+
+Meant = Callable[[float, Dialect], float]
+
+
+class Repair(NamedTuple):
+    """What the repair of a rule rests on, and what it does to the values of rows."""
+
+    #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
+    #: some files of the whole set have the fault
+    premise: Literal["layout", "file", "set"]
+    meant: Mapping[str, Meant] = MappingProxyType({})  # by field, the value that is meant by the one that is written
+    unit: bool = False  # whether it is in another unit, so that it is written as its column asks for it
+    exchanged: tuple[str, str] | None = None  # columns
+    least: int = 0  # rows of a set from which on its content tells the format, if nobody names that
+
+
+def _wrapped(azimuth: float, dialect: Dialect) -> float:
+    return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
+
+
+def _degrees(radians: float, _: Dialect) -> float:
+    return math.degrees(radians)
+
+
+def _scaled(distance: float, dialect: Dialect) -> float:
+    if distance == dialect.unknown_distance:
+        return distance
+    return distance * 100 if dialect.metre == 100 else distance / 100
+
+
+#: The repairs that rest on something, by rule; those of other rules change how values are spelled.
+CHANGES: dict[str, Repair] = {
+    "LAB103": Repair("file", {"azimuth": _wrapped}),
+    "LAB201": Repair("file"),
+    "LAB202": Repair("file"),
+    "LAB301": Repair("set", {"azimuth": _degrees, "elevation": _degrees}, unit=True),
+    "LAB303": Repair("file", {"azimuth": _wrapped}),
+    "LAB304": Repair("set", exchanged=("azimuth", "elevation")),
+    "LAB305": Repair("set", {"class_id": lambda number, _: number - 1}, least=50),
+    "LAB308": Repair("set", {"distance": _scaled}, unit=True, least=50),
+    "LAB316": Repair("set"),
+    "LAB320": Repair("set", exchanged=("frame", "class_id")),
+    "SYN111": Repair("layout"),
+    "SYN112": Repair("layout"),
+    "SYN114": Repair("set"),
+    "SYN124": Repair("layout"),
+    "SYN125": Repair("set"),
+    "SYN145": Repair("set"),
+}
+
+
+def _wraps(code: str) -> bool:
+    """Whether a rule is about directions that stay where they are when its repair counts them otherwise."""
+    return code in CHANGES and CHANGES[code].meant.get("azimuth") is _wrapped
+
+
+# --- what is in doubt --------------------------------------------------------------------------------------
+
+#: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
+_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
+#: Metres that the farthest of all sources is beyond.
+_NEAREST = 0.25
+#: Share of the rows of a file from which on what is wrong with them is a fault of the format.
+_MANY = 0.05
+
+
+def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[Finding]:
+    """*findings*, of which those stay fixable whose repair nothing puts in doubt; the others say what does."""
+    reasons: dict[int, str] = {}
+    for group in groups:
+        places = [place for place, finding in enumerate(findings) if finding.path in group.files]
+        fixable = [place for place in places if findings[place].fixable]
+        doubts = _doubts(group, [findings[place] for place in places]) if fixable else {}
+        for code in {findings[place].code for place in fixable} & CHANGES.keys():
+            alike = {place: findings[place] for place in fixable if findings[place].code == code}
+            shared = _doubt_of_all(group, code, alike.values())
+            for place, finding in alike.items():
+                where = {finding.path} if CHANGES[code].premise == "file" else group.files.keys()
+                against = sorted(other for other, paths in doubts.items() if other != code and paths & where)
+                if not group.named and (reason := _another_format(group, code)) is not None:
+                    reasons[place] = f"{reason}: --format {group.format.name} says that it is not so"
+                elif against:
+                    reasons[place] = f"not repaired because of {', '.join(against)}: the format is in doubt"
+                elif shared is not None:
+                    reasons[place] = shared
+    return [
+        _unrepaired(finding, reasons[place]) if place in reasons else finding for place, finding in enumerate(findings)
+    ]
+
+
+def _unrepaired(finding: Finding, reason: str) -> Finding:
+    hints = [hint for hint in (finding.hint or "").split("; ") if hint and "--unsafe-fixes" not in hint]
+    return dataclasses.replace(finding, fixable=False, hint="; ".join([*hints, reason]))
+
+
+def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
+    """By code, the files in which a finding speaks against the format that they are read as."""
+    doubts: dict[str, set[str]] = defaultdict(set)
+    places: Counter[tuple[str, str]] = Counter()
+    for finding in findings:
+        places[finding.code, finding.path] += finding.count
+        rows = group.files[finding.path].rows if finding.path in group.files else 0
+        error = finding.severity is Severity.ERROR
+        whole = finding.code in _AGAINST or (error and finding.code.startswith("LAB3"))
+        often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows)
+        wrong = error and CATALOGUE[finding.code].fix != "safe"
+        if not _wraps(finding.code) and (whole or (often and wrong)):
+            doubts[finding.code].add(finding.path)
+    return doubts
+
+
+def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
+    """Why the fault of *alike* may be none of the whole set, or none of directions; None where it is."""
+    if _wraps(code):
+        low, high = (float(limit(group.labels.column("azimuth"), initial=0)) for limit in (np.min, np.max))
+        gradians = -200 <= low < -180 and 180 < high <= 200
+        if gradians or max(-low, high) > 360:
+            return f"not repaired, as azimuths from {low:g} to {high:g} may not be degrees"
+        return None
+    if CHANGES[code].premise != "set":
+        return None
+    filled = {path for path, part in group.files.items() if part.file.data.strip()}
+    if lacking := len(filled.difference(finding.path for finding in alike)):
+        have = f"{len(filled) - lacking:,} of {len(filled):,} files"
+        return f"not repaired, as only {have} have it: repair those separately"
+    if len({(finding.excerpt or "")[: (finding.column or 1) - 1].count(",") for finding in alike}) > 1:
+        return "not repaired, as it is a different column in other files"
+    return None
+
+
+def _another_format(group: LabelGroup, code: str) -> str | None:
+    """Why the files may be of another format; None where they cannot."""
+    format = group.format
+    if not isinstance(format, Dialect):
+        return None
+    fields = [part.field for part in format.columns]
+    for other in DIALECTS:
+        more = [part.field for part in other.columns]
+        if code == "SYN124" and more == [*fields, "distance"]:
+            return f"or else the distances of {other.name} are missing"
+        longer = len(more) == len(fields) + 1 and set(more) > set(fields)
+        if code == "LAB308" and longer and other.metre != format.metre:
+            return f"or else a column of {other.name} is missing"
+    near = format.metre is not None and group.labels.has("distance")
+    if code == "LAB304" and near and np.nanmax(group.labels.column("distance")) < _NEAREST:
+        return "not repaired, as its distances do not look like distances, so the format is in doubt"
+    if len(group.labels) < CHANGES[code].least:
+        return f"not repaired, as {plural(len(group.labels), 'row')} may be of another format"
+    return None
+
+
+# --- the text of a file --------------------------------------------------------------------------------------
 
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-_PLAIN = cells.PATTERNS["real"]
 _LINE_ENDS = {"SYN105", "SYN106", "SYN107"}
 
 
@@ -68,246 +219,265 @@ class Fixed(Displayed):
                 yield r"\ No newline at end of file"
 
 
-class Line(NamedTuple):
-    """A line and how it ends: LF, CR LF, CR, or not at all."""
-
-    text: str
-    end: str
-
-
-def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
-    """The codes that can be repaired, with guesses if *unsafe*, in the order of their repair.
-
-    Text comes before meaning, meaning (radians, swapped columns) before ranges and rounding.
-    """
-    wanted = ("safe", "unsafe") if unsafe else ("safe",)
-    known = {code for code in codes if code in CATALOGUE and CATALOGUE[code].fix in wanted}
-    if "SYN113" in codes:  # what the header says against the columns would be lost with it
-        known.discard("SYN111")
-    return sorted(known, key=lambda code: (code[:3] != "SYN", code[:4] != "LAB3", code))
-
-
-def fix(path: str, data: bytes, dialect: LabelFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
-    """Repair a file of *dialect* in which rules *codes* found something."""
-    todo = fixable(codes, unsafe)
-    try:
-        text = _decoded(data) if "SYN102" in todo else data.decode()
-    except UnicodeDecodeError:  # no fix for that, and none without it
-        return Fixed(path, data, data, ())
-    mark = _MARK if text.startswith(_MARK) else ""
-    text = text[len(mark) :]
-    if not isinstance(dialect, Dialect):
-        fixed = dialect.repaired(text, todo)
-    else:
-        if not set(todo) <= _LINE_ENDS:
-            text = diagnosis.repaired(text, dialect, todo)
-        fixed = _fixed(text, dialect, todo)
-    after = (("" if "SYN103" in todo else mark) + fixed).encode()
-    return Fixed(path, data, after, tuple(todo) if after != data else ())
-
-
 def _decoded(data: bytes) -> str:
     """The text of a file in UTF-16 or UTF-8."""
     text = cells.from_utf16(data)
     return data.decode() if text is None else text
 
 
-def _fixed(text: str, dialect: Dialect, todo: list[str]) -> str:
+def fix(path: str, data: bytes, format: LabelFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
+    """Repair a file in which rules *codes* found something, with guesses if *unsafe*."""
+    kinds = ("safe", "unsafe") if unsafe else ("safe",)
+    todo = {code for code in codes if code in CATALOGUE and CATALOGUE[code].fix in kinds}
+    if "SYN113" in codes:  # what the header says against the columns would be lost with it
+        todo.discard("SYN111")
+    # text comes before meaning, meaning (radians, swapped columns) before ranges and rounding
+    ordered = sorted(todo, key=lambda code: (code[:3] != "SYN", code[:4] != "LAB3", code))
+    try:
+        text = _decoded(data) if "SYN102" in todo else data.decode()
+    except UnicodeDecodeError:  # no repair for that, and none without it
+        return Fixed(path, data, data, ())
+    mark = _MARK if text.startswith(_MARK) else ""
+    text = text[len(mark) :]
+    if isinstance(format, Dialect):
+        text = text if todo <= _LINE_ENDS else diagnosis.repaired(text, format, ordered)
+        text = _with_rows_repaired(text, format, ordered)
+    else:
+        text = format.repaired(text, ordered)
+    after = (("" if "SYN103" in todo else mark) + text).encode()
+    return Fixed(path, data, after, tuple(ordered) if after != data else ())
+
+
+def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> str:
     """*text* with the rows that rules for labels found changed, and with the line ends of the format."""
-    lines = [Line(line.rstrip("\r\n"), line[len(line.rstrip("\r\n")) :]) for line in _LINE.findall(text)]
-    final = not lines or bool(lines[-1].end)
-    newline = next((line.end for line in lines if line.end), dialect.newline)
-    lines = [Line(line.text, line.end or newline) for line in lines]
-    first = next((number for number, line in enumerate(lines) if line.text.strip()), 0)
-    start = first + 1 if lines and diagnosis.headed_by(lines[first].text, dialect.header) else 0
-    for code in todo:
+    lines: list[str] = _LINE.findall(text)
+    if not lines:
+        return text
+    final = lines[-1].endswith(("\r", "\n"))
+    newline = _end(lines[0]) or dialect.newline
+    lines[-1] += "" if final else newline
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    start = first + diagnosis.headed_by(lines[first].rstrip("\r\n"), dialect.header)
+    start = start if start > first else 0
+    for code in codes:
         if code == "LAB201":
             lines[start:] = _sorted(lines[start:], dialect)
         elif code == "LAB202":
             lines[start:] = _without_duplicates(lines[start:], dialect)
-        elif code[:3] == "LAB" and code not in CODES:  # the diagnosis mends a shape
-            lines[start:] = [Line(_changed(line.text, dialect, code), line.end) for line in lines[start:]]
-    if _LINE_ENDS & set(todo):
-        lines = [Line(line.text, dialect.newline) for line in lines]
-    fixed = "".join(line.text + line.end for line in lines)
-    return fixed if final or not lines else fixed.removesuffix(lines[-1].end)
+        elif code.startswith("LAB") and code not in CODES:  # the diagnosis mends a shape
+            lines[start:] = [_changed(line, dialect, code) for line in lines[start:]]
+    if _LINE_ENDS & {*codes}:
+        lines = [line.rstrip("\r\n") + dialect.newline for line in lines]
+    if not final:
+        lines[-1] = lines[-1].removesuffix(_end(lines[-1]))
+    return "".join(lines)
 
 
-def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
+def _end(line: str) -> str:
+    """How a line ends: LF, CR LF, CR, or not at all."""
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _number(cell: str) -> float | None:
+    text = cell.strip()
+    return float(text) if cells.PATTERNS["real"].fullmatch(text.encode()) else None
+
+
+def _sorted(lines: list[str], dialect: Dialect) -> list[str]:
     """Rows by frame, in file order inside a frame; a blank line stays behind the row before it.
 
     As they are if a line has no frame number, or leaves a quote open: nobody knows where it belongs.
     """
     at, keys = dialect.index("frame") or 0, [-math.inf]
     for line in lines:
-        frame = number("".join(line.text.split(",")[at : at + 1]))
-        if (frame is None and line.text.strip()) or line.text.count('"') % 2:
+        frame = _number("".join(line.split(",")[at : at + 1]))
+        if (frame is None and line.strip()) or line.count('"') % 2:
             return lines
         keys.append(keys[-1] if frame is None else frame)
     return [lines[place] for place in sorted(range(len(lines)), key=keys[1:].__getitem__)]
 
 
-def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:
+def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
     """The first of rows whose numbers are equal."""
-    seen: set[tuple[float | str, ...]] = set()
-    kept = []
+    first_lines: dict[tuple[float | str, ...], str] = {}
+    rows = []
     for line in lines:
-        key = tuple(cell.strip() if (value := number(cell)) is None else value for cell in line.text.split(","))
-        if key not in seen or len(key) != len(dialect.columns):
-            kept.append(line)
-        seen.add(key)
-    return kept
+        cells_of_line = line.split(",")
+        numbers = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in cells_of_line)
+        if first_lines.setdefault(numbers, line) is line or len(numbers) != len(dialect.columns):
+            rows.append(line)
+    return rows
 
 
-def _changed(text: str, dialect: Dialect, code: str) -> str:
+def _changed(line: str, dialect: Dialect, code: str) -> str:
     """A row with the values that are meant; spaces before them stay.
 
     In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
     """
-    row = text.split(",")
+    row, change = line.rstrip("\r\n").split(","), CHANGES[code]
     if len(row) != len(dialect.columns):
-        return text
-    values = ALLOWED[code].values
-    if ALLOWED[code].columns == "exchanged":
-        one, other = (dialect.index(field) or 0 for field in values)
-        row[one], row[other] = row[other], row[one]
-    for field, change in values.items():
+        return line
+    if change.exchanged is not None:
+        left, right = (dialect.index(field) or 0 for field in change.exchanged)
+        row[left], row[right] = row[right], row[left]
+    for field, meant_by in change.meant.items():
         at = dialect.index(field)
-        value = number(row[at]) if at is not None and change.meant is not None else None
-        if at is None or change.meant is None or value is None or (new := change.meant(value, dialect)) == value:
+        value = _number(row[at]) if at is not None else None
+        if at is None or value is None or (meant := meant_by(value, dialect)) == value:
             continue
         kind, space = dialect.columns[at].kind, row[at][: len(row[at]) - len(row[at].lstrip())]
         if not change.unit:
             decimals = max(0, -int(Decimal(row[at].strip()).as_tuple().exponent))
-            row[at] = f"{space}{new + 0.0:.{decimals}f}"
+            row[at] = f"{space}{meant + 0.0:.{decimals}f}"
         elif kind in ("whole", "int"):  # rounded, never cut off
-            row[at] = f"{space}{int(np.rint(new))}"
+            row[at] = f"{space}{int(np.rint(meant))}"
         else:
-            row[at] = space + (f"{new + 0.0:.3f}" if kind.startswith("real3") else repr(new + 0.0))
-    return ",".join(row)
+            row[at] = space + (f"{meant + 0.0:.3f}" if kind.startswith("real3") else repr(meant + 0.0))
+    return ",".join(row) + _end(line)
 
 
 # --- on disk ---------------------------------------------------------------------------------------
+
+#: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
+ROUNDS = 6
+#: The rules whose repair writes answers in the form of their format.
+FORMS = ("QAI121", "QAI128")
+#: Checks all sources again, with these contents instead of those on disk.
+Check = Callable[[Mapping[str, bytes]], "list[Examined]"]
 
 
 def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fixed]:
     """What a repair changes in each file; writes nothing.
 
-    A change that the gate refuses is not made.
+    Each change is tried in memory. One after which a file is in doubt is not made.
     """
     changes: dict[str, Fixed] = {}
-    kept: set[str] = set()  # files that stay as they are
+    untouched: set[str] = set()
     careful: set[str] = set() if unsafe else {path for one in examined for path in one.local}  # safe repairs alone
     for _ in range(2 * ROUNDS):
-        fixed = [one for one in _round(examined, careful) if one.path not in kept]
+        fixed = {change.path: change for change in _round(examined, careful) if change.path not in untouched}
         if not fixed:
             break
         tried = dict(changes)
-        for new in fixed:  # two changes of a file, one after the other, are one
-            old = changes.get(new.path, dataclasses.replace(new, codes=()))
-            codes = tuple(dict.fromkeys((*old.codes, *new.codes)))
-            tried[new.path] = dataclasses.replace(new, before=old.before, codes=codes)
+        for path, change in fixed.items():  # two changes of a file, one after the other, are one
+            earlier = changes.get(path, dataclasses.replace(change, codes=()))
+            codes = tuple(dict.fromkeys((*earlier.codes, *change.codes)))
+            tried[path] = dataclasses.replace(change, before=earlier.before, codes=codes)
         then = check({path: change.after for path, change in tried.items()})
-        wrong = gate.refused(examined, then, {new.path: new.codes for new in fixed})
+        unsafe_codes = {path: {code for code in change.codes if _is_unsafe(code)} for path, change in fixed.items()}
+        wrong = _refused(examined, then, unsafe_codes)
         if not wrong:
             changes, examined = tried, then
             continue
-        mine = wrong & {new.path for new in fixed} or {new.path for new in fixed}  # or one moves its neighbors
-        guessed = {new.path for new in fixed if any(CATALOGUE[code].fix == "unsafe" for code in new.codes)} & mine
+        wrong = wrong & fixed.keys() or {*fixed}  # or one moves its neighbors
+        guessed = {path for path in wrong if unsafe_codes[path]}
         careful |= guessed
-        kept |= mine - guessed
+        untouched |= wrong - guessed
     return list(changes.values())
+
+
+def _is_unsafe(code: str) -> bool:
+    return CATALOGUE[code].fix == "unsafe"
+
+
+def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapping[str, set[str]]) -> set[str]:
+    """The files that must stay as they are, of those on which repairs were tried, with *unsafe* ones by path."""
+    old, new = (
+        {path: group.format for one in examined for group in one.labels for path in group.files}
+        for examined in (before, after)
+    )
+    refused = {
+        path
+        for path, format in old.items()
+        if path not in new or not (format == new[path] or means_the_same(format, new[path]))
+    }
+    for one in after:
+        for group in one.labels:
+            guesses = {path: codes for path in group.files if (codes := unsafe.get(path))}
+            whole = any(CHANGES[code].premise == "set" for codes in guesses.values() for code in codes)
+            doubts = _doubts(group, (f for f in one.report.findings if f.path in group.files)) if guesses else {}
+            doubtful = set().union(*doubts.values())
+            refused |= {path for path in guesses if path in doubtful or (whole and doubtful)}
+    return refused
 
 
 def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[Fixed]:
     """The files that can be repaired, each repaired once; those of *careful* without guesses."""
-    codes: dict[str, set[str]] = {}
+    codes: dict[str, set[str]] = defaultdict(set)
+    for finding in (finding for one in examined for finding in one.report.findings if finding.fixable):
+        codes[finding.path].add(finding.code)
     for one in examined:
-        for finding in one.report.findings:
-            if finding.fixable:
-                codes.setdefault(finding.path, set()).add(finding.code)
-    for one in examined:
-        for labels in one.labels:
-            format = labels.format
-            if not (format.repairable or format.own):
-                continue
-            for path in labels.places:
-                if path not in one.local or path not in codes:
-                    continue
-                file, found = labels.text(path), codes[path]
-                if format.own:  # whose cells are left as they are
-                    if "SYN102" in found and file.stored is not None:
-                        yield Fixed(path, file.stored, file.data, ("SYN102",))
-                    continue
-                if (
-                    isinstance(format, Dialect)
-                    and not labels.named
-                    and "SYN112" in found
-                    and not _certain(file, format)
-                ):
-                    found = found - {"SYN112"}
-                fixed = _mended(file, format, found, path not in careful) if found else None
-                if fixed is not None and fixed.codes:
-                    yield fixed
-        asked = {
-            path: code for path, found in codes.items() for code in FORMS
-            if code in found and path in one.local and (path not in careful or CATALOGUE[code].fix == "safe")
-        }  # fmt: skip
-        if asked:
+        for group in one.labels:
+            for path, part in group.files.items():
+                if path in one.local and path in codes:
+                    yield from _mended(part.file, group, codes[path], path not in careful)
+        forms = {
+            path: code
+            for path, found in codes.items()
+            for code in FORMS
+            if code in found and path in one.local and (path not in careful or not _is_unsafe(code))
+        }
+        if forms:
             from seldio.check.answer_repair import with_answers_in_form
-        for path, before, after in with_answers_in_form(one.questions, asked) if asked else ():
-            yield Fixed(path, before, after, (asked[path],))
+
+            for path, before, after in with_answers_in_form(one.questions, forms):
+                yield Fixed(path, before, after, (forms[path],))
+
+
+def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) -> Iterator[Fixed]:
+    """A file repaired, if anything is; not where what is safe would change a value that can be read."""
+    format, stored = group.format, file.data if file.stored is None else file.stored
+    if format.own:  # whose cells are left as they are
+        if "SYN102" in codes and file.stored is not None:
+            yield Fixed(file.path, file.stored, file.data, ("SYN102",))
+        return
+    if not format.repairable:
+        return
+    if "SYN112" in codes and isinstance(format, Dialect) and not group.named and not _certain(file, format):
+        codes = codes - {"SYN112"}
+    fixed = fix(file.path, stored, format, codes)
+    if fixed.codes and not _reads_the_same(file, fixed, format):
+        return
+    if unsafe and isinstance(format, Dialect):
+        guesses = {code for code in codes if _is_unsafe(code)}
+        guessed = fix(file.path, fixed.after, format, guesses, unsafe)
+        fixed = dataclasses.replace(fixed, after=guessed.after, codes=(*fixed.codes, *guessed.codes))
+    if fixed.codes:
+        yield fixed
 
 
 def _certain(file: TextFile, format: Dialect) -> bool:
     """Whether a file without a header can be nothing but *format*: the header says so for good."""
-    found = detect([file])
-    rest = [one for one in found.possible if not means_the_same(one.format, format)]
-    firm = all(one.points < found.candidates[0].points - 2 * MARGIN for one in rest)
-    return found.format is not None and found.format.name == format.name and firm
+    detection = detect([file])
+    others = [candidate for candidate in detection.possible if not means_the_same(candidate.format, format)]
+    firm = all(candidate.points < detection.candidates[0].points - 2 * MARGIN for candidate in others)
+    return detection.format is not None and detection.format.name == format.name and firm
 
 
-def _mended(file: TextFile, format: LabelFormat, codes: set[str], unsafe: bool) -> Fixed | None:
-    """A file repaired; None where what is safe would change a value that can be read.
-
-    A guess that goes beyond what the list says of it is not made.
-    """
-    stored = file.stored if file.stored is not None else file.data
-    fixed = fix(file.path, stored, format, codes)
-    if fixed.codes and not _keeps(file, dataclasses.replace(file, data=fixed.after, stored=None), format, fixed.codes):
-        return None
-    if not isinstance(format, Dialect):
-        return fixed
-    for code in (code for code in fixable(codes, unsafe) if CATALOGUE[code].fix == "unsafe"):
-        tried = fix(file.path, fixed.after, format, {code}, unsafe)
-        if tried.codes and within(fixed.after, tried.after, format, code):
-            fixed = dataclasses.replace(fixed, after=tried.after, codes=(*fixed.codes, code))
-    return fixed
-
-
-def _keeps(before: TextFile, after: TextFile, format: LabelFormat, codes: Collection[str]) -> bool:
-    """Whether all rows that can be read before can be read after, with the same values, in the order of the list."""
+def _reads_the_same(before: TextFile, fixed: Fixed, format: LabelFormat) -> bool:
+    """Whether all rows that can be read before can be read after, with the same values; sorted where they were not."""
+    after = dataclasses.replace(before, data=fixed.after, stored=None)
     old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
     if not set(old.column_names) <= set(new.column_names):
         return len(old) == 0
-    new = new.select(old.column_names)
-    orders = [old]
-    if any(ALLOWED[code].order == "by frame" for code in codes):
-        orders.append(old.take(np.argsort(old["frame"].to_numpy(), kind="stable")))
-    return any(one.equals(new) or _follows(one, new) for one in orders)
+    if "LAB201" in fixed.codes:
+        old = old.take(np.argsort(old["frame"].to_numpy(), kind="stable"))
+    return _follows(old, new.select(old.column_names))
 
 
 def _follows(old: pa.Table, new: pa.Table) -> bool:
     """Whether *new* has the rows of *old* in their order, and maybe others between them."""
-    rows, rest = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in (old, new))
-    return len(old) <= len(new) and all(row in rest for row in rows)
+    if old.equals(new):
+        return True
+    rows, left = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in (old, new))
+    return len(old) <= len(new) and all(row in left for row in rows)
 
 
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     """What to say where a repair changes nothing: that there is nothing to repair, or what stands in the way."""
     left = [finding for one in examined for finding in one.report.findings if finding.fixable]
     packed = Counter(finding.packed for finding in left if finding.packed is not None)
-    guesses = sum(CATALOGUE[finding.code].fix == "unsafe" for finding in left if not finding.packed)
+    guesses = sum(_is_unsafe(finding.code) for finding in left if not finding.packed)
     reasons = []
     if guesses and not unsafe:
         reasons.append(f"{plural(guesses, 'finding needs', 'findings need')} --unsafe-fixes")
@@ -328,9 +498,6 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
         for change in changes:
             write_bytes(local[change.path], change.after)
     current = check({})
-    counts = f"{plural(_count(examined), 'finding')} before, {_count(current):,} left"
+    before, after = (sum(len(one.report.findings) for one in reports) for reports in (examined, current))
+    counts = f"{plural(before, 'finding')} before, {after:,} left"
     return f"Repaired {plural(len(changes), 'file')}: {counts}.", tuple(changes), current
-
-
-def _count(examined: Sequence[Examined]) -> int:
-    return sum(len(one.report.findings) for one in examined)

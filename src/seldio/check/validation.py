@@ -1,25 +1,24 @@
 """Check files: from a path to a report that counts everything and stops at nothing.
 
-A source is cut into parts; of each part the rows are checked by themselves (:mod:`seldio.check.labels`,
-:mod:`seldio.check.items`), wherever that happens; on the sum of what the parts give, rules look at the dataset as a
-whole: its labels together, its folders, its recordings and videos.
+Labels are read as a whole (:mod:`seldio.check.labels`), questions and predictions in parts, wherever that happens
+(:mod:`seldio.check.items`); then rules look at the dataset as a whole: its folders, its recordings and videos.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree, read_tree
-from seldio.check import gate
-from seldio.check.labels import LabelCheck, LabelGroup
+from seldio.check import repair
+from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_zip
@@ -44,10 +43,7 @@ if TYPE_CHECKING:
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
-Checked = TypeVar("Checked")
-#: What rules for recordings and pictures need of the rows; the second part where they listen.
-_KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "class_name", "source")
-#: Bytes of a part that is the whole dataset.
+#: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
 _WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
@@ -124,7 +120,7 @@ def examine(
         package = run.package()
         lent = run.clips.own if run.clips else None
         sets = [Catalogue(one, format, contents=run.changed, lent=lent) for one in run.by_system(package)]
-        parts = [one.parts(size=_WHOLE if rows else None, whole=rows or reference is not run.clips) for one in sets]
+        parts = [run.parts(files) for files in sets]
         goal = run.submission(list(chain(*parts)))
         answers = goal is not None and source.single  # it holds no labels, whatever it looks like
         found += (one for some in sets for one in some.findings if not answers or one.code.startswith("SAF"))
@@ -148,7 +144,7 @@ def examine(
             found += rules.findings(run.ignored(sets[0], whole, count))
         told = chain.from_iterable(rules.unexplained(some, source.path) for some in (found, *apart))
         report = Report(files=count, heard=run.heard)
-        kept = gate.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
+        kept = repair.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
         report.add((settings or Settings()).applied(kept))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
         groups = tuple(chain.from_iterable(one.groups for one in sets if facts))
@@ -210,15 +206,12 @@ class _Checking:
         owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
         return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
-    def checked(
-        self, check: Callable[[Part], tuple[list[Finding], list[Checked]]], some: Sequence[Part], **options: Any
-    ) -> Iterator[list[tuple[Part, Checked]]]:  # fmt: skip
-        """What each part gives, once it has been checked somewhere."""
-        for part, (wrong, rows) in zip(
-            some, parallel_map(check, some, size=attrgetter("size"), **options), strict=True
-        ):
-            self.found += wrong
-            yield [(part, one) for one in rows]
+    def parts(self, files: Catalogue) -> list[Part]:
+        """Labels as a whole, and questions in parts unless all that is read is wanted."""
+        whole = self.rows or self.reference is not self.clips
+        asked = files.parts(size=_WHOLE if self.rows else None, whole=whole)
+        labels = [part for part in files.parts(size=_WHOLE) if part.questions is None]
+        return labels + [part for part in asked if part.questions is not None]
 
     def items(self, parts: Sequence[Part], submitted: bool, labels: bool) -> list[tuple[Part, CheckedItems]]:
         """What questions and predictions give, some of them *submitted* to MERA, perhaps next to *labels*."""
@@ -229,7 +222,11 @@ class _Checking:
         check = ItemCheck(self.reference, submitted, keep=self.rows, facts=self.facts)
         here = self.rows or self.reference is not None or submitted or self.source.kind not in ("file", "folder")
         with memory_given_back():
-            items = list(chain(*self.checked(check, parts, what="checking questions", here=here)))
+            items: list[tuple[Part, CheckedItems]] = []
+            done = parallel_map(check, parts, what="checking questions", size=attrgetter("size"), here=here)
+            for part, (wrong, files) in zip(parts, done, strict=True):
+                self.found += wrong
+                items += [(part, file) for file in files]
             self.found += item_findings(items, self.look, self.reference is not self.clips)
         if not submitted or self.clips is not None:
             check_kind(self.source, self.reference, [one for _, one in items], labels)
@@ -237,11 +234,9 @@ class _Checking:
 
     def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
         """The labels of each system, by format."""
-        check = LabelCheck(None if self.source.exported else _KEPT + _HEARD * self.deep, self.rows, self.facts)
-        parts = list(chain(*systems))
-        here = self.rows or any(part.packed for part in parts)
-        found = self.checked(check, parts, what="checking labels", here=here)
-        return [LabelGroup.of(chain(*islice(found, len(some)))) for some in systems]
+        return [
+            LabelGroup.of(chain.from_iterable(part.labels(self.found.append) for part in parts)) for parts in systems
+        ]
 
     def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:
         """What is wrong with the labels of a system, all of them considered."""

@@ -12,63 +12,56 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 
-from seldio import rules
 from seldio.catalogues.look import Recognised
-from seldio.catalogues.parts import Part, resolved
-from seldio.check.labels import CheckedLabels, LabelGroup, checked
+from seldio.catalogues.parts import resolved
+from seldio.check.labels import LabelGroup
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Rule, Severity
-from seldio.rules.base import Labels
+from seldio.findings import Finding, Severity
+from seldio.reader_rules import READER_RULES
+from seldio.rules.base import Check, code_of
+from seldio.rules.labels import ROW_RULES
 from seldio.text import plural
 
 
 @cache
-def _errors() -> tuple[Rule, ...]:
+def _errors() -> tuple[Check, ...]:
     """Rules for rows that stop; those for whole files account for values out of range even where they only warn."""
-    return tuple(rule for rule in rules.rules_for(Labels) if rule.severity is Severity.ERROR)
+    return tuple(check for check in ROW_RULES if READER_RULES[code_of(check)].severity is Severity.ERROR)
 
 
+#: Rows that are enough to tell what labels mean: they are judged, and further ones by themselves.
+MOST_ROWS = 1_000_000
 #: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
 _DOUBTFUL = frozenset({"LAB313"})
 
 
 @dataclasses.dataclass
 class Faults:
-    """Errors in labels; those of parts of the labels add up."""
+    """Labels with the errors in them; those of parts of the labels add up."""
 
     files: int = 0  # label files that were looked at
     noun: str = "file"  # what the files are
-    #: what each part gave, with the part unless its reading was kept
-    rows: list[tuple[Part | None, CheckedLabels]] = dataclasses.field(default_factory=list)
+    read: list[Recognised] = dataclasses.field(default_factory=list)
     #: the first error of each rule, by its code, of labels that were judged by themselves
     first: dict[str, Finding] = dataclasses.field(default_factory=dict)
     wrong: Counter[str] = dataclasses.field(default_factory=Counter)  # files of these labels with such errors, by code
 
-    def add(self, other: Faults, *parts: Part | None) -> None:
-        """Take in the errors of other labels; *parts*: those that they are of, in order, if they are :meth:`thin`."""
-        of: dict[str, list[Part]] = {}
-        given = [part for part in parts if part is not None]
-        for part in given:
-            for file in part.files:
-                of.setdefault(file.entry.path, []).append(part)
-        for own, one in other.rows:
-            several = of.get(one.files[0].path, []) if one.files else []
-            owner = several.pop(0) if len(several) > 1 else next(iter((*several, *given)), None)  # a table by its rows
-            self.rows.append((own or owner, one))
+    def add(self, other: Faults) -> None:
+        """Take in the errors of other labels; large ones are judged at once, so that memory does not grow with them."""
+        self.read += other.read
         self.files += other.files
         self.noun = other.noun if other.files else self.noun
         self.first = other.first | self.first
         self.wrong += other.wrong
-
-    def thin(self) -> Faults:
-        """The same without the readings, to be kept for many parts: files are read again if it comes to that."""
-        return dataclasses.replace(self, rows=[(part, one.thin()) for part, one in self.rows])
+        if sum(labels.reading.table.num_rows for labels in self.read) > MOST_ROWS:
+            judged = self.alone()
+            self.read, self.first, self.wrong = [], judged.first, judged.wrong
 
     def alone(self) -> Faults:
         """The same, judged now, as if these labels were all there are."""
         first, wrong = dict(self.first), Counter(self.wrong)
-        for labels in LabelGroup.of(self.rows):
-            found = labels.findings()
+        for labels in LabelGroup.of(self.read):
+            found = labels.findings(None, _errors(), resolved(labels.format, labels.reading.table))
             stops = [one for one in found if one.finding.severity is Severity.ERROR or one.finding.code in _DOUBTFUL]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
             wrong.update(code for code, _ in {(one.finding.code, one.file) for one in stops})
@@ -99,20 +92,19 @@ class Faults:
         return counted
 
 
-def vet(found: Iterable[Recognised]) -> Faults:
-    """The errors in labels that were read."""
+def vet(read: Iterable[Recognised]) -> Faults:
+    """Labels that were read, with the errors in them."""
     faults = Faults()
-    for one in found:
-        layout = resolved(one.reading.format, one.reading.table)
-        rows = checked(one, (), keep=True, chosen=_errors(), format=layout)
-        noun = "file" if layout is one.reading.format else "clip"
-        faults.add(Faults(len(rows.files), noun, [(None, rows)]))
+    for labels in read:
+        format = labels.reading.format
+        noun = "file" if resolved(format, labels.reading.table) is format else "clip"
+        faults.add(Faults(len(labels.reading.parts), noun, [labels]))
     return faults
 
 
-def joined(some: Iterable[Faults]) -> Faults:
-    """All errors as one."""
+def joined(parts: Iterable[Faults]) -> Faults:
+    """The errors of several parts as one."""
     every = Faults()
-    for faults in some:
+    for faults in parts:
         every.add(faults)
     return every

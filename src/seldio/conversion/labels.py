@@ -152,7 +152,7 @@ class Survey:
     findings: list[Finding] = dataclasses.field(default_factory=list)
     faults: Faults = dataclasses.field(default_factory=Faults)
 
-    def add(self, other: Survey, portion: Portion) -> None:
+    def add(self, other: Survey) -> None:
         """Take in what a further portion holds."""
         for key, layout in other.layouts.items():
             if key in self.layouts:
@@ -160,7 +160,7 @@ class Survey:
             else:
                 self.layouts[key] = layout
         self.findings += other.findings
-        self.faults.add(other.faults, *portion.parts)
+        self.faults.add(other.faults)
 
     @property
     def columns(self) -> Columns:
@@ -178,7 +178,7 @@ class Surveying:
         """What *portion* holds."""
         survey = Survey()
         found = portion.read(survey.findings)
-        survey.faults = vet(found) if portion.keep else vet(found).thin()
+        survey.faults = vet(found)
         for key, table, format in self.goal.tables(found):
             survey.layouts[key] = self._surveyed(portion, key, table, format)
         return survey
@@ -401,8 +401,8 @@ def _each(work: Callable[[Portion], Done], portions: Sequence[Portion], what: st
 def _surveyed(goal: Goal, portions: Sequence[Portion]) -> Survey:
     survey = Survey()
     done = _each(Surveying(goal), portions, "reading labels")
-    for portion, one in zip(portions, done, strict=True):
-        survey.add(one, portion)
+    for one in done:
+        survey.add(one)
     return survey
 
 

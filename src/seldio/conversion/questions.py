@@ -72,14 +72,14 @@ class QuestionTally:
     unheard: list[str] = dataclasses.field(default_factory=list)  # clips whose recording is not here
     faults: Faults = dataclasses.field(default_factory=Faults)
 
-    def add(self, other: QuestionTally, part: Part) -> None:
-        """Count what was made of *part* too."""
+    def add(self, other: QuestionTally) -> None:
+        """Count what was made of another part too."""
         self.asked += other.asked
         self.skipped += other.skipped
         self.layouts |= other.layouts
         self.splits += other.splits
         self.unheard += other.unheard
-        self.faults.add(other.faults, part)
+        self.faults.add(other.faults)
 
 
 class QuestionBatch(NamedTuple):
@@ -111,7 +111,7 @@ class MakingQuestions:
         faults = vet(found)
         if not self.force and faults.alone().first:
             found = []  # nothing is asked in the end
-        tally = QuestionTally(faults=faults.thin())
+        tally = QuestionTally(faults=faults)
         texts: list[bytes] = []
         keys: list[tuple[Any, ...]] = []
         for table, layout in ((one.reading.table, one.reading.format) for one in found):
@@ -212,9 +212,9 @@ def make_questions(
         made = parallel_map(
             work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
         )
-        for part, batch in zip(found, made, strict=True):
+        for batch in made:
             spool.write(batch.data)
-            tally.add(batch.tally, part)
+            tally.add(batch.tally)
             batches.append(SpooledBatch(batch.lengths, batch.keys))
         forced = tally.faults.settle(options.force)
         kept, masks = _choice(batches, tally, options, module)

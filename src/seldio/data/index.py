@@ -28,7 +28,7 @@ from seldio.catalogues.look import (
 )
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.check.vetting import Faults, vet
+from seldio.check.vetting import vet
 from seldio.conversion.item_inputs import held_items
 from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
@@ -228,9 +228,8 @@ class Index:
     def _read(self, part: Part) -> Mapping[str, ClipLabelFile]:
         """The clips of label files, silent ones too."""
         found: dict[str, ClipLabelFile] = {}
-        faults = Faults()
         read = part.labels(raise_errors)
-        faults.add(vet(read).thin(), part)
+        faults = vet(read)
         entries = entries_by_clip(read, [part])
         held = Counter(entry.path for entry in entries.values())
         for reading in (one.reading for one in read):

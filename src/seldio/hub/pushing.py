@@ -174,7 +174,7 @@ def push(
         removed = _stale_files(files, head)
 
         examined = examine(path, format=format, facts=True)
-        labels = [file.path for group in examined.labels for part in group.rows for file in part.files]
+        labels = [part.file.path for group in examined.labels for part in group.reading.parts]
         check_classes(examined.report, told=read_tree(labels, path).row is not LOOSE)
         errors = [finding for finding in examined.report if finding.severity is Severity.ERROR and not force]
 

@@ -220,6 +220,11 @@ class Notice:
     first: bool = False  # whether it is to be read before the numbers, as these may be of no use
 
 
+def counted(name: str, number: int, noun: str, text: str, grave: bool = False) -> list[Notice]:
+    """Return a notice on a *number* of things, which its *text* is about; none where there are none of them."""
+    return [Notice(name, f"{plural(number, noun)} {text}", grave)] if number else []
+
+
 def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     """*notices* as reports show them: what is to be read before the numbers, then the grave ones."""
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))

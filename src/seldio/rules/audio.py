@@ -131,8 +131,8 @@ def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
     """Labels past the end of their recording."""
     for labels in map(Labels, audio.collection.readings if audio.ends else ()):
-        for index, number in enumerate(labels.filled if labels.has("frame") else ()):
-            part, hop, rows = labels.parts[number], labels.format.hop, labels.rows_of(index)
+        for index, part in enumerate(labels.filled if labels.has("frame") else ()):
+            hop, rows = labels.format.hop, labels.rows_of(index)
             if part.file.name not in audio.ends:
                 continue
             one, header = audio.ends[part.file.name]

@@ -1,22 +1,37 @@
-"""Label tables, as the rules see them."""
+"""Label tables, as their rules see them, and the one place that runs these rules.
+
+A rule for labels is a function whose parameters are columns of the table and attributes of :class:`Labels`. It returns
+a mask over the rows, or the faults that it has a sentence for. Rules are listed in tuples, and their records are in
+``rules.toml``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import Any
+import bisect
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seldio.findings import SINGLY, Finding, Rule
+from seldio.findings import SINGLY, Finding, Rule, Severity
 from seldio.formats import get
-from seldio.formats.base import FirstRow, Ints, LabelReading
+from seldio.formats.base import FileRows, FirstRow, Ints, LabelReading, TextFile
 from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.label_csv import Dialect
+from seldio.reader_rules import READER_RULES, RECORDS
 from seldio.schema.arrays import pc, to_mask, to_numpy
+from seldio.schema.events import COLUMNS
 from seldio.text import clipped
+from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.rules.collection import Reference
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
+Values = np.ndarray[Any, Any]
 
 #: Rows of frames with more rows than this are compared by sorting instead of pairwise.
 CROWDED = 16
@@ -28,13 +43,31 @@ POSITION = ("azimuth", "elevation", "distance", "x", "y", "z")
 
 
 class Labels:
-    """A reading with its columns as arrays, and values that many rules need, computed once."""
+    """All labels of one format, with their columns as arrays, and values that many rules need, computed once.
 
-    def __init__(self, reading: LabelReading) -> None:
-        self.reading = reading
+    Files that have rows are numbered from 0, and numbers by file are arrays over them.
+
+    Args:
+        reading: the rows.
+        named: whether the user chose the format.
+        reference: what is expected.
+    """
+
+    def __init__(self, reading: LabelReading, *, named: bool = False, reference: Reference | None = None) -> None:
+        self.reading, self.named = reading, named
         self.format = reading.format
         self.dialect = reading.format if isinstance(reading.format, Dialect) else None
-        self._extremes: dict[tuple[str, str], Any] = {}
+        expected = reference.clips if reference is not None else {}
+        #: label frames of the clips of the reference, where it has them
+        self.lengths = {clip: frames for clip, frames in expected.items() if frames is not None}
+        #: whether labels of a reference say where clips end, which decides how long frames are (SUB119)
+        self.ended = reference is not None and bool(reference.labelled)
+        #: set if the files are in a different format altogether: all other rules are skipped then
+        self.foreign = False
+        self._columns: dict[str, Values] = {}
+        self._extremes: dict[tuple[str, str], Values] = {}
+        #: by column, the files whose values a rule accounts for
+        self.accounted: dict[str, Bools] = {}
 
     def __len__(self) -> int:
         return int(self.reading.table.num_rows)
@@ -50,50 +83,152 @@ class Labels:
 
     def column(self, field: str) -> Any:
         """A column as a numpy array; unknown values are NaN (floats), -1 (whole numbers) or empty (text)."""
-        if field not in self.__dict__.setdefault("_columns", {}):
+        if field not in self._columns:
             chunk = self.reading.table[field].combine_chunks()
             if chunk.null_count and not str(chunk.type).startswith("double"):
                 chunk = pc.fill_null(chunk, "" if str(chunk.type) == "string" else -1)
-            self.__dict__["_columns"][field] = to_numpy(chunk)
-        return self.__dict__["_columns"][field]
+            self._columns[field] = to_numpy(chunk)
+        return self._columns[field]
 
     @property
-    def parts(self) -> Sequence[Any]:
-        """The files of the reading."""
+    def labels(self) -> Labels:
+        """All of this, for rules that need more than columns."""
+        return self
+
+    @property
+    def widest(self) -> int:
+        """The largest azimuth of the format, in degrees."""
+        return 90 if self.dialect is not None and self.dialect.folded else 180
+
+    @property
+    def metre(self) -> int | None:
+        """What the format writes a metre as; None where it has no unit."""
+        return self.dialect.metre if self.dialect is not None else None
+
+    @property
+    def headed(self) -> bool:
+        """Whether the format has a header line."""
+        return self.dialect is not None and bool(self.dialect.header)
+
+    @property
+    def numbered(self) -> bool:
+        """Whether the format has numbers of sources."""
+        return self.dialect is None or "source" not in self.dialect.fills
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(vocabulary(self.format.vocabulary))
+
+    @cached_property
+    def length(self) -> Values:
+        """The lengths of the vectors."""
+        return np.asarray(np.sqrt(sum(self.column(axis) ** 2 for axis in "xyz")))
+
+    def text(self, row: int, field: str) -> str:
+        """The text in the file for *field* of *row*."""
+        part = self.reading.part_of(row)
+        return clipped(part.place(row - part.first, field).value, 30)
+
+    # --- files ---------------------------------------------------------------------------------------
+
+    @property
+    def parts(self) -> Sequence[FileRows]:
+        """The files of the reading, those without rows too."""
         return self.reading.parts
 
     @cached_property
-    def filled(self) -> list[int]:
-        """The numbers of the parts that have rows."""
-        return [number for number, part in enumerate(self.parts) if part.rows]
+    def filled(self) -> list[FileRows]:
+        """The files that have rows."""
+        return [part for part in self.parts if part.rows]
+
+    @property
+    def every(self) -> range:
+        """The numbers of all files."""
+        return range(len(self.filled))
 
     @cached_property
     def starts(self) -> Ints:
-        """The first row of each part that has rows."""
-        return np.array([self.parts[number].first for number in self.filled], dtype=np.int64)
+        """The first row of each file."""
+        return np.array(self._firsts, dtype=np.int64)
 
-    def low(self, field: str) -> Any:
-        """The smallest value of *field* in each part that has rows."""
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many rows each file has."""
+        return np.diff(np.append(self.starts, len(self)))
+
+    @cached_property
+    def clips(self) -> list[str]:
+        """The clip of each file."""
+        return [part.origin.clip for part in self.filled]
+
+    @property
+    def texts(self) -> list[TextFile]:
+        """The content of each file."""
+        return [part.file for part in self.filled]
+
+    def low(self, field: str) -> Values:
+        """The smallest value of *field* in each file; 0 without that column."""
         return self._extreme(field, np.minimum)
 
-    def _extreme(self, field: str, reduce: np.ufunc) -> Any:
+    def high(self, field: str) -> Values:
+        """The largest value of *field* in each file; 0 without that column."""
+        return self._extreme(field, np.maximum)
+
+    def _extreme(self, field: str, reduce: np.ufunc) -> Values:
+        if field not in self.fields:
+            return np.zeros(len(self.filled))
         key = (field, reduce.__name__)
         if key not in self._extremes:
             self._extremes[key] = reduce.reduceat(self.column(field), self.starts)
         return self._extremes[key]
 
-    def high(self, field: str) -> Any:
-        """The largest value of *field* in each part that has rows."""
-        return self._extreme(field, np.maximum)
+    def reach(self, field: str) -> Values:
+        """The largest absolute value of *field* in each file."""
+        return np.maximum(self.high(field), -self.low(field))
 
-    def rows_of(self, index: int) -> slice:
-        """The rows of the *index*-th part that has rows."""
-        part = self.parts[self.filled[index]]
+    def count(self, marked: Bools) -> Ints:
+        """How many rows of each file are marked."""
+        return np.add.reduceat(marked, self.starts, dtype=np.int64)
+
+    def rows_of(self, file: int) -> slice:
+        """The rows of a file."""
+        part = self.filled[file]
         return slice(part.first, part.first + part.rows)
 
+    def values(self, file: int, field: str) -> Values:
+        """A column of one file."""
+        return np.asarray(self.column(field)[self.rows_of(file)])
+
+    def first_row(self, file: int, marked: Bools) -> int:
+        """The first row of a file that is marked; its first row where none is."""
+        return int(self.starts[file] + np.argmax(marked[self.rows_of(file)]))
+
     def owners(self, rows: Ints) -> Ints:
-        """The files of *rows*, by their numbers among those that have rows."""
+        """The files of *rows*."""
         return np.searchsorted(self.starts, rows, side="right") - 1
+
+    def file_of(self, row: int) -> int:
+        """The file of a row."""
+        return bisect.bisect_right(self._firsts, row) - 1
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [part.first for part in self.filled]
+
+    def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
+        """Record that a rule accounts for the values of *fields* in *files*: nothing else is reported of them.
+
+        Files are numbers or a mask over all files; their numbers are returned.
+        """
+        numbers: list[int] = np.flatnonzero(files).tolist() if isinstance(files, np.ndarray) else list(files)
+        for field in fields:
+            self.accounted.setdefault(field, np.zeros(len(self.filled), dtype=bool))[numbers] = True
+        return numbers
+
+    def explained(self, field: str) -> Bools:
+        """For each file, whether a rule accounts for *field*."""
+        return self.accounted.get(field, np.zeros(len(self.filled), dtype=bool))
 
     # --- rows of one frame -------------------------------------------------------------------------
 
@@ -115,8 +250,7 @@ class Labels:
         """The rows by file and frame, in file order within a frame; None where they are in that order already."""
         if not len(self.unsorted):
             return None
-        part = np.repeat(np.arange(len(self.filled)), np.diff(np.append(self.starts, len(self))))
-        return np.lexsort((self.column("frame"), part))
+        return np.lexsort((self.column("frame"), np.repeat(np.arange(len(self.filled)), self.sizes)))
 
     def ordered(self, field: str) -> Any:
         """A column in frame order."""
@@ -176,9 +310,9 @@ class Labels:
     @cached_property
     def datasets(self) -> Sequence[DatasetSpec | None]:
         """Of each file that has rows, the dataset with a recording of its name; none where the classes are others."""
-        format, clips = self.format, [self.parts[number].origin.clip for number in self.filled]
-        found = [counted(format.name, clip) for clip in clips]
-        return found if not any(found) or get(format.name).vocabulary == format.vocabulary else [None] * len(found)
+        specs = [counted(self.format.name, clip) for clip in self.clips]
+        usual = not any(specs) or get(self.format.name).vocabulary == self.format.vocabulary
+        return specs if usual else [None] * len(specs)
 
     @cached_property
     def wide(self) -> tuple[Ints, Ints]:
@@ -196,20 +330,19 @@ class Labels:
 
     # --- findings ----------------------------------------------------------------------------------
 
-    def where(self, field: str, wrong: Bools | None) -> Iterator[int]:
-        """The rows where *wrong* is true and *field* is known, as :meth:`firsts` returns them."""
-        if wrong is None or not wrong.any():
-            return iter(())
+    def where(self, field: str, marked: Bools) -> Iterator[int]:
+        """The marked rows in which *field* is known, as :meth:`firsts` returns them."""
         if self.reading.table[field].null_count:
-            wrong = wrong & to_mask(self.reading.table[field].is_valid())
-        return self.firsts(np.flatnonzero(wrong))
+            marked = marked & to_mask(self.reading.table[field].is_valid())
+        return self.firsts(np.flatnonzero(marked))
 
     def firsts(self, rows: Ints) -> Iterator[int]:
         """The rows to report among *rows* (ascending), which share a fault: a few per file, or one for all of them.
 
         One cause is one finding: where a file has more than a few such rows, the first one represents them all.
         """
-        for same in np.split(rows, np.searchsorted(rows, self.starts[1:])) if len(rows) else ():
+        owners = self.owners(rows)
+        for same in np.split(rows, np.flatnonzero(np.diff(owners)) + 1) if len(rows) else ():
             if len(same) <= SINGLY:
                 yield from same.tolist()
             else:
@@ -219,25 +352,94 @@ class Labels:
         """A finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
         return self.reading.finding(rule, row, field, message, hint)
 
-    def cell(self, row: int, name: str) -> Any:
-        """The value of a column, or of a value computed from columns, in *row*."""
-        value = self.column(name) if name in self.fields else getattr(self, name)
-        return value[row] if isinstance(value, np.ndarray) else value
+    def fault(self, file: int, field: str | None, *, fixable: bool = True, **words: Any) -> RowFault:
+        """A fault of a whole file, reported at its first row, with the *words* of the sentences of its record."""
+        return RowFault(int(self.starts[file]), field, words, fixable=fixable)
 
-    @property
-    def widest(self) -> int:
-        """The largest azimuth of the format, in degrees."""
-        return 90 if self.dialect is not None and self.dialect.folded else 180
+    def value(self, name: str) -> Any:
+        """A column, or what is computed from columns, by its name."""
+        return self.column(name) if name in COLUMNS else getattr(self, name)
 
-    @cached_property
-    def length(self) -> Any:
-        """The lengths of the vectors."""
-        return np.sqrt(sum(self.column(axis) ** 2 for axis in "xyz"))
 
-    def text(self, row: int, field: str) -> str:
-        """The text in the file for *field* of *row*."""
-        part = self.reading.part_of(row)
-        return clipped(part.place(row - part.first, field).value, 30)
+# --- rules -----------------------------------------------------------------------------------------------
+
+
+class RowFault(NamedTuple):
+    """What a rule reports at a row, or with a :class:`FirstRow` at several with the same fault."""
+
+    row: int
+    field: str | None  # at which it is reported; the whole row if None
+    words: Mapping[str, Any] = MappingProxyType({})  # for the sentences of the record, besides those of the row
+    message: str | None = None  # unless it is that of the record
+    hint: str | None = None  # likewise
+    severity: Severity | None = None  # likewise
+    fixable: bool = True  # whether the repair of the rule, if there is one, may be tried
+
+
+class RowFinding(NamedTuple):
+    """A finding about a row, with the number of its file."""
+
+    finding: Finding
+    file: int
+
+
+Check = Callable[..., "Bools | Iterable[RowFault]"]
+
+
+@cache
+def code_of(check: Check) -> str:
+    """The code of the rule that a function checks, which is called like it."""
+    name = check.__name__.replace("_", "-")
+    return next(code for code, rule in READER_RULES.items() if rule.name == name)
+
+
+def columns_of(check: Check) -> list[str]:
+    """The columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
+    code = check.__code__
+    return [name for name in code.co_varnames[: code.co_argcount] if name in COLUMNS]
+
+
+def run(
+    checks: Sequence[Check], labels: Labels, *, but: Mapping[str, Bools] = MappingProxyType({})
+) -> Iterator[RowFinding]:
+    """The findings of some rules, except for columns of files that another rule accounts for: *but*."""
+    for check in checks:
+        names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
+        if labels.foreign or not len(labels) or not labels.has(*columns):
+            continue
+        faults = check(*map(labels.value, names))
+        if isinstance(faults, np.ndarray):
+            left = faults & ~np.repeat(but[columns[0]], labels.sizes) if columns[0] in but else faults
+            faults = (RowFault(row, columns[0]) for row in (labels.where(columns[0], left) if left.any() else ()))
+        for fault in faults:
+            file, field = labels.file_of(fault.row), columns[0] if columns else fault.field
+            if field is None or field not in but or not but[field][file]:
+                yield RowFinding(_reported(labels, code_of(check), fault), file)
+
+
+class _Words(dict[str, Any]):
+    """The words of a sentence about a row, each looked up when the sentence needs it."""
+
+    def __init__(self, labels: Labels, fault: RowFault) -> None:
+        super().__init__(fault.words)
+        self._labels, self._fault = labels, fault
+
+    def __missing__(self, name: str) -> Any:
+        if name == "text" and self._fault.field is not None:
+            return self._labels.text(self._fault.row, self._fault.field)
+        value = self._labels.value(name)
+        return value[self._fault.row] if isinstance(value, np.ndarray) else value
+
+
+def _reported(labels: Labels, code: str, fault: RowFault) -> Finding:
+    record, words = RECORDS[code], _Words(labels, fault)
+    message = record["message"].format_map(words) if fault.message is None else fault.message
+    hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
+    finding = labels.finding(READER_RULES[code], fault.row, fault.field, message, hint)
+    if fault.severity is None and fault.fixable:
+        return finding
+    severity = fault.severity or finding.severity
+    return dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)
 
 
 def _crowded(labels: Labels, sizes: Ints) -> tuple[Ints, Ints]:

@@ -123,8 +123,8 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
         for name in ("class_id", "source"):
             if labels.has(name):
                 event = event * 100_000 + labels.column(name).astype(np.int64) % 100_000
-        for index, number in enumerate(labels.filled):
-            rows, file = labels.rows_of(index), reading.parts[number].file
+        for index, part in enumerate(labels.filled):
+            rows, file = labels.rows_of(index), part.file
             frame = labels.column("frame")[rows].astype(np.int64)
             where = [np.asarray(column[rows], np.float64) for column in (azimuth, elevation)]
             fine = LabelledClip(file.path, frame, where[0], where[1], event[rows], reading.format.hop,

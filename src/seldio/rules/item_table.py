@@ -262,10 +262,6 @@ class ItemTable:
         trimmed = (pc.equal(pc.utf8_trim_whitespace(chunk), "") for chunk in self.table[field].chunks)
         return pc.fill_null(pa.concat_arrays([pa.array([], pa.bool_()), *trimmed]), True)
 
-    def where(self, field: str, mask: Bools | pa.BooleanArray | None) -> list[int]:  # noqa: ARG002
-        """The rows that a mask selects; none without a mask."""
-        return [] if mask is None else rows_where(mask)
-
     def cell(self, row: int, name: str) -> str:
         """A text of *row*, short enough for a sentence."""
         return clipped(self.value(row, name) or "this question")

@@ -16,7 +16,7 @@ from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ABSOLUTE, ItemTable, rows_where
-from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, printable
 
@@ -109,16 +109,19 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     yield from _mentions(table, faults, "rename the recording", found)
 
 
-@row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
-def empty_question(table: ItemTable) -> Marked:
+@rule("QAI111", ERROR)
+def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Empty question."""
-    return table.blank("question") if table.asks else None
+    for row in rows_where(table.blank("question")) if table.asks else ():
+        yield found(row, "question", f"the question {table.cell(row, 'id')} is empty", "write the question")
 
 
-@row_rule("QAI112", ERROR, field="answer", message="the question {id} has no answer", hint="write the answer")
-def no_answer(table: ItemTable) -> Marked:
+@rule("QAI112", ERROR)
+def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Question without an answer, in a benchmark whose answers are public."""
-    return table.blank("answer") if table.asks and table.home in (*PUBLIC, "jasco") else None
+    public = table.asks and table.home in (*PUBLIC, "jasco")
+    for row in rows_where(table.blank("answer")) if public else ():
+        yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer", "write the answer")
 
 
 @rule("QAI122", ERROR)
@@ -206,7 +209,8 @@ def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
         yield found(rows, "id", message, hint)
 
 
-@row_rule("PRD102", WARNING, field="prediction", message="no prediction for {id}", hint="it counts as wrong")
-def empty_prediction(table: ItemTable) -> Marked:
+@rule("PRD102", WARNING)
+def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Empty prediction."""
-    return None if table.asks else table.blank("prediction")
+    for row in () if table.asks else rows_where(table.blank("prediction")):
+        yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}", "it counts as wrong")

@@ -1,9 +1,10 @@
 """All rules: how one is defined, which ones apply to what, and the loop that runs them.
 
 A rule is a generator function with ``@rule``. Its name is the rule's name, the annotations of its first parameters say
-what it checks (label tables, questions, a tree, a package, recordings), and its last parameter, ``found``, creates its
-findings, so that code, severity and fixability are written once. Its page is ``pages/CODE.md``, the first line of which
-its docstring repeats. Rules that an extension defines this way run like all others; their docstring is their page.
+what it checks (questions, a tree, a package, recordings), and its last parameter, ``found``, creates its findings, so
+that code, severity and fixability are written once. Its page is ``pages/CODE.md``, whose first line its docstring
+repeats. Rules that an extension defines this way run like all others, those for labels too; their docstring is their
+page. The rules of seldio for labels are functions of columns (:mod:`seldio.rules.base`).
 
 A module of rules is loaded when there is something that its rules look at, or when one of them is asked for by its
 code. What lists rules (``seldio rule --all``, ``--select``, completion) reads :data:`INDEX`, which loads none.
@@ -13,25 +14,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from functools import cache, partial, update_wrapper
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Finding, Fix, Rule, Severity, Sink
-from seldio.reader_rules import READER_RULES
+from seldio.reader_rules import READER_RULES, RECORDS
 from seldio.text import meant
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
-#: A mask over the rows of a table; None where it marks none.
-Marked = Any
-
-#: The modules of rules. Those of one subject run in this order: misreadings come first, since they explain values out
-#: of range.
+#: The modules of rules. Those of one subject run in this order.
 FAMILIES = (
-    "misreadings", "labels", "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
+    "submissions", "clip_names", "file_sets", "package_rules", "package_meta", "layout",
     "tree_gaps", "own_dataset", "ignored", "hub", "items", "item_values", "item_choices",
     "item_answers", "item_instructions", "mera", "predictions", "item_audio", "audio", "deep",
     "deep_levels", "video",
@@ -47,7 +44,7 @@ class ListedRule(NamedTuple):
     fix: Fix
     summary: str
     subject: tuple[str, ...]
-    module: str  # that defines it; empty for what readers report
+    module: str  # that defines it; empty for what is a record in ``rules.toml``
     explains: tuple[str, ...] = ()
 
     @classmethod
@@ -55,8 +52,8 @@ class ListedRule(NamedTuple):
         """That of a rule that is loaded."""
         function = getattr(rule.check, "func", rule.check)
         function = getattr(getattr(function, "__self__", None), "wrong", function)  # of what a dataset prescribes
-        module = "" if function is None else function.__module__
-        return cls(rule.code, rule.name, rule.severity, rule.fix, rule.summary, rule.subject, module, rule.explains)
+        summary, module = rule.summary, function.__module__
+        return cls(rule.code, rule.name, rule.severity, rule.fix, summary, rule.subject, module, rule.explains)
 
     @property
     def record(self) -> Rule:
@@ -84,7 +81,9 @@ def index() -> Mapping[str, ListedRule]:
     listed = (ListedRule(code, name, Severity(severity), *rest)
               for code, name, severity, *rest in plugins.index("rules"))  # fmt: skip
     outside = map(ListedRule.of, plugins.added("rules", Rule))  # they register themselves when they are created
-    return {one.code: one for one in (*listed, *outside)}
+    recorded = (ListedRule(code, rule.name, rule.severity, rule.fix, RECORDS[code]["summary"], (), "", rule.explains)
+                for code, rule in READER_RULES.items())  # fmt: skip
+    return {one.code: one for one in (*recorded, *listed, *outside)}
 
 
 class _Catalogue(Mapping[str, Rule]):
@@ -110,47 +109,17 @@ CATALOGUE: Mapping[str, Rule] = _Catalogue()
 
 
 def rule(
-    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", lacks: str = "", explains: str = ""
+    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", explains: str = ""
 ) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
     """Make a rule from a generator function, and register it; names of columns and codes are separated by spaces."""
 
     def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
         subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
-        name, columns = check.__name__.replace("_", "-"), (frozenset(needs.split()), frozenset(lacks.split()))
-        return register(Rule(code, name, severity, fix, check, subject, *columns, tuple(explains.split())))
+        name, columns = check.__name__.replace("_", "-"), frozenset(needs.split())
+        return register(Rule(code, name, severity, fix, check, subject, columns, tuple(explains.split())))
 
     return made
-
-
-def row_rule(
-    code: str, severity: Severity, fix: Fix = "none", *, field: str, message: str, hint: str, needs: str = ""
-) -> Callable[[Callable[[Any], Marked]], Rule]:
-    """Make a rule from a function that marks the rows of a table with one fault, and register it.
-
-    All these rows get one sentence at *field*, in which ``{text}`` is the text of the cell and ``{name}`` the value
-    that the method ``cell`` of the table returns.
-    """
-
-    def made(mask: Callable[[Any], Marked]) -> Rule:
-        def check(table: Any, found: Callable[..., Finding]) -> Iterator[Finding]:
-            for row in table.where(field, mask(table)):
-                yield found(row, field, message.format_map(_Words(table, row, field)), hint)
-
-        return rule(code, severity, fix, needs=needs)(update_wrapper(check, mask))
-
-    return made
-
-
-class _Words(dict[str, Any]):
-    """The values for one row, each looked up when the sentence needs it."""
-
-    def __init__(self, table: Any, row: int, field: str) -> None:
-        self._place = table, row, field
-
-    def __missing__(self, name: str) -> Any:
-        table, row, field = self._place
-        return table.text(row, field) if name == "text" else table.cell(row, name)
 
 
 def rules_for(*subject: type) -> tuple[Rule, ...]:
@@ -180,9 +149,8 @@ def findings(
     """The findings of rules about *subject*.
 
     Args:
-        subject: what the rules check; a plain tuple for rules that check several objects at once. If it turns out to
-            be something else altogether (its attribute ``foreign``), the remaining rules are skipped. Its parts that
-            have rules of their own (its attribute ``subjects``) follow after it.
+        subject: what the rules check; a plain tuple for rules that check several objects at once. Its parts that have
+            rules of their own (its attribute ``subjects``) follow after it.
         chosen: the rules; all that look at such a *subject* if None.
         skip: the codes of rules that are left out.
         at: creates the findings of a rule, which is its first argument; if None, the method ``finding`` of *subject*,
@@ -191,11 +159,9 @@ def findings(
     subjects = subject if type(subject) is tuple else (subject,)
     at = at or getattr(subjects[0], "finding", None)
     for one in rules_for(*map(type, subjects)) if chosen is None else chosen:
-        fits = not one.needs or (one.needs <= subject.fields and not one.lacks & subject.fields)
+        fits = not one.needs or one.needs <= subject.fields
         if one.check is not None and one.code not in skip and fits:
             yield from one.check(*subjects, one.at if at is None else partial(at, one))
-        if getattr(subject, "foreign", False):
-            return
     for inner in getattr(subject, "subjects", ()) if chosen is None else ():
         yield from findings(inner, skip=skip)
 

@@ -69,9 +69,9 @@ class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
         super().__init__(collection, tree, is_video)
         labelled: dict[str, tuple[Ints, Fraction]] = {}  # the label frames of each file and the seconds between them
         for labels in map(Labels, collection.readings if self.places else ()):
-            for index, number in enumerate(labels.filled if labels.has("frame") else ()):
+            for index, part in enumerate(labels.filled if labels.has("frame") else ()):
                 frames = np.unique(labels.column("frame")[labels.rows_of(index)])
-                labelled[labels.parts[number].file.path] = frames, labels.format.hop
+                labelled[part.file.path] = frames, labels.format.hop
         clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
         tasks: list[_VideoTask] = []
         lengths: list[float | None] = []

@@ -5,27 +5,28 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path as LocalPath
 from typing import Any, Literal, NamedTuple, cast
 
 from seldio import formats
-from seldio.answers.judgements import AnsweredQuestion
+from seldio.answers.judgements import AnsweredQuestion, faults
 from seldio.answers.judgements import Judge as SoBenchJudge
 from seldio.answers.judgements import Judgement as SoBenchJudgement
 from seldio.conversion.items import one_file
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
-from seldio.formats import ItemFormat
+from seldio.formats import ItemFormat, own_keys
 from seldio.formats.items import LETTERS, ItemReading
-from seldio.reports.tables import Notice, ScoreReport
+from seldio.formats.json_text import parse_lines
+from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, PackedRows, Prediction, trusted
 from seldio.scores import so_bench, verdicts
-from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
+from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply, read_judgements
 from seldio.scores.replies import Server
 from seldio.scores.scorers import JudgeOptions
 from seldio.scores.signatures import Signature, judged_by, signature
@@ -163,7 +164,7 @@ def read_answers(
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
     if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
-    notices = _copies(given, asked) if asked is not None else ()
+    notices = tuple(_copies(given, asked)) if asked is not None else ()
     outputs = _outputs(given)
     if options.join == "order":
         outputs, notices = _by_order(outputs, items or ()), (*notices, _BY_ORDER)
@@ -174,11 +175,7 @@ _BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to t
 
 
 def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[Prediction]:
-    """Predictions without ids with those of the questions in the same line.
-
-    Raises:
-        DataError: they have ids, or there are more or fewer than questions.
-    """
+    """Return predictions without ids with those of the questions in the same line."""
     if any(row.id is not None for row in outputs):
         raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
     if len(outputs) != len(items):
@@ -190,11 +187,7 @@ def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[
 
 
 def _reading(path: Place, format: str | None) -> ItemReading:
-    """The one file of questions or predictions at *path*; what is read in several parts is packed.
-
-    Raises:
-        UsageError: there is none, or several.
-    """
+    """Return the one file of questions or predictions at *path*; what is read in several parts is packed."""
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
         readings = one_file(source, source.path, chosen, raise_errors)
@@ -203,33 +196,24 @@ def _reading(path: Place, format: str | None) -> ItemReading:
         if second is None:
             return first
         tables = (reading.table for reading in chain((first, second), readings))
-        return dataclasses.replace(
-            first, rows=PackedRows(tables, Item if first.format.holds == "items" else Prediction)
-        )
+        model = Item if first.format.holds == "items" else Prediction
+        return dataclasses.replace(first, rows=PackedRows(tables, model))
 
 
 def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:
-    """The questions at *place*, or an error with the keys that they may have."""
-    from seldio.formats.own_keys import asked_advice
-
+    """Return the questions at *place*, or raise with the keys that they may have."""
     try:
         return _reading(place, format)
     except (InvalidData, UsageError) as error:
-        if format is not None or place == "-":
-            raise
-        with reopened(place, raise_errors) as source:
-            data = source.entries[0].read() if source.single and source.entries else b""
-        if not (told := asked_advice(data, path_of(place), {str(row.id) for row in given.rows})):
+        ids = {str(row.id) for row in given.rows}
+        told = "" if format is not None else _advised(place, lambda data, path: own_keys.asked_advice(data, path, ids))
+        if not told:
             raise
         raise UsageError(f"{printable(path_of(place))} holds no questions in a known format. {told}") from error
 
 
 def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) -> None:
-    """See that predictions are predictions, and the reference questions.
-
-    Raises:
-        UsageError: they are not; the message says where they are swapped.
-    """
+    """Raise where predictions are none, or the reference holds no questions; the message says if they are swapped."""
     answers = has_outputs(given)
     questions = asked is None or asked.format.holds == "items"
     if not answers and asked is not None and has_outputs(asked):
@@ -246,36 +230,37 @@ def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) ->
             key = OUTPUTS.get(reading.home)
             without = f" without {key}" if wanted == "predictions" and key else ""
             hint = f"if that is wrong, use {option}"
-            if reading is given and (told := advised(place, _questions(asked))):
+            if reading is given and (told := _keys_of_predictions(place, asked)):
                 hint = f"use {option} or --fields. {told}"
             raise UsageError(
                 f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; {hint}"
             )
 
 
-def advised(place: Place, questions: Sequence[Item] = ()) -> str:
-    """What :func:`seldio.formats.own_keys.advice` says of a single file; nothing of anything else."""
-    from seldio.formats.own_keys import advice
-
+def _advised(place: Place, advice: Callable[[bytes, str], str]) -> str:
+    """Return what *advice* says of the data and the path of a single file; nothing of anything else."""
     if place == "-":
         return ""
     with reopened(place, raise_errors) as source:
-        return advice(source.entries[0].read(), source.path, questions) if source.single and source.entries else ""
+        return advice(source.entries[0].read(), source.path) if source.single and source.entries else ""
+
+
+def _keys_of_predictions(place: Place, asked: ItemReading | None) -> str:
+    """Return which keys a file of predictions would need, and which it has."""
+    holds = asked is not None and asked.format.holds == "items"
+    questions = cast("Sequence[Item]", asked.rows) if asked is not None and holds else ()
+    return _advised(place, lambda data, path: own_keys.advice(data, path, questions))
 
 
 def no_answers(predictions: Place, reference: Place) -> UsageError:
-    """The error for a file without predictions that is to be compared with questions.
+    """Return the error for a file without predictions that is to be compared with questions.
 
     They may stand under keys of the user's own: it says which ones are wanted and which are there.
     """
     asked = _reading(reference, None)
     name = printable(path_of(predictions))
-    told = advised(predictions, _questions(asked)) or "seldio formats lists what can be read"
+    told = _keys_of_predictions(predictions, asked) or "seldio formats lists what can be read"
     return UsageError(f"{name} holds no predictions in a known format, and {printable(asked.path)} questions. {told}")
-
-
-def _questions(asked: ItemReading | None) -> Sequence[Item]:
-    return cast("Sequence[Item]", asked.rows) if asked is not None and asked.format.holds == "items" else ()
 
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:
@@ -305,29 +290,22 @@ def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[It
     return known
 
 
-def _copies(given: ItemReading, asked: ItemReading) -> tuple[Notice, ...]:
-    """What to know where a file of predictions has another right answer or other options than the reference."""
+def _copies(given: ItemReading, asked: ItemReading) -> list[Notice]:
+    """Return what to know where predictions come with another right answer or other options than the reference."""
     if given is asked or given.format.holds != "items":
-        return ()
-    truth = {row.id: row for row in asked.rows if isinstance(row, Item)}
-    mine = [row for row in given.rows if isinstance(row, Item) and row.id in truth]
-    other = [row.id for row in mine if (row.answer, row.options) != (truth[row.id].answer, truth[row.id].options)]
-    if not other:
-        return ()
+        return []
+    truth = {row.id: (row.answer, row.options) for row in asked.rows if isinstance(row, Item)}
+    copies = {row.id: (row.answer, row.options) for row in given.rows if isinstance(row, Item)}
+    other = [id for id, copy in copies.items() if copy != truth.get(id, copy)]
     text = (
-        f"{plural(len(other), 'question')} with another answer or other options in the file of predictions than in "
-        f"the reference ({listed(other, 3)}): the official program takes those of the predictions, here the "
-        "reference counts"
+        "with another answer or other options in the file of predictions than in the reference "
+        f"({listed(other, 3)}): the official program takes those of the predictions, here the reference counts"
     )
-    return (Notice("changed-copy", text, grave=True),)
+    return counted("changed-copy", len(other), "question", text, True)
 
 
 def _profile_for(asked: ItemReading) -> str:
-    """The way of scoring that belongs to a format; that of ``items`` follows from their tasks.
-
-    Raises:
-        UsageError: nothing scores such questions.
-    """
+    """Return the way of scoring that belongs to a format; that of ``items`` follows from their tasks."""
     name = asked.home or asked.format.name
     if name in _USUAL:
         return _USUAL[name]
@@ -356,13 +334,13 @@ def _so_bench(
     for name in options.thresholds:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
-    one = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
+    hand = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
     profile = so_bench.get(sides.profile).changed(**options.thresholds)
     judge = so_bench.through(server) if server is not None else None
     if options.judgements:
         judge = imported(options.judgements, tally)
     return so_bench.score(sides.items or [], sides.outputs, profile, judge=judge, join=options.matching,
-                          offline=options.offline, system=system, take=one)  # fmt: skip
+                          offline=options.offline, system=system, take=hand)  # fmt: skip
 
 
 def _jasco(
@@ -416,21 +394,15 @@ class _Planned(Exception):
     """Nothing was asked; the message says what asking would take."""
 
 
-class _Planner(NamedTuple):
+class _Planner(Judge):
     """A judge that stops at the first question it is asked."""
 
-    judge: Judge
-
-    @property
-    def tally(self) -> JudgeTally:
-        return self.judge.tally
-
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        raise _Planned(str(self.judge.plan(requests)))
+        raise _Planned(str(self.plan(requests)))
 
 
 def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
-    """What asking the judge would take: calls and tokens; nothing is asked.
+    """Return what asking the judge would take: calls and tokens; nothing is asked.
 
     Raises:
         UsageError: as :func:`score_answers`.
@@ -442,35 +414,27 @@ def plan_answers(predictions: Place, reference: Place | None, options: AnswerOpt
     return "no prediction needs a judge"
 
 
-@contextlib.contextmanager
-def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
-    """The judge that *options* name, open; None where they name none."""
+def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | None]:
+    """Return the judge that *options* name; None where they name none."""
     if options.judge is None:
-        yield None
-        return
-    wanted = options.judge
-    with Judge(
-        wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency,
-        timeout=wanted.timeout, retries=wanted.retries, temperature=wanted.temperature, max_tokens=wanted.max_tokens,
-        again=wanted.again, json_mode=wanted.json_mode, dry_run=wanted.dry_run,
-    ) as judge:  # fmt: skip
-        yield _Planner(judge) if wanted.dry_run else judge
+        return contextlib.nullcontext()
+    given = dataclasses.asdict(options.judge)
+    model, url, _ = (given.pop(name) for name in ("model", "url", "prompt"))
+    return (_Planner if options.judge.dry_run else Judge)(model, url, **given)
 
 
 def judgements_of(path: str) -> dict[str, Judgement]:
-    """The judgements of a file, by id.
+    """Return the judgements of a file, by id.
 
     Raises:
         UsageError: the file cannot be read.
         DataError: a line is not a judgement.
     """
-    from seldio.scores.judge import read_judgements
-
     return read_judgements(_bytes(path), path)
 
 
 def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
-    """Judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
+    """Return judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
 
     Those by id that their task cannot read give no verdict, and are counted in *tally*.
 
@@ -478,16 +442,13 @@ def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
         UsageError: the file cannot be read.
         DataError: a line is not a judgement.
     """
-    from seldio.answers.judgements import faults
-    from seldio.formats.json_text import parse_lines
-
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return so_bench.from_cache(rows)
-    kept = judgements_of(path)
+    known = judgements_of(path)
 
     def verdict(request: AnsweredQuestion) -> SoBenchJudgement | None:
-        if (value := kept.get(request.id)) is None:
+        if (value := known.get(request.id)) is None:
             return None
         wrong = faults(value, request.task)
         if tally is not None:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from seldio.formats.about import about
 from seldio.formats.items import LETTERS
 from seldio.formats.mera import CYRILLIC
 from seldio.geometry import Floats
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
 from seldio.scores.replies import Server, read_all, state_of
@@ -66,18 +66,27 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
         DataError: there is nothing to score, an answer is secret, an id stands on two questions, or something is
             missing or left over.
     """
-    _check(items)
-    ids = [row.id for row in predictions]
-    if None in ids:
+    if not items:
+        raise DataError("no questions to score answers to")
+    known = Counter(item.id for item in items)
+    if twice := [id for id, number in known.items() if number > 1]:
+        raise DataError(f"several questions have the id {listed(twice)}: no prediction can be joined to them")
+    if secret := [item.id for item in items if item.answer is None]:
+        every = "all" if len(secret) == len(items) else f"{len(secret):,} of {len(items):,}"
         raise DataError(
-            f"{plural(ids.count(None), 'prediction')} of {len(ids):,} without id: it cannot be told which question "
+            f"the right answer of {every} questions is not in the file ({listed(secret)}): "
+            "only those who keep them secret can score these predictions"
+        )
+    if nameless := sum(row.id is None for row in predictions):
+        raise DataError(
+            f"{plural(nameless, 'prediction')} of {len(predictions):,} without id: it cannot be told which question "
             "each answers. Write the id of its question on every prediction; --join order joins those that have none "
             "line by line"
         )
     answers: dict[str, list[Prediction]] = {}
     for row in predictions:
         answers.setdefault(row.id or "", []).append(row)
-    known, repeated = {item.id for item in items}, tuple(id for id, rows in answers.items() if len(rows) > 1)
+    repeated = tuple(id for id, rows in answers.items() if len(rows) > 1)
     joined = Joined(
         tuple((item, answers.get(item.id, (None,))[-1]) for item in items),
         tuple(item.id for item in items if item.id not in answers),
@@ -85,37 +94,17 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
         repeated,
         tuple(id for id in repeated if len({row.prediction for row in answers[id]}) > 1),
     )
-    if not allow_missing:
-        _whole(joined)
-    return joined
-
-
-def _check(items: Sequence[Item]) -> None:
-    if not items:
-        raise DataError("no questions to score answers to")
-    twice = [id for id, count in Counter(item.id for item in items).items() if count > 1]
-    if twice:
-        raise DataError(f"several questions have the id {listed(twice)}: no prediction can be joined to them")
-    secret = [item.id for item in items if item.answer is None]
-    if secret:
-        every = "all" if len(secret) == len(items) else f"{len(secret):,} of {len(items):,}"
-        raise DataError(
-            f"the right answer of {every} questions is not in the file ({listed(secret)}): "
-            "only those who keep them secret can score these predictions"
-        )
-
-
-def _whole(joined: Joined) -> None:
     parts = []
     if joined.missing:
         count = plural(len(joined.missing), "question")
-        parts.append(f"{count} of {len(joined.pairs):,} without prediction ({listed(joined.missing)})")
+        parts.append(f"{count} of {len(items):,} without prediction ({listed(joined.missing)})")
     if joined.surplus:
         parts.append(f"{plural(len(joined.surplus), 'prediction')} without question ({listed(joined.surplus)})")
-    if parts:
+    if parts and not allow_missing:
         cause = cause_of_surplus(joined.surplus, joined.missing)
         because = f": {printable(cause)}" if cause else ""
         raise DataError(f"{', and '.join(parts)}{because}. Correct the ids, or use --allow-missing")
+    return joined
 
 
 # --- which answers are right, by measure -----------------------------------------------------------
@@ -304,52 +293,37 @@ def _of_texts(
     joined: Joined, readings: Sequence[ReplyReading], there: np.ndarray, *, top_1: bool
 ) -> dict[Column, Floats]:
     """Return which answers are right where the right one is the text of an option."""
-    rows = [
-        (text, item.answer or "", item.options or [])
-        for item, text in zip(joined.items, joined.texts, strict=True)
-    ]  # fmt: skip
-    matched = _flags(string_match(*row) for row in rows)
-    exact = _flags(text == answer for text, answer, _ in rows)
+    every: list[tuple[bool, ...]] = []
+    for item, text, reading in zip(joined.items, joined.texts, readings, strict=True):
+        answer, options = item.answer or "", item.options or []
+        same, option = same_text(text, answer), answer in options
+        letter = option and chosen(text, options)[1] == answer
+        read = reading.option == answer if option else same
+        every.append((text == answer, string_match(text, answer, options), same, letter, read))
+    exact, matched, text_right, letter_right, read_right = np.array(every, np.float64).T
     if top_1:
         first = {TOP_1: exact, MATCH: matched}
     else:
         first = {OFFICIAL: np.where(there, matched, np.nan), OVER_ALL: matched, EXACT: exact}
-    return first | {
-        TEXT: _flags(same_text(text, answer) for text, answer, _ in rows),
-        LETTER: _flags(answer in options and chosen(text, options)[1] == answer for text, answer, options in rows),
-        READ: _flags(
-            reading.option == answer if answer in options else same_text(text, answer)
-            for reading, (text, answer, options) in zip(readings, rows, strict=True)
-        ),
-    }
+    return first | {TEXT: text_right, LETTER: letter_right, READ: read_right}
 
 
 def _of_letters(
     joined: Joined, letters: Sequence[Letter | None], readings: Sequence[ReplyReading], there: np.ndarray
 ) -> dict[Column, Floats]:
     """Return which answers are right where the right one is the Latin letter of an option."""
-    rows = [(text, item.answer or "") for item, text in zip(joined.items, joined.texts, strict=True)]
-    exact = _flags(exact_match(text, right) for text, right in rows) * there
-    behind = ((after_answer_word(text), right) for text, right in rows)
-    worded = _flags(part is not None and exact_match(part, right) for part, right in behind)
-    latin = _flags(letter is not None and not letter.cyrillic for letter in letters)
-    look = _flags(_gives(letter, right) for letter, (_, right) in zip(letters, rows, strict=True))
-    named = _flags(
-        reading.option is not None and reading.option == _option(item)
-        for reading, item in zip(readings, joined.items, strict=True)
-    )
-    return {
-        EXACT_MATCH: exact,
-        STRIPPED: _flags(exact_match(text.strip(), right) for text, right in rows) * there,
-        ANSWER_WORD: np.maximum(exact, worded),
-        LATIN: look * latin,
-        LOOK: look,
-        READ: np.maximum(look, named),
-    }
-
-
-def _flags(values: Iterable[bool]) -> Floats:
-    return np.fromiter(values, dtype=np.float64)
+    every: list[tuple[bool, ...]] = []
+    for item, text, letter, reading in zip(joined.items, joined.texts, letters, readings, strict=True):
+        right, behind = item.answer or "", after_answer_word(text)
+        exact, look = exact_match(text, right), _gives(letter, right)
+        worded = behind is not None and exact_match(behind, right)
+        latin = look and letter is not None and not letter.cyrillic
+        read = look or (reading.option is not None and reading.option == _option(item))
+        every.append((exact, exact_match(text.strip(), right), worded, latin, look, read))
+    exacts, stripped, words, latins, looks, reads = np.array(every, np.float64).T
+    exacts, stripped = exacts * there, stripped * there
+    columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
+    return dict(zip(columns, (exacts, stripped, np.maximum(exacts, words), latins, looks, reads), strict=True))
 
 
 def _gives(letter: Letter | None, right: str) -> bool:
@@ -406,107 +380,122 @@ def _instructions(items: Sequence[Item]) -> list[str | None]:
 
 # --- what there is to know -------------------------------------------------------------------------
 
-#: What is told of the join.
+#: What is told of the join, by its name: of what, and the text for each profile, that of others under "".
 _JOINED = {
-    "missing": "{count} without prediction: the official script silently skips them, and its “No prediction "
-    "count” is always 0; “over all” counts them as wrong",
-    "surplus": "{count} without question not counted: {ids}",
-    "repeated": "{count} with several predictions, {differ} of which differ: the last one counts",
-}
-#: The same for ADQA, whose organisers have not published their program.
-_TOP_1 = _JOINED | {"missing": "{count} without prediction: counted as wrong"}
-_MERA = {
-    "missing": "{count} without prediction, counted as wrong here; for MERA's server the whole task then scores 0",
-    "surplus": "{count} without question ({ids}) not counted; MERA's server ignores them too",
-    "repeated": "{count} with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
-    "server, which does not say so",
+    "missing": {
+        "": "without prediction: the official script silently skips them, and its “No prediction count” is always 0; "
+        "“over all” counts them as wrong",
+        # its organisers have not published their program
+        "dcase2026-task5": "without prediction: counted as wrong",
+        "ruenvaqa": "without prediction, counted as wrong here; for MERA's server the whole task then scores 0",
+    },
+    "surplus": {
+        "": "without question not counted: {ids}",
+        "ruenvaqa": "without question ({ids}) not counted; MERA's server ignores them too",
+    },
+    "repeated": {
+        "": "with several predictions, {differ} of which differ: the last one counts",
+        "ruenvaqa": "with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
+        "server, which does not say so",
+    },
 }
 
 
 def notices(case: ChoiceCase) -> tuple[Notice, ...]:
     """Return all that apply, the grave ones first."""
-    if case.profile == "ruenvaqa":
-        return in_order(
-            [*_joined(case, _MERA), *_gold(case), *_lost(case), *_cyrillic(case), *_cut(case), *_empty(case)]
-        )
-    own = [*_only_read(case), *_odd_options(case.joined), *_same_words(case.joined), *_letters(case)]
-    if TOP_1 in case.measures:
-        return in_order([*_joined(case, _TOP_1), *own, *_unfolded(case)])
-    return in_order([*_joined(case, _JOINED), *own])
-
-
-def _joined(case: ChoiceCase, texts: Mapping[str, str]) -> Iterator[Notice]:
-    joined = case.joined
+    joined, found = case.joined, list[Notice]()
     differ = len(joined.conflicting)
     for name, noun, ids, grave in (
         ("missing", "question", joined.missing, True),
         ("surplus", "prediction", joined.surplus, False),
         ("repeated", "question", joined.repeated, differ > 0),
     ):
-        if ids:
-            text = texts[name].format(count=plural(len(ids), noun), ids=listed(ids, 3), differ=f"{differ:,}")
-            yield Notice(name, text, grave)
+        texts = _JOINED[name]
+        text = texts.get(case.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
+        found += counted(name, len(ids), noun, text, grave)
+    return in_order([*found, *(_of_mera(case) if case.profile == "ruenvaqa" else _of_options(case))])
 
 
-def _only_read(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield replies that a person reads as right and the official program does not."""
-    official = case.right(next(iter(case.measures)))
-    if (lost := np.flatnonzero(case.measures[READ] > official)).size:
+def _of_options(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield what there is to know where the right answer is the text of an option."""
+    joined = case.joined
+    lost = np.flatnonzero(case.measures[READ] > case.right(next(iter(case.measures))))
+    if lost.size:
         text = (
             f"{plural(len(lost), 'reply', 'replies')} that a person reads as right and the official rule as wrong,"
-            f" like “{clipped(case.joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
+            f" like “{clipped(joined.texts[lost[0]], 40)}”: see the column “{READ.title}”"
         )
         yield Notice("only-read", text, grave=True)
-
-
-def _unfolded(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield answers that name the right option in another spelling, which ADQA's top-1 accuracy counts as wrong."""
-    if near := int((case.measures[TEXT] > case.measures[TOP_1]).sum()):
-        text = f"{plural(near, 'prediction')} that would be right without regard to case, punctuation and label: "
-        yield Notice("not-the-text", text + "write the text of the option as the question has it", grave=True)
-
-
-def _odd_options(joined: Joined) -> Iterator[Notice]:
-    """Yield questions whose options do not tell the right one from the others."""
-    many = [item for item in joined.items if item.options and len(set(item.options)) < len(item.options)]
-    if many:
-        gold = sum((item.options or []).count(item.answer or "") > 1 for item in many)
-        text = (
-            f"{plural(len(many), 'question')} with an option that appears twice, in {gold:,} of them the right one: "
-            "each of its letters counts as right here; a scorer that looks for one letter counts one of them as wrong"
-        )
-        yield Notice("repeated-options", text)
-    absent = [item.id for item in joined.items if item.options and item.answer not in item.options]
-    if absent:
-        text = f"{plural(len(absent), 'question')} whose answer is none of the options ({listed(absent, 3)}): "
-        yield Notice("answer-not-an-option", text + "no letter is right, and the text only by what it says", grave=True)
-
-
-def _same_words(joined: Joined) -> Iterator[Notice]:
+    optional = [(item.id, item.answer or "", item.options) for item in joined.items if item.options]
+    many = [(answer, options) for _, answer, options in optional if len({*options}) < len(options)]
+    gold = sum(options.count(answer) > 1 for answer, options in many)
+    text = (
+        f"with an option that appears twice, in {gold:,} of them the right one: each of its letters counts as right "
+        "here; a scorer that looks for one letter counts one of them as wrong"
+    )
+    yield from counted("repeated-options", len(many), "question", text)
+    absent = [id for id, answer, options in optional if answer not in options]
+    text = (
+        f"whose answer is none of the options ({listed(absent, 3)}): no letter is right, and the text only by what it "
+        "says"
+    )
+    yield from counted("answer-not-an-option", len(absent), "question", text, True)
     alike = [passing(item.answer or "", item.options or []) for item in joined.items]
-    if any(alike):
-        pairs = zip(alike, joined.texts, strict=True)
-        scored = sum(any(same_text(text, option) for option in options) for options, text in pairs)
-        text = (
-            f"{plural(sum(map(bool, alike)), 'question')} where string match takes a wrong option for the right one, "
-            "since it has the same words in another order or number: "
-            f"{plural(scored, 'prediction')} got that for nothing"
-        )
-        yield Notice("same-words", text, grave=scored > 0)
-
-
-def _letters(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield answers that are a letter, which the official script does not read."""
+    pairs = zip(alike, joined.texts, strict=True)
+    scored = sum(any(same_text(text, option) for option in options) for options, text in pairs)
+    text = (
+        "where string match takes a wrong option for the right one, since it has the same words in another order or "
+        f"number: {plural(scored, 'prediction')} got that for nothing"
+    )
+    yield from counted("same-words", sum(map(bool, alike)), "question", text, scored > 0)
     alone = sum(
         letter is not None and letter.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
-        for letter, item, text in zip(case.letters, case.joined.items, case.joined.texts, strict=True)
+        for letter, item, text in zip(case.letters, joined.items, joined.texts, strict=True)
     )
-    if alone:
-        text = f"{plural(alone, 'prediction')} of one letter: string match looks for the text of an option"
-        yield Notice("letter-alone", f"{text} and counts nearly all as wrong", grave=True)
+    text = "of one letter: string match looks for the text of an option and counts nearly all as wrong"
+    yield from counted("letter-alone", alone, "prediction", text, True)
     cyrillic = sum(letter is not None and letter.cyrillic for letter in case.letters)
-    if cyrillic:
-        yield Notice("cyrillic-letters", f"{plural(cyrillic, 'prediction')} with a Cyrillic letter, read by its look")
+    yield from counted("cyrillic-letters", cyrillic, "prediction", "with a Cyrillic letter, read by its look")
+    if TOP_1 in case.measures:
+        near = int((case.measures[TEXT] > case.measures[TOP_1]).sum())
+        text = (
+            "that would be right without regard to case, punctuation and label: write the text of the option as the "
+            "question has it"
+        )
+        yield from counted("not-the-text", near, "prediction", text, True)
+
+
+def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
+    """Yield what there is to know of ruEnvAQA."""
+    rows = [*zip(case.joined.items, case.joined.texts, case.letters, strict=True)]
+    odd = [
+        item.id for item, *_ in rows
+        if (item.answer or "?").upper() not in LETTERS[: len(item.options or ()) or 26] or len(item.answer or "") != 1
+    ]  # fmt: skip
+    if odd:
+        text = f"is not the Latin letter of an option ({listed(odd, 3)})"
+        yield Notice("odd-answer", f"the right answer of {plural(len(odd), 'question')} {text}", grave=True)
+    yield from _lost(case)
+    given = [(letter, (item.answer or "").strip().upper()) for item, _, letter in rows if letter and letter.cyrillic]
+    right = sum(letter.cyrillic for *_, letter in _lost_letters(case))
+    by_place = sum(letter.by_alphabet == answer for letter, answer in given)
+    told = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, *_ in rows)
+    text = (
+        f"with a Cyrillic letter, {right:,} of which look right and {by_place:,} are right if А, Б, В, Г are the first "
+        "four options: exact match counts all as wrong. Here the instructions "
+        f"of {plural(told, 'question')} call an option by a Cyrillic letter"
+    )
+    yield from counted("cyrillic-letters", len(given), "answer", text, True)
+    long = [(item.answer or "", text) for item, text, _ in rows if UNTIL in text]
+    matching = sum(exact_match(text.split(UNTIL)[0], answer) for answer, text in long)
+    text = (
+        "with a blank line: the published harness stops a model there, before any answer that follows its reasoning; "
+        f"of what it would have kept, {matching:,} match"
+    )
+    yield from counted("blank-line", len(long), "answer", text, True)
+    empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
+    text = "empty: counted as wrong, for MERA's server an answer all the same"
+    yield from counted("empty", empty, "answer", text)
 
 
 # --- of ruEnvAQA -----------------------------------------------------------------------------------
@@ -522,17 +511,6 @@ _LOST = {
     "published harness applies no filter, MERA's site does",
     "option-text": "for the text of the option instead of its letter, like {}: ask for the letter",
 }
-
-
-def _gold(case: ChoiceCase) -> Iterator[Notice]:
-    odd = [
-        item.id for item in case.joined.items
-        if (item.answer or "?").upper() not in LETTERS[: len(item.options or ()) or 26] or len(item.answer or "") != 1
-    ]  # fmt: skip
-    if odd:
-        count = plural(len(odd), "question")
-        text = f"the right answer of {count} is not the Latin letter of an option ({listed(odd, 3)})"
-        yield Notice("odd-answer", text, grave=True)
 
 
 def _lost_letters(case: ChoiceCase) -> Iterator[tuple[str, str, Letter]]:
@@ -560,37 +538,3 @@ def _lost(case: ChoiceCase) -> Iterator[Notice]:
         if texts:
             why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
             yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
-
-
-def _cyrillic(case: ChoiceCase) -> Iterator[Notice]:
-    pairs = zip(case.letters, case.joined.items, strict=True)
-    given = [(letter, (item.answer or "").strip().upper()) for letter, item in pairs if letter and letter.cyrillic]
-    if given:
-        right = sum(letter.cyrillic for *_, letter in _lost_letters(case))
-        by_place = sum(letter.by_alphabet == answer for letter, answer in given)
-        told = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item in case.joined.items)
-        text = (
-            f"{plural(len(given), 'answer')} with a Cyrillic letter, {right:,} of which look right and {by_place:,} are"
-            " right if А, Б, В, Г are the first four options: exact match counts all as wrong. Here the instructions "
-            f"of {plural(told, 'question')} call an option by a Cyrillic letter"
-        )
-        yield Notice("cyrillic-letters", text, grave=True)
-
-
-def _cut(case: ChoiceCase) -> Iterator[Notice]:
-    pairs = zip(case.joined.items, case.joined.texts, strict=True)
-    long = [(item.answer or "", text) for item, text in pairs if UNTIL in text]
-    if long:
-        matching = sum(exact_match(text.split(UNTIL)[0], right) for right, text in long)
-        text = (
-            f"{plural(len(long), 'answer')} with a blank line: the published harness stops a model there, before any "
-            f"answer that follows its reasoning; of what it would have kept, {matching:,} match"
-        )
-        yield Notice("blank-line", text, grave=True)
-
-
-def _empty(case: ChoiceCase) -> Iterator[Notice]:
-    empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
-    if empty:
-        text = f"{plural(empty, 'answer')} empty: counted as wrong, for MERA's server an answer all the same"
-        yield Notice("empty", text)

@@ -21,7 +21,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.formats.about import about
 from seldio.formats.json_strict import proven
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
 from seldio.scores.judge import Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
@@ -52,7 +52,7 @@ class Judged(NamedTuple):
 
 
 def parse(text: str, mode: Mode = "corrected") -> Judged:
-    """The decision in a judge's text.
+    """Return the decision in a judge's text.
 
     ``eval.py`` looks for parts of the text in a fixed order; the last line with ``Rating: `` counts, and a
     0 anywhere in that line wins over a 1, and that over a 2; without such a line it keeps the rating of the row
@@ -63,11 +63,6 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
     ``orientation`` is read as well.
     """
     return _official(text) if mode == "eval.py" else _corrected(text)
-
-
-def of(judgement: Judgement) -> Judged:
-    """The corrected reading of a judgement that may also be an object with ``rating`` and ``orientation``."""
-    return _corrected(judgement) if isinstance(judgement, str) else _of_object(judgement)
 
 
 # --- as eval.py ------------------------------------------------------------------------------------------
@@ -92,11 +87,6 @@ def _official(text: str) -> Judged:
     return Judged(rating, orientation)
 
 
-def second_reply(text: str) -> Orientation | None:
-    """What ``eval.py`` makes of the judge's reply when it asks a second time; None is its ``?``."""
-    return next((name for name, part in _SECOND if part in text), None)
-
-
 # --- as it is meant --------------------------------------------------------------------------------------
 
 _NAMES: dict[str, Orientation] = {
@@ -119,15 +109,11 @@ _CHOICE = re.compile(r"[\s*_`\"')\]>]*(?:/|\||or\b|and\b|,)\s*[*_`\"'(]*([A-Za-z
 
 
 def _corrected(text: str) -> Judged:
-    if (found := _as_json(text)) is not None:
-        return _of_object(found)
+    values = proven([text.strip().encode("utf-8", "replace")])
+    if values and isinstance(values[0], dict):
+        return _of_object(values[0])
     rating, scale = _rating(_value(text, "rating"))
     return Judged(rating, _orientation(_value(text, "orientation")), scale)
-
-
-def _as_json(text: str) -> dict[str, object] | None:
-    values = proven([text.strip().encode("utf-8", "replace")])
-    return values[0] if values and isinstance(values[0], dict) else None
 
 
 def _of_object(found: dict[str, object]) -> Judged:
@@ -137,12 +123,18 @@ def _of_object(found: dict[str, object]) -> Judged:
 
 
 def _value(text: str, name: str) -> str | None:
-    """What follows the last label at the beginning of a line; else the only one inside a line.
+    """Return what follows the last label at the beginning of a line; else the only one inside a line.
 
     Line by line, since an expression over all lines would take quadratic time on hostile texts.
     """
     lines, label = text.split("\n"), _LABELS[name]
-    found = [(number, match) for number, line in enumerate(lines) if (match := label.match(_bare(line)))]
+    found = []
+    for number, line in enumerate(lines):
+        bare = line.lstrip(_DECORATION)
+        if bullet := _BULLET.match(bare):
+            bare = bare[bullet.end() :].lstrip(_DECORATION)
+        if match := label.match(bare):
+            found.append((number, match))
     if not found:
         found = [(number, match) for number, line in enumerate(lines) for match in label.finditer(line)]
         if len(found) != 1:
@@ -150,13 +142,6 @@ def _value(text: str, name: str) -> str | None:
     number, match = found[-1]
     rest = match.string[match.end() :]
     return next((line for line in (rest, *lines[number + 1 :]) if line.strip(_DECORATION)), None)
-
-
-def _bare(line: str) -> str:
-    """*line* without the markdown and the number that it begins with."""
-    line = line.lstrip(_DECORATION)
-    bullet = _BULLET.match(line)
-    return line[bullet.end() :].lstrip(_DECORATION) if bullet else line
 
 
 def _rating(value: str | None) -> tuple[int | None, int | None]:
@@ -187,7 +172,19 @@ TASK = "jasco"
 PROMPTS = prompts("jasco")
 #: What ``eval.py`` says before them.
 _SYSTEM = "You are an NLP assistant"
-_COLUMNS = ("audio_sound", "spoken_text", "audio_only_target", "speech_only_target")
+
+
+#: The texts of a request: their names in seldio's words and in JASCO's, and the column that each is from.
+_TEXTS = (
+    ("sound", "audio_sound", "audio_sound"),
+    ("words", "spoken_text", "spoken_text"),
+    ("question", "question", "question"),
+    ("answer from the sound alone", "audio_only_target", "audio_only_target"),
+    ("answer from the words alone", "speech_only_target", "speech_only_target"),
+    ("right answer", "reference", "tgt_text"),
+    ("key words", "keywords", "target_keywords"),
+    ("model answer", "prediction", "prediction"),
+)
 
 
 def _faults(verdict: Mapping[str, Any]) -> list[str]:
@@ -212,22 +209,14 @@ SCHEMA = ReplySchema(
 
 
 def request(row: Prediction, prompt: str = "seldio") -> JudgeRequest:
-    """What the judge is asked about one output of a model, in the words of one of the :data:`PROMPTS`."""
-    extra = row.extra or {}
-    sound, words, of_sound, of_words = (_text(extra, name) for name in _COLUMNS)
-    right, keywords = _text(extra, "tgt_text"), _text(extra, "target_keywords")
+    """Return what the judge is asked about one output of a model, in the words of one of the :data:`PROMPTS`."""
+    columns = {**(row.extra or {}), "question": row.prompt, "prediction": row.prediction}
+    texts = {column: value for column, value in columns.items() if isinstance(value, str)}
     if prompt != "seldio":
-        text = PROMPTS[prompt].format(
-            audio_sound=sound, spoken_text=words, question=row.prompt or "", audio_only_target=of_sound,
-            speech_only_target=of_words, reference=right, keywords=keywords, prediction=row.prediction or "",
-        )  # fmt: skip
+        text = PROMPTS[prompt].format(**{field: texts.get(column, "") for _, field, column in _TEXTS})
         return make_plain(key(row), TASK, _SYSTEM, text, ReplySchema(f"jasco-{prompt}", {}, read=_read_text))
-    texts = {
-        "sound": sound, "words": words, "question": row.prompt or "", "answer from the sound alone": of_sound,
-        "answer from the words alone": of_words, "right answer": right, "key words": keywords,
-        "model answer": row.prediction or "",
-    }  # fmt: skip
-    return make(key(row), TASK, PROMPTS[prompt].rstrip("\n").format(both="Both"), texts, SCHEMA)
+    instructions = PROMPTS[prompt].rstrip("\n").format(both="Both")
+    return make(key(row), TASK, instructions, {name: texts.get(column, "") for name, _, column in _TEXTS}, SCHEMA)
 
 
 def _read_text(text: str) -> dict[str, Any]:
@@ -244,7 +233,7 @@ def _read_text(text: str) -> dict[str, Any]:
 
 
 def key(row: Prediction) -> str:
-    """The id of a row's judgement: the item's, and the number of the instruction from 1 to 8, as in ``17/3``.
+    """Return the id of a row's judgement: the item's, and the number of the instruction from 1 to 8, as in ``17/3``.
 
     With an instruction that is not JASCO's, its text takes the place of the number.
     """
@@ -253,27 +242,17 @@ def key(row: Prediction) -> str:
 
 
 def as_text(verdict: Mapping[str, Any]) -> str:
-    """A verdict as JASCO's own judge writes it, for its ``llama3_extract`` column and its ``eval.py``."""
+    """Return a verdict as JASCO's own judge writes it, for its ``llama3_extract`` column and its ``eval.py``."""
     found = _of_object(dict(verdict))
     rating = verdict.get("rating") if found.rating is None else found.rating
     orientation = verdict.get("orientation")
     if orientation not in (*_WRITTEN.values(), "Good") and found.orientation is not None:
         orientation = _WRITTEN[found.orientation]
-    return (
-        f"Explanation1: {_line(verdict.get('rating_explanation'))}\nRating: {rating}\n"
-        f"Explanation2: {_line(verdict.get('orientation_explanation'))}\nOrientation: {orientation}"
-    )
-
-
-def _line(explanation: object) -> str:
-    """One line in which ``eval.py`` finds no label: it looks for labels anywhere."""
-    text = " ".join(explanation.split()) if isinstance(explanation, str) else ""
-    return text.replace("Rating: ", "Rating ").replace("Orientation: ", "Orientation ")
-
-
-def _text(extra: Mapping[str, object], name: str) -> str:
-    value = extra.get(name)
-    return value if isinstance(value, str) else ""
+    # each on one line in which eval.py finds no label: it looks for labels anywhere
+    reasons = [verdict.get(f"{name}_explanation") for name in ("rating", "orientation")]
+    lines = [" ".join(reason.split()) if isinstance(reason, str) else "" for reason in reasons]
+    first, second = (line.replace("Rating: ", "Rating ").replace("Orientation: ", "Orientation ") for line in lines)
+    return f"Explanation1: {first}\nRating: {rating}\nExplanation2: {second}\nOrientation: {orientation}"
 
 
 # --- judgements beside outputs ---------------------------------------------------------------------
@@ -286,31 +265,32 @@ _SILENT = {
 }  # fmt: skip
 
 
-def text_of(row: Prediction) -> str:
-    """The judge's text on *row*; empty where there is none."""
-    text = (row.extra or {}).get(COLUMN)
-    return text if isinstance(text, str) else ""
-
-
 def judged(
     rows: Sequence[Prediction],
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
     prompt: str = "seldio",
 ) -> list[Prediction]:
-    """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
+    """Return *rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
 
     Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict. To JASCO's
     words it is the reply as it came.
     """
-    asked = [row for row in rows if _says_something(row)]
-    replies = iter(judge([request(row, prompt) for row in asked]))
+    spoken = [bool((row.prediction or "").strip()) for row in rows]
+    replies = iter(judge([request(row, prompt) for row, says in zip(rows, spoken, strict=True) if says]))
     said = _reply_text if prompt == "seldio" else attrgetter("text")
-    texts = (said(next(replies)) if _says_something(row) else as_text(_SILENT) for row in rows)
-    return [_with(row, text) for row, text in zip(rows, texts, strict=True)]
+    texts = [said(next(replies)) if says else as_text(_SILENT) for says in spoken]
+    return _with_texts(rows, texts)
+
+
+def _with_texts(rows: Sequence[Prediction], texts: Sequence[str | None]) -> list[Prediction]:
+    return [
+        row if text is None else row.model_copy(update={"extra": {**(row.extra or {}), COLUMN: text}})
+        for row, text in zip(rows, texts, strict=True)
+    ]
 
 
 def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgement]) -> list[Prediction]:
-    """*rows* with judgements of an external judge, by :func:`~seldio.scores.jasco.key`, e.g. ``17/3``.
+    """Return *rows* with judgements of an external judge, by :func:`~seldio.scores.jasco.key`, e.g. ``17/3``.
 
     Rows without one keep the text they have.
 
@@ -324,11 +304,7 @@ def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgeme
             "the number of the instruction, 1 to 8, e.g. 17/3"
         )
     texts = {id: given if isinstance(given, str) else as_text(given) for id, given in judgements.items()}
-    return [_with(row, texts[id]) if id in texts else row for id, row in zip(keys, rows, strict=True)]
-
-
-def _says_something(row: Prediction) -> bool:
-    return bool((row.prediction or "").strip())
+    return _with_texts(rows, [texts.get(id) for id in keys])
 
 
 def _reply_text(reply: Reply) -> str:
@@ -339,86 +315,61 @@ def _reply_text(reply: Reply) -> str:
     return "" if reply.failed else text.replace(":", " ").replace("=", " ")
 
 
-def _with(row: Prediction, text: str) -> Prediction:
-    return row.model_copy(update={"extra": {**(row.extra or {}), COLUMN: text}})
-
-
 # --- which questions are answered ------------------------------------------------------------------
 #: Items of JASCO; their ids are 1 to 80.
 ITEMS = 80
 
 
-@dataclasses.dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """What a file lacks."""
 
-    items: tuple[str, ...]  # ids that are to be answered
-    missing: tuple[str, ...]  # those without any row
-    incomplete: dict[str, int]  # those with some of the eight instructions, and how many they lack
-    other_prompts: int  # rows with an instruction that is not JASCO's
+    missing: tuple[str, ...]  # items without any row
+    lacking: tuple[str, ...]  # what is wrong, in words; empty where all is there
     other_answers: int  # rows whose right answer is not that of the questions
-
-    @property
-    def lacking(self) -> list[str]:
-        """What is wrong, in words; empty where all is there."""
-        texts = []
-        if self.missing:
-            texts.append(f"{len(self.missing)} of {plural(len(self.items), 'item')} missing ({listed(self.missing)})")
-        if self.incomplete:
-            names = tuple(self.incomplete)
-            rows = plural(sum(self.incomplete.values()), "row")
-            texts.append(
-                f"{plural(len(names), 'item')} not asked all eight instructions, {rows} short ({listed(names)})"
-            )
-        if self.other_prompts:
-            texts.append(f"{plural(self.other_prompts, 'row')} with an instruction that is not JASCO's")
-        return texts
 
 
 def join(rows: Sequence[Prediction], items: Sequence[Item] | None = None, *, allow_missing: bool = False) -> Coverage:
-    """What of the questions *rows* answer.
+    """Return what of the questions *rows* answer.
 
     Raises:
         DataError: something lacks; or a row has no id, answers no item, or repeats another one: the best of several
             tries counts, so more tries would be a better score.
     """
     answers = {item.id: item.answer for item in items} if items is not None else None
-    expected = tuple(answers) if answers is not None else tuple(str(number + 1) for number in range(ITEMS))
-    _refuse(rows, set(expected), items is not None)
-    asked: dict[str, int] = dict.fromkeys(expected, 0)
-    for row in rows:
-        asked[row.id or ""] += (row.prompt or "").strip() in INSTRUCTIONS
-    present = {row.id for row in rows}
-    missing = tuple(id for id in expected if id not in present)
-    incomplete = {id: len(INSTRUCTIONS) - n for id, n in asked.items() if id in present and n < len(INSTRUCTIONS)}
-    other = sum((row.prompt or "").strip() not in INSTRUCTIONS for row in rows)
-    differing = 0
-    if answers is not None:
-        differing = sum((row.extra or {}).get("tgt_text") != answers[row.id or ""] for row in rows)
-    covered = Coverage(expected, missing, incomplete, other, differing)
-    if covered.lacking and not allow_missing:
-        raise DataError(
-            f"{'; '.join(covered.lacking)}. eval.py would score it as if it were complete. Answer all "
-            f"{plural(len(covered.items), 'item')} with all {len(INSTRUCTIONS)} instructions, or use --allow-missing"
-        )
-    return covered
-
-
-def _refuse(rows: Sequence[Prediction], expected: set[str], named: bool) -> None:
+    expected = [*answers] if answers is not None else [str(number + 1) for number in range(ITEMS)]
     if not rows:
         raise DataError("no predictions to score")
     if nameless := [number for number, row in enumerate(rows, 1) if not row.id]:
         raise DataError(f"{plural(len(nameless), 'row')} without an id, the first is row {nameless[0]:,}")
-    if strange := sorted({row.id or "" for row in rows} - expected):
-        hint = "" if named else f"; JASCO's are 1 to {ITEMS}; for other questions name their file"
+    asked = Counter({row.id or "": 0 for row in rows})
+    if strange := sorted({*asked} - {*expected}):
+        hint = "" if answers is not None else f"; JASCO's are 1 to {ITEMS}; for other questions name their file"
         raise DataError(f"{plural(len(strange), 'id')} of no item: {listed(strange)}{hint}")
-    twice = [name for name, number in Counter(key(row) for row in rows).items() if number > 1]
-    if twice:
+    if twice := [name for name, number in Counter(key(row) for row in rows).items() if number > 1]:
         id, _, prompt = twice[0].partition("/")
         raise DataError(
             f"{plural(len(twice), 'row')} more than once, e.g. item {clipped(id, 30)}, instruction "
             f"{clipped(prompt, 30)}: the best answer to an item counts, so repeated rows would be further tries"
         )
+    asked.update(row.id or "" for row in rows if (row.prompt or "").strip() in INSTRUCTIONS)
+    missing = tuple(id for id in expected if id not in asked)
+    short = {id: len(INSTRUCTIONS) - asked[id] for id in expected if id in asked and asked[id] < len(INSTRUCTIONS)}
+    lacking = []
+    if missing:
+        lacking.append(f"{len(missing)} of {plural(len(expected), 'item')} missing ({listed(missing)})")
+    if short:
+        row_count = plural(sum(short.values()), "row")
+        text = f"not asked all eight instructions, {row_count} short ({listed(tuple(short))})"
+        lacking.append(f"{plural(len(short), 'item')} {text}")
+    if other := len(rows) - asked.total():
+        lacking.append(f"{plural(other, 'row')} with an instruction that is not JASCO's")
+    if lacking and not allow_missing:
+        raise DataError(
+            f"{'; '.join(lacking)}. eval.py would score it as if it were complete. Answer all "
+            f"{plural(len(expected), 'item')} with all {len(INSTRUCTIONS)} instructions, or use --allow-missing"
+        )
+    differing = sum((row.extra or {}).get("tgt_text") != answers[row.id or ""] for row in rows) if answers else 0
+    return Coverage(missing, tuple(lacking), differing)
 
 
 # --- as eval.py counts -----------------------------------------------------------------------------
@@ -432,114 +383,91 @@ _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 
 
-class JudgedRow(NamedTuple):
-    """An item's id and the judge's text on one of its predictions, as they stand in the csv file."""
-
-    id: str | None
-    text: str | None
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass
 class Official:
     """What ``eval.py`` comes to."""
 
-    best_mean: float | None  # None where it crashes before
+    best_mean: float | None = None  # None where it crashes before
     #: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before
-    shares: tuple[float, float, float] | None
-    crash: str | None  # the exception that it ends with, as Python writes it
-    reasked: tuple[int, ...]  # rows for which it asks the judge a second time
-    stale: tuple[int, ...]  # rows that are scored with the rating of another row
-    points: dict[int, int]  # of each row that it looked at, by number of the row
-    orientations: dict[int, Orientation | None]  # likewise; None is its ``?``
-
-    def printed(self) -> str:
-        """The lines that it prints."""
-        lines = []
-        if self.best_mean is not None:
-            lines.append(f"best-mean :  {self.best_mean}")
-        if self.shares is not None:
-            names = ("Audio", "Both", "Speech")
-            lines += [f"{name}-Oriented % :  {share}" for name, share in zip(names, self.shares, strict=True)]
-        return "\n".join(lines)
+    shares: tuple[float, float, float] | None = None
+    crash: str | None = None  # the exception that it ends with, as Python writes it
+    reasked: list[int] = dataclasses.field(default_factory=list)  # rows for which it asks the judge a second time
+    stale: list[int] = dataclasses.field(default_factory=list)  # rows that are scored with the rating of another row
+    #: of each row that it looked at, by number of the row
+    points: dict[int, int] = dataclasses.field(default_factory=dict)
+    orientations: dict[int, Orientation | None] = dataclasses.field(default_factory=dict)  # likewise; None is its ``?``
 
 
 class _Crash(Exception):
     """``eval.py`` ends with an exception."""
 
 
-def official(rows: Sequence[JudgedRow], second: Callable[[int], str] | None = None) -> Official:
-    """What ``eval.py`` prints for a judged file; *second*: the judge's second reply on a row, without it ``?``."""
-    run = _Run(rows, second)
-    best_mean, shares, crash = None, None, None
+def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[int], str] = lambda _: "") -> Official:
+    """Return what ``eval.py`` prints for a judged file.
+
+    Args:
+        rows: an item's id and the judge's text on one of its predictions, as they stand in the csv file.
+        second: the judge's second reply on a row.
+    """
+    result = Official()
+    ids, texts = [id for id, _ in rows], [text for _, text in rows]
     try:
-        best_mean = run.best_mean()
-        shares = run.shares()
-    except _Crash as error:
-        crash = str(error)
-    return Official(best_mean, shares, crash, tuple(run.reasked), tuple(run.stale), run.points, run.orientations)
-
-
-class _Run:
-    """The program's state."""
-
-    def __init__(self, rows: Sequence[JudgedRow], second: Callable[[int], str] | None) -> None:
-        self.rows, self.second = rows, second
-        self.reasked: list[int] = []
-        self.stale: list[int] = []
-        self.points: dict[int, int] = {}
-        self.orientations: dict[int, Orientation | None] = {}
-        self.score: int | None = None  # the variable that outlives its row
-
-    def best_mean(self) -> float:
-        if _all_numbers([row.text for row in self.rows]):
+        if _all_numbers(texts):
             raise _Crash("TypeError: argument of type 'int' is not iterable")
-        groups = grouped([row.id for row in self.rows])
-        best = [max(self._row(number) for number in members) for members in groups]
+        score: int | None = None  # the variable that outlives its row
+        best = []
+        for members in grouped(ids):
+            for number in members:
+                score = _look_at(result, number, texts[number], score, second)
+            best.append(max(result.points[number] for number in members))
         if not best:
             raise _Crash("ZeroDivisionError: division by zero")
-        return sum(best) / len(best)
-
-    def _row(self, number: int) -> int:
-        text = self.rows[number].text
-        if text is None or text in NAN_TEXTS:
-            raise _Crash("TypeError: argument of type 'numpy.float64' is not iterable")
-        judged = parse(text, "eval.py")
-        orientation = judged.orientation
-        if orientation is None:
-            self.reasked.append(number)
-            orientation = second_reply(self.second(number)) if self.second else None
-        self.orientations[number] = orientation
-        if judged.rating is not None:
-            self.score = judged.rating
-        elif orientation == "G":
-            if self.score is None:
-                raise _Crash(
-                    "UnboundLocalError: cannot access local variable 'score' where it is not associated with a value"
-                )
-            self.stale.append(number)
-        self.points[number] = (self.score or 0) if orientation == "G" else 0
-        return self.points[number]
-
-    def shares(self) -> tuple[float, float, float]:
-        """In the program's own order of operations, to the last digit."""
-        found = list(self.orientations.values())
+        result.best_mean = sum(best) / len(best)
+        # in the program's own order of operations, to the last digit
+        found = list(result.orientations.values())
         audio, speech, both = (found.count(name) / len(found) for name in ("A", "S", "G"))
         whole = audio + speech + both
         if not whole:
             raise _Crash("ZeroDivisionError: float division by zero")
-        return audio / whole, both / whole, speech / whole
+        result.shares = audio / whole, both / whole, speech / whole
+    except _Crash as error:
+        result.crash = str(error)
+    return result
+
+
+def _look_at(
+    result: Official, number: int, text: str | None, score: int | None, second: Callable[[int], str]
+) -> int | None:
+    """Add a row to the *result*, and return the rating that the next one begins with."""
+    if text is None or text in NAN_TEXTS:
+        raise _Crash("TypeError: argument of type 'numpy.float64' is not iterable")
+    rating, orientation, _ = parse(text, "eval.py")
+    if orientation is None:
+        result.reasked.append(number)
+        reply = second(number)
+        orientation = next((name for name, part in _SECOND if part in reply), None)
+    result.orientations[number] = orientation
+    if rating is not None:
+        score = rating
+    elif orientation == "G":
+        if score is None:
+            raise _Crash(
+                "UnboundLocalError: cannot access local variable 'score' where it is not associated with a value"
+            )
+        result.stale.append(number)
+    result.points[number] = (score or 0) if orientation == "G" else 0
+    return score
 
 
 def grouped(ids: Sequence[str | None]) -> list[list[int]]:
-    """The rows of each item as pandas groups them: sorted, without those that have no id, 1 and 1.0 as one."""
+    """Return the rows of each item as pandas groups them: sorted, without those that have no id, 1 and 1.0 as one."""
     there = [id for id in ids if id is not None and id not in NAN_TEXTS]
-    numbers = all(_PRINTED_NUMBER.fullmatch(id) for id in there)
     exact = all(_WHOLE.fullmatch(id) for id in there) and len(there) == len(ids)
-    groups: dict[str | int | float, list[int]] = {}
+    number_of = int if exact else float if all(_PRINTED_NUMBER.fullmatch(id) for id in there) else str
+    groups: dict[Any, list[int]] = {}
     for number, id in enumerate(ids):
         if id is not None and id not in NAN_TEXTS:
-            key: str | int | float = id if not numbers else int(id) if exact else float(id)
-            groups.setdefault(key, []).append(number)
+            groups.setdefault(number_of(id), []).append(number)
     return [groups[key] for key in sorted(groups)]  # all of one type
 
 
@@ -565,19 +493,20 @@ class AnswerMarks:
     orientations: Mapping[int, Orientation | None]
 
     def mean(self, rows: Sequence[int]) -> float:
-        """Mean points over *rows*; NaN where none was seen."""
+        """Return mean points over *rows*; NaN where none was seen."""
         found = [self.points[row] for row in rows if row in self.points]
         return sum(found) / len(found) if found else math.nan
 
     def best(self, rows: Sequence[int]) -> float:
-        """The points of the best of *rows*; NaN where none was seen."""
+        """Return the points of the best of *rows*; NaN where none was seen."""
         return max((float(self.points[row]) for row in rows if row in self.points), default=math.nan)
 
-    def counts(self, rows: Sequence[int]) -> dict[Orientation | None, int]:
-        """How many of *rows* have which orientation; None: no verdict."""
-        found = [self.orientations[row] for row in rows if row in self.orientations]
-        kinds: tuple[Orientation | None, ...] = ("A", "G", "S", "N", None)
-        return {kind: found.count(kind) for kind in kinds}
+    def shares(self, rows: Sequence[int]) -> tuple[float, ...]:
+        """Return Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
+        counts = Counter(self.orientations[row] for row in rows if row in self.orientations)
+        known, total = counts["A"] + counts["G"] + counts["S"], counts.total()
+        oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
+        return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -598,29 +527,23 @@ class JascoCase:
             found.setdefault(row.id or "", []).append(number)
         return found
 
-    @property
-    def prompts(self) -> dict[str, list[int]]:
-        """The rows of each instruction, JASCO's first and in its order."""
-        found: dict[str, list[int]] = {prompt: [] for prompt in INSTRUCTIONS}
-        for number, row in enumerate(self.rows):
-            found.setdefault((row.prompt or "").strip(), []).append(number)
-        return {prompt: rows for prompt, rows in found.items() if rows}
-
     def marks(self, mode: Mode) -> AnswerMarks:
-        """What rows are worth."""
+        """Return what rows are worth."""
         if mode == "eval.py":
             return AnswerMarks(self.official.points, self.official.orientations)
-        kept = dict(enumerate(self.read))
-        return AnswerMarks(
-            {number: one.points for number, one in kept.items()},
-            {number: one.orientation if one.complete else None for number, one in kept.items()},
-        )
+        points = {number: verdict.points for number, verdict in enumerate(self.read)}
+        turned = {number: verdict.orientation if verdict.complete else None for number, verdict in enumerate(self.read)}
+        return AnswerMarks(points, turned)
 
     def best_mean(self, unknown: int = 0) -> float:
-        """best-mean by the corrected reading, each row without a verdict worth *unknown*."""
-        worth = [one.points if one.complete else unknown for one in self.read]
+        """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""
+        worth = [verdict.points if verdict.complete else unknown for verdict in self.read]
         best = [max(worth[row] for row in rows) for rows in self.items.values()]
         return sum(best) / len(best)
+
+    def first(self, rows: Sequence[int]) -> str:
+        """Return how notices name the first of some rows."""
+        return f"(first: item {clipped(self.rows[rows[0]].id or '', 20)})" if rows else ""
 
 
 def count(
@@ -642,7 +565,8 @@ def count(
         rows = judged(rows, judge, prompt)
     if judgements is not None:
         rows = with_judgements(rows, judgements)
-    texts = [text_of(row) for row in rows]
+    columns = [(row.extra or {}).get(COLUMN) for row in rows]
+    texts = [text if isinstance(text, str) else "" for text in columns]
     without = sum(not text.strip() for text in texts)
     if judge is not None and without == len(texts):
         raise SeldioError("the judge replied to no request: run the same command again to ask for all of them")
@@ -657,31 +581,50 @@ def count(
             "Judge them, or use --allow-missing to count them as no verdict"
         )
     read = [parse(text) for text in texts]
-    pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
-    with_second = official(pairs, lambda number: _ORIENTATIONS[read[number].orientation])
-    return JascoCase(rows, texts, read, with_second, covered)
+    pairs = [(row.id, text) for row, text in zip(rows, texts, strict=True)]
+    result = official(pairs, lambda number: _ORIENTATIONS[read[number].orientation])
+    return JascoCase(rows, texts, read, result, covered)
 
 
 def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
-    """All that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
+    """Return all that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
     found: list[Notice] = []
-    if case.official.crash:
-        found.append(Notice("crash", f"eval.py ends with {case.official.crash}; {_both_means(case)}", grave=True))
-    found += [*_missing(case), *_no_verdict(case)]
-    for name, (rows, what) in _case_faults(case).items():
-        if rows:
-            found.append(_fault(case, name, rows, what))
-    nan = sum(text in NAN_TEXTS for text in case.texts)
-    if nan:
-        text = f"{plural(nan, 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
-        found.append(Notice("nan-text", text + "with TypeError there", grave=True))
-    scales = [one.scale for one in case.read if one.scale is not None]
-    if scales:
+    covered, best_mean, ended = case.covered, case.best_mean(), case.official
+    there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
+    both_means = f"best-mean by eval.py {there}, corrected {best_mean:.3f}"
+    if ended.crash:
+        found.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
+    if covered.lacking:
+        worth = best_mean * len(case.items) / (len(case.items) + len(covered.missing))
+        zeros = f"; with 0 for missing items best-mean would be {worth:.3f}" if covered.missing else ""
+        text = f"{'; '.join(covered.lacking)}: not comparable with complete files{zeros}"
+        found.append(Notice("coverage", text, grave=True))
+    text = "with another right answer (tgt_text) than the questions"
+    found += counted("other-answers", covered.other_answers, "row", text, True)
+    if open_rows := [number for number, verdict in enumerate(case.read) if not verdict.complete]:
+        shown = next((case.texts[row] for row in open_rows if case.texts[row].strip()), "")
         text = (
-            f"{plural(len(scales), 'judge text')} with a scale that was not asked for, out of "
-            f"{listed([str(scale) for scale in sorted(set(scales))])}; the number before it is used as it is"
+            f"{len(open_rows):,} of {plural(len(case.read), 'judge text')} hold no verdict and count 0 "
+            f"{case.first(open_rows)}; were each a 2, best-mean would be {case.best_mean(2):.3f}, "
+            f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
         )
-        found.append(Notice("other-scale", text, grave=True))
+        found.append(Notice("no-verdict", text, grave=True))
+    for name, rows, what in _faults_of_eval_py(case):
+        wrong = sum(row in ended.points and ended.points[row] != case.read[row].points for row in rows)
+        turned = any(
+            row in ended.orientations and ended.orientations[row] != case.read[row].orientation for row in rows
+        )
+        text = f"{what} {case.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
+        found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
+    nan = sum(text in NAN_TEXTS for text in case.texts)
+    text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
+    found += counted("nan-text", nan, "judge text", text, True)
+    scales = [verdict.scale for verdict in case.read if verdict.scale is not None]
+    text = (
+        f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
+        "number before it is used as it is"
+    )
+    found += counted("other-scale", len(scales), "judge text", text, True)
     if own_wording:
         text = (
             "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: compare "
@@ -691,80 +634,27 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
     return in_order(found)
 
 
-def _both_means(case: JascoCase) -> str:
-    there = "a crash" if case.official.best_mean is None else f"{case.official.best_mean:.3f}"
-    return f"best-mean by eval.py {there}, corrected {case.best_mean():.3f}"
-
-
-def _case_faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
-    """By notice: the rows on which eval.py shows a fault, and which."""
-    official = [parse(text, "eval.py") for text in case.texts]
-    pairs = list(enumerate(zip(official, case.read, strict=True)))
-    digits = [n for n, (one, other) in pairs if one.rating is not None and one.rating != other.rating]
-    quoted = [n for n, (one, other) in pairs if one.orientation is not None and one.orientation != other.orientation]
-    return {
-        "stale-rating": (
-            case.official.stale,
-            'without "Rating: ", which eval.py scores with the rating of the row before, even of another item',
-        ),
-        "misread-rating": (
-            digits,
-            (
-                'whose "Rating: " line eval.py misreads: it looks for any 0, then 1, then 2 in the line, so that '
-                '"2 (out of 10)" and "1.0" are 0'
-            ),
-        ),
-        "quoted-orientation": (
-            quoted,
-            'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it is',
-        ),
-        "second-call": (
-            case.official.reasked,
-            (
-                "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected "
-                "reading finds it"
-            ),
-        ),
-    }
-
-
-def _fault(case: JascoCase, name: str, rows: Sequence[int], what: str) -> Notice:
-    """A fault of eval.py on *rows*: grave if it gives any of them other points or an orientation."""
-    points, orientations = case.official.points, case.official.orientations
-    wrong = sum(row in points and points[row] != case.read[row].points for row in rows)
-    turned = any(row in orientations and orientations[row] != case.read[row].orientation for row in rows)
-    text = (
-        f"{plural(len(rows), 'judge text')} {what} (first: item {clipped(case.rows[rows[0]].id or '', 20)}); "
-        f"{plural(wrong, 'row')} with other points; {_both_means(case)}"
+def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], str]]:
+    """Yield the name of a notice, the rows on which eval.py shows a fault, and which."""
+    pairs = [*zip((parse(text, "eval.py") for text in case.texts), case.read, strict=True)]
+    digits, quoted = (
+        [row for row, (ours, meant) in enumerate(pairs) if ours[part] is not None and ours[part] != meant[part]]
+        for part in (0, 1)
     )
-    return Notice(name, text, grave=bool(wrong) or turned)
-
-
-def _no_verdict(case: JascoCase) -> Iterator[Notice]:
-    rows = [number for number, one in enumerate(case.read) if not one.complete]
-    if not rows:
-        return
-    shown = next((case.texts[row] for row in rows if case.texts[row].strip()), "")
+    text = 'without "Rating: ", which eval.py scores with the rating of the row before, even of another item'
+    yield "stale-rating", case.official.stale, text
     text = (
-        f"{len(rows):,} of {plural(len(case.read), 'judge text')} hold no verdict and count 0 (first: item "
-        f"{clipped(case.rows[rows[0]].id or '', 20)}); were each a 2, best-mean would be {case.best_mean(2):.3f}, "
-        f"not {case.best_mean():.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
+        'whose "Rating: " line eval.py misreads: it looks for any 0, then 1, then 2 in the line, so that '
+        '"2 (out of 10)" and "1.0" are 0'
     )
-    yield Notice("no-verdict", text, grave=True)
-
-
-def _missing(case: JascoCase) -> Iterator[Notice]:
-    covered = case.covered
-    if covered.lacking:
-        missing = len(covered.missing)
-        worth = case.best_mean() * len(case.items) / (len(case.items) + missing)
-        text = f"{'; '.join(covered.lacking)}: not comparable with complete files" + (
-            f"; with 0 for missing items best-mean would be {worth:.3f}" if missing else ""
-        )
-        yield Notice("coverage", text, grave=True)
-    if covered.other_answers:
-        rows = plural(covered.other_answers, "row")
-        yield Notice("other-answers", f"{rows} with another right answer (tgt_text) than the questions", grave=True)
+    yield "misread-rating", digits, text
+    text = 'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it is'
+    yield "quoted-orientation", quoted, text
+    text = (
+        "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected reading "
+        "finds it"
+    )
+    yield "second-call", case.official.reasked, text
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -825,60 +715,46 @@ def score(
         take(of_jasco(case, case.marks(mode)))
     asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
-    told = notices(case, own_wording=judge is not None and prompt == "seldio")
-    return ScoreReport(system, *_PROFILES[mode], over, tables(case, mode), told, {"mode": mode, **asked})
+    found = notices(case, own_wording=judge is not None and prompt == "seldio")
+    return ScoreReport(system, *_PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
 
 
 def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
-    """Return the tables of a case."""
-    marks = case.marks(mode)
-    best = np.array([marks.best(rows) for rows in case.items.values()])
-    known = best[~np.isnan(best)]
-    sure = intervals.table([_BEST], known[:, None], np.arange(len(known)), {}, "items")
-    results, columns = about("jasco").results[0], (_BEST, *_SHARES)
-    rows = ((row["system"], *(results.cell(row, column.name) for column in columns)) for row in results.rows)
-    published = Table("published", results.title, (Column("system", "system"), *columns), tuple(rows))
-    return (_overall(case, mode), _prompts(case, marks), published, *([sure] if sure.rows else []))
-
-
-def _overall(case: JascoCase, mode: Mode) -> Table:
-    """Both readings, the one that was asked for first."""
-    whole = list(range(len(case.rows)))
+    """Return the tables of a case; both readings stand in the first, the one that was asked for first."""
+    marks, whole = case.marks(mode), range(len(case.rows))
     corrected = case.marks("corrected")
     rows: dict[Mode, tuple[Cell, ...]] = {
-        "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *_shares(corrected, whole)),
+        "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *corrected.shares(whole)),
         "eval.py": _official_row(case, whole),
     }
-    other: Mode = "eval.py" if mode == "corrected" else "corrected"
+    order = sorted(rows, key=lambda reading: reading != mode)
     columns = (Column("reading", "reading"), _BEST, _MEAN, *_SHARES, *_OTHERS)
-    return Table("overall", "overall, in both readings", columns, (rows[mode], rows[other]))
+    overall = Table("overall", "overall, in both readings", columns, tuple(rows[reading] for reading in order))
+
+    asked: dict[str, list[int]] = {prompt: [] for prompt in INSTRUCTIONS}
+    for number, row in enumerate(case.rows):
+        asked.setdefault((row.prompt or "").strip(), []).append(number)
+    cells: list[tuple[Cell, ...]] = []
+    for place, (prompt, numbers) in enumerate(asked.items(), 1):
+        name = (f"{place}. " if place <= len(INSTRUCTIONS) else "") + clipped(prompt, 200)
+        cells += [(name, len(numbers), marks.mean(numbers), *marks.shares(numbers))] if numbers else []
+    heads = (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS)
+    by_prompt = Table("prompts", "by instruction", heads, tuple(cells))
+
+    results, measures = about("jasco").results[0], (_BEST, *_SHARES)
+    known = ((row["system"], *(results.cell(row, column.name) for column in measures)) for row in results.rows)
+    published = Table("published", results.title, (Column("system", "system"), *measures), tuple(known))
+
+    best = np.array([marks.best(numbers) for numbers in case.items.values()])
+    best = best[~np.isnan(best)]
+    sure = intervals.table([_BEST], best[:, None], np.arange(len(best)), {}, "items")
+    return (overall, by_prompt, published, *([sure] if sure.rows else []))
 
 
 def _official_row(case: JascoCase, whole: Sequence[int]) -> tuple[Cell, ...]:
-    """What eval.py prints, to the last digit; NaN where it crashes before."""
+    """Return what eval.py prints, to the last digit; NaN where it crashes before."""
     end, marks = case.official, case.marks("eval.py")
     if end.best_mean is None:
         return ("eval.py", *(math.nan for _ in range(7)))
     shares = end.shares or (math.nan, math.nan, math.nan)
-    return ("eval.py", end.best_mean, marks.mean(whole), *shares, *_shares(marks, whole)[3:])
-
-
-def _shares(marks: AnswerMarks, rows: Sequence[int]) -> tuple[float, ...]:
-    """Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
-    counts = marks.counts(rows)
-    known, total = counts["A"] + counts["G"] + counts["S"], sum(counts.values())
-    oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
-    return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
-
-
-def _prompts(case: JascoCase, marks: AnswerMarks) -> Table:
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (_prompt_name(prompt), len(numbers), marks.mean(numbers), *_shares(marks, numbers))
-        for prompt, numbers in case.prompts.items()
-    )
-    return Table("prompts", "by instruction", (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS), rows)
-
-
-def _prompt_name(prompt: str) -> str:
-    number = f"{INSTRUCTIONS.index(prompt) + 1}. " if prompt in INSTRUCTIONS else ""
-    return number + clipped(prompt, 200)
+    return ("eval.py", end.best_mean, marks.mean(whole), *shares, *marks.shares(whole)[3:])

@@ -283,18 +283,14 @@ class Cache:
             try:
                 self._check_owner()
                 if not place.startswith("file:"):
-                    self._prepare()
+                    for statement in _SCHEMA:  # the marks first, as another process may be about to look at them
+                        self._base.execute(statement)
+                    with suppress(sqlite3.OperationalError):  # another process is just opening it, and does this
+                        self._base.execute("PRAGMA journal_mode=WAL")
+                    self._base.execute("PRAGMA synchronous=NORMAL")
             except BaseException:
                 self._base.close()
                 raise
-
-    def _prepare(self) -> None:
-        """Make the tables of a new file; the marks come first, as another process may be about to look at them."""
-        for statement in _SCHEMA:
-            self._base.execute(statement)
-        with suppress(sqlite3.OperationalError):  # another process is just opening it: whoever comes next does this
-            self._base.execute("PRAGMA journal_mode=WAL")
-        self._base.execute("PRAGMA synchronous=NORMAL")
 
     def _check_owner(self) -> None:
         queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
@@ -418,19 +414,13 @@ class CallFailed(Exception):
 class Judge:
     """A model on a server that speaks OpenAI's chat completions.
 
+    The other arguments are those of :class:`~seldio.scores.scorers.JudgeOptions`; without a cache, replies are kept as
+    long as this object, and with *dry_run* nothing is written, not even a cache.
+
     Args:
         model: as the server names it.
         base_url: of the server, e.g. ``http://localhost:8000/v1``.
         token: None for that of the environment (:func:`token_for`).
-        cache: SQLite file of replies; None keeps them only as long as this object.
-        concurrency: calls at a time.
-        timeout: seconds without a byte from the server.
-        retries: further tries of a call that failed.
-        temperature: of the model.
-        max_tokens: of a reply.
-        again: ask again, whatever the cache holds.
-        dry_run: only :meth:`plan` is used: nothing is written, not even a cache.
-        json_mode: ask the server for JSON; to be switched off for servers that refuse it.
         sleep: used instead of real waiting.
 
     Raises:

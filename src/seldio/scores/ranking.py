@@ -14,10 +14,8 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from seldio.errors import DataError, UsageError
 from seldio.files import Limits, open_source, read_entries
@@ -25,6 +23,7 @@ from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_text import read_table, rows
+from seldio.geometry import Floats, Ints
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
@@ -62,18 +61,13 @@ class Scores:
     entries: tuple[SystemScore, ...]
     columns: tuple[Column, ...]
 
-    @property
-    def profile(self) -> str:
-        """The way of scoring that all systems share; empty where it is not known."""
-        return next((entry.profile for entry in self.entries if entry.profile), "")
-
 
 #: The table that tells a report about several systems, each of which has a row in its first table.
 COMPARED = "differences"
 
 
 def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
-    """The overall scores of *reports*.
+    """Return the overall scores of *reports*.
 
     Raises:
         DataError: see :func:`collected`.
@@ -84,14 +78,14 @@ def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
         several = any(table.name == COMPARED for table in report.tables)
         for system, *cells in report.tables[0].rows if several else report.tables[0].rows[:1]:
             pairs = zip(columns, cells, strict=True)
-            kept = {column.name: cell for column, cell in pairs if cell is not None}
+            values = {column.name: cell for column, cell in pairs if cell is not None}
             name = str(system) if several else report.system
-            found.append(Scores((SystemScore(name, kept, profile=report.profile, source=source),), columns))
+            found.append(Scores((SystemScore(name, values, profile=report.profile, source=source),), columns))
     return collected(found)
 
 
 def collected(parts: Sequence[Scores]) -> Scores:
-    """All systems together.
+    """Return all systems together.
 
     Raises:
         DataError: there is none, two have one name (in a track), or they were scored in different ways.
@@ -113,14 +107,12 @@ def collected(parts: Sequence[Scores]) -> Scores:
         raise DataError(
             f"these scores are of different profiles and cannot be compared: {some}. Score all with one profile"
         )
-    columns: dict[str, Column] = {}
-    for column in (column for part in parts for column in part.columns):
-        columns.setdefault(column.name, column)
-    return Scores(tuple(entries), tuple(columns.values()))
+    columns = {column.name: column for part in reversed(parts) for column in reversed(part.columns)}  # the first counts
+    return Scores(tuple(entries), tuple(reversed(columns.values())))
 
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
-    """The scores of a file, or of all ``.json`` and ``.csv`` files of a folder or archive.
+    """Return the scores of a file, or of all ``.json`` and ``.csv`` files of a folder or archive.
 
     Read are what ``seldio score`` writes as json and csv (one table, or the long form), csv files with a column
     ``system`` or ``submission`` and one for each score, and lists of such rows in json, where ``[0.33, 0.29, 0.37]``
@@ -133,24 +125,17 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
     with open_source(path, raise_errors, _LIMITS) as source:
         alone = source.single
         wanted = [entry for entry in source.entries if alone or suffix_of(entry.name) in ("json", "csv")]
-        parts = [read_bytes(data, entry.path) for entry, data in read_entries(wanted, raise_errors)]
+        parts = [_scores_in(data, entry.path) for entry, data in read_entries(wanted, raise_errors)]
     if not parts:
         raise DataError(f"{printable(os.fspath(path))} holds no .json or .csv file with scores")
     return collected(parts)
 
 
-def read_bytes(data: bytes, path: str) -> Scores:
-    """The scores of one file.
-
-    Raises:
-        DataError: it holds none.
-    """
+def _scores_in(data: bytes, path: str) -> Scores:
     text = data.removeprefix(_BOM)
-    return _from_json(text, path) if text.lstrip()[:1] in (b"{", b"[") else _from_csv(text, path)
-
-
-def _from_json(data: bytes, path: str) -> Scores:
-    document = json_text.parse(data, path, raise_errors)
+    if text.lstrip()[:1] not in (b"{", b"["):
+        return _from_csv(text, path)
+    document = json_text.parse(text, path, raise_errors)
     value = None if document is None else document.value
     if not isinstance(value, list):
         return scores_of(json_report.reports(value, printable(path)), path)
@@ -168,43 +153,46 @@ def _from_csv(data: bytes, path: str) -> Scores:
     found = [dict(zip(table.header, row, strict=True)) for row in table.cells]
     if table.header in (LONG, LONG[:-1]):  # before 0.2 there was no mark
         return _from_long(found, path)
-    rows_of: list[dict[str, object]] = []
-    for row in found:  # a column NAME_low, NAME_high or NAME_mark belongs to NAME
-        parts = {name: {part: row.get(f"{name}_{part}") for part in INTERVAL_PARTS} for name in row}
-        cells = {name: _with_parts(cell, parts[name]) for name, cell in row.items()}
-        intervals = {f"{name}_{part}" for name in row for part in INTERVAL_PARTS}
-        rows_of.append({name: cell for name, cell in cells.items() if name not in intervals})
+    # a column NAME_low, NAME_high or NAME_mark belongs to NAME
+    parts = {name: {part: f"{name}_{part}" for part in INTERVAL_PARTS} for name in table.header}
+    intervals = {column for columns in parts.values() for column in columns.values()}
+    rows_of = [
+        {
+            name: _with_parts(row[name], {part: row.get(column) for part, column in columns.items()})
+            for name, columns in parts.items()
+            if name not in intervals
+        }
+        for row in found
+    ]
     return _from_rows(rows_of, path, "row")
 
 
 def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
-    """The first row of the first table of each system."""
+    """Return the first row of the first table of each system."""
     firsts: dict[tuple[str, str], tuple[str | None, str | None]] = {}
     values: dict[tuple[str, str], dict[str, object]] = {}
     compared = {row["system"] for row in rows if row["table"] == COMPARED}
     for row in rows:
-        if row["table"] == "signature":
+        several = row["system"] in compared
+        if row["table"] == "signature" or (several and row["table"] != "overall"):
             continue
-        key, place = (row["system"] or "", row["profile"] or ""), (row["table"], row["row"])
-        if row["system"] in compared:
-            if row["table"] != "overall":
-                continue
-            key = row["row"] or "", key[1]
-        if firsts.setdefault(key, place) == place:
+        key = (row["row" if several else "system"] or "", row["profile"] or "")
+        if firsts.setdefault(key, (row["table"], row["row"])) == (row["table"], row["row"]):
             values.setdefault(key, {})[row["column"] or ""] = _with_parts(row["value"], row)
     named = [{**found, "system": system, "profile": profile} for (system, profile), found in values.items()]
     return collected([_from_rows([row], path, "system", plain=False) for row in named])
 
 
 def _with_parts(value: object, parts: Mapping[str, str | None]) -> object:
-    """A number of csv with the ends of its interval and their mark, if it has any."""
+    """Return a number of csv with the ends of its interval and their mark, if it has any."""
     ends = [parts["low"], parts["high"]]
     return [value, *ends, parts.get("mark") or ""] if all(ends) else value
 
 
 def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain: bool = True) -> Scores:
-    """Systems of rows; *plain* ones may have shares in per cent."""
-    called = {name: _column(name) for name in dict.fromkeys(name for row in rows for name in row)}
+    """Return systems of rows; *plain* ones may have shares in per cent."""
+    header = dict.fromkeys(name for row in rows for name in row)
+    called = {name: _COLUMNS.get(name.lower(), Column(name, name)) for name in header}
     counts = Counter(called.values())
     called |= {name: Column(name, name) for name, one in called.items() if counts[one] > 1 and name != one.name}
     found = [
@@ -214,47 +202,34 @@ def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain
     columns = {column.name: column for column in called.values() if any(column.name in values for values in found)}
     if not columns:
         raise DataError(f"{printable(path)} has {plural(len(rows), noun)} and no column with numbers")
-    bounded = [values[name].numbers[0] for values in found for name in _BOUNDED & set(values)]
-    percent = plain and any(value.is_finite() and value > 1 for value in bounded)
+    bounded = [values[name][0] for values in found for name in _BOUNDED & set(values)]
+    percent = plain and any(value.is_finite() and value > 1 for value, *_ in bounded)
     entries = []
     for number, (row, values) in enumerate(zip(rows, found, strict=True), 1):
-        cells = {name: _cell(score, percent and columns[name].unit == "%") for name, score in values.items()}
         system = next((cell for name in _NAMES if isinstance(cell := row.get(name), str) and cell), None)
         if system is None:
             where = f"{printable(path)}, {noun} {number}"
             raise DataError(f"{where}: missing system name (in a column system or submission)")
+        cells: dict[str, Cell] = {}
+        for name, (numbers, kind) in values.items():
+            share = percent and columns[name].unit == "%"
+            value, *ends = (float(part / 100 if share else part) for part in numbers)  # right to the last digit
+            cells[name] = kind(value, *ends) if ends else value
         profile = "" if plain else unguarded(str(row["profile"]))
         entries.append(SystemScore(unguarded(system), cells, str(row.get("track") or ""), profile, path))
     return collected([Scores(tuple(entries), tuple(columns.values()))])
 
 
-def _column(name: str) -> Column:
-    return _COLUMNS.get(name.lower(), Column(name, name))
-
-
-class _Score(NamedTuple):
-    """A number, or a number with the ends of its interval, and what that is marked as."""
-
-    numbers: tuple[Decimal, ...]
-    kind: type[Interval]
-
-
-def _score(cell: object) -> _Score | None:
-    """The number in a cell; None for anything else."""
+def _score(cell: object) -> tuple[tuple[Decimal, ...], type[Interval]] | None:
+    """Return the number in a cell, with the ends of its interval and what that is marked as; None for all else."""
     parts, mark = (cell[:3], *cell[3:], "")[:2] if isinstance(cell, list) and len(cell) in (3, 4) else ([cell], "")
     kind = INTERVALS.get(mark) if isinstance(mark, str) else None
     if kind is None or any(isinstance(part, bool) or not isinstance(part, (str, int, float)) for part in parts):
         return None
     try:
-        return _Score(tuple(Decimal(str(part)) for part in parts), kind)
+        return tuple(Decimal(str(part)) for part in parts), kind
     except InvalidOperation:
         return None
-
-
-def _cell(score: _Score, percent: bool) -> Cell:
-    """A score as a number; of per cent a hundredth, right to the last digit."""
-    value, *ends = (float(part / 100 if percent else part) for part in score.numbers)
-    return score.kind(value, *ends) if ends else value
 
 
 #: What the challenge ranks by: the first row whose scores all systems have is the default.
@@ -267,14 +242,14 @@ RANKED: Mapping[str, tuple[str, ...]] = {
 def rank(
     systems: Mapping[str, Mapping[str, Cell]], columns: Sequence[Column], *, name: str = "ranking", title: str = ""
 ) -> Table:
-    """Systems in the order of their cumulative rank over *columns*.
+    """Return systems in the order of their cumulative rank over *columns*.
 
     Args:
         systems: the scores of each by the names of the columns; of an interval the value counts. What is not
             defined (NaN) comes last.
         columns: the scores to rank by; each says which way is better.
         name: of the table.
-        title: of the table.
+        title: what goes before the title of the table.
 
     Returns:
         system, rank, the scores, the rank in each score (``ER_rank``) and the sum of those.
@@ -287,15 +262,18 @@ def rank(
         vague = [column.name for column in columns if column.better is None]
         raise UsageError(f"only scores that have a better direction can be ranked, not {listed(vague) or 'nothing'}")
     names = sorted(systems, key=lambda each: (each.casefold(), each))
-    values = [(_values(systems, names, column), column.better == "lower") for column in columns]
-    ranks = np.stack([_competition(each if lower else -each) for each, lower in values], axis=1)
-    sums = ranks.sum(axis=1)
+    values = np.empty((len(names), len(columns)))
+    for number, system in enumerate(names):
+        for place, column in enumerate(columns):
+            cell = systems[system].get(column.name)
+            if not isinstance(cell, Interval | int | float):
+                raise DataError(f"{printable(system)} has no {column.name}, and cannot be ranked by it")
+            values[number, place] = cell.value if isinstance(cell, Interval) else cell
+    keys = values * [1 if column.better == "lower" else -1 for column in columns]
+    each_rank = np.stack([_competition(key) for key in keys.T], axis=1)
+    sums = each_rank.sum(axis=1)
     places = _competition(sums.astype(float))
-    rows = tuple(
-        (names[n], int(places[n]), *(systems[names[n]][column.name] for column in columns), *ranks[n].tolist(),
-         int(sums[n]))
-        for n in np.argsort(sums, kind="stable")
-    )  # fmt: skip
+    order = np.argsort(sums, kind="stable")
     heads = (
         Column("system", "system"),
         Column("rank", "rank", "", 0, "lower", "rank by the sum of ranks; equal sums share it"),
@@ -307,28 +285,22 @@ def rank(
         ),
         Column("sum", "sum of ranks", "", 0, "lower", "cumulative rank"),
     )  # fmt: skip
-    return Table(name, title or _title(len(names), columns), heads, rows)
+    body = tuple(
+        (names[n], int(places[n]), *(systems[names[n]][column.name] for column in columns), *each_rank[n].tolist(),
+         int(sums[n]))
+        for n in order
+    )  # fmt: skip
+    over = ", ".join(column.title for column in columns)
+    return Table(name, f"{title}cumulative rank of {plural(len(names), 'system')} over {over}", heads, body)
 
 
-def _title(count: int, columns: Sequence[Column]) -> str:
-    return f"cumulative rank of {plural(count, 'system')} over {', '.join(column.title for column in columns)}"
-
-
-def _values(systems: Mapping[str, Mapping[str, Cell]], names: Sequence[str], column: Column) -> npt.NDArray[np.float64]:
-    cells = [systems[name].get(column.name) for name in names]
-    for name, cell in zip(names, cells, strict=True):
-        if cell is None or isinstance(cell, str):
-            raise DataError(f"{printable(name)} has no {column.name}, and cannot be ranked by it")
-    return np.array([cell.value if isinstance(cell, Interval) else cell for cell in cells], dtype=float)
-
-
-def _competition(keys: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """1, 1, 3, lowest first; NaN, which sorts last, shares the last rank."""
+def _competition(keys: Floats) -> Ints:
+    """Return 1, 1, 3, lowest first; NaN, which sorts last, shares the last rank."""
     return np.searchsorted(np.sort(keys), keys).astype(np.int64) + 1
 
 
 def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...]:
-    """The columns to rank by: those with *names*, else those of the first challenge whose scores all systems have.
+    """Return the columns to rank by: those with *names*, else those of the first challenge that all systems have.
 
     Args:
         scores: the systems.
@@ -338,7 +310,7 @@ def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...
         UsageError: there are no such columns; the message lists what there is.
     """
     known = {column.name: column for column in scores.columns}
-    names = [name if name in known else _column(name).name for name in names]
+    names = [name if name in known or name.lower() not in _COLUMNS else _COLUMNS[name.lower()].name for name in names]
     for name in names:
         base, _, way = name.rpartition(":")
         if base in known and way in ("higher", "lower"):
@@ -353,7 +325,7 @@ def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...
 
 
 def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
-    """The ranking of systems, a table for each track.
+    """Return the ranking of systems, a table for each track.
 
     Args:
         scores: the systems.
@@ -365,13 +337,12 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
     columns = rank_columns(scores, names)
     tables, notices, firsts = [], [], []
     for track in sorted({entry.track for entry in scores.entries}):
-        entries = [entry for entry in scores.entries if entry.track == track]
-        title = f"track {track}: {_title(len(entries), columns)}" if track else ""
-        systems = {entry.system: entry.values for entry in entries}
+        systems = {entry.system: entry.values for entry in scores.entries if entry.track == track}
+        title = f"track {track}: " if track else ""
         table = rank(systems, columns, name=f"ranking-{track}" if track else "ranking", title=title)
         tables.append(table)
         best = [str(row[0]) for row in table.rows if row[1] == 1]
-        among = f"of {plural(len(entries), 'system')}{f' in track {track}' if track else ''}"
+        among = f"of {plural(len(systems), 'system')}{f' in track {track}' if track else ''}"
         firsts.append(f"{listed(best)} {'ranks' if len(best) == 1 else 'rank'} first {among}")
     if any(isinstance(cell, float) and np.isnan(cell) for table in tables for row in table.rows for cell in row):
         notices.append(Notice("undefined", "undefined scores share the last rank", grave=True))
@@ -380,5 +351,6 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
     over = f"{plural(len(scores.entries), 'system')}, {plural(len(columns), 'score')}"
     settings = {"ranked_by": ",".join(column.name for column in columns)}
     title = "cumulative rank over " + ", ".join(column.title for column in columns)
-    return ScoreReport("ranking", scores.profile or "ranking", title, over, tuple(tables), tuple(notices), settings,
+    profile = next((entry.profile for entry in scores.entries if entry.profile), "ranking")
+    return ScoreReport("ranking", profile, title, over, tuple(tables), tuple(notices), settings,
                        verdict=f"{'; '.join(firsts)}.")  # fmt: skip

@@ -68,24 +68,22 @@ def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
 
 
 def swaps(draw: Resampling, unit_of: Ints) -> tuple[Iterator[Floats], bool]:
-    """For each permutation which clips change sides (1) or not (0), shape [some, clips]; and whether these are all.
+    """Return for each permutation which clips change sides (1) or not (0), shape [some, clips]; and if these are all.
 
     Where all ways of changing sides are fewer than the resamples, each is given once, the first of them no change.
     """
     units = int(unit_of.max(initial=-1)) + 1
     exact = 1 << units <= draw.resamples
-    return _swaps(draw, unit_of, units, exact), exact
-
-
-def _swaps(draw: Resampling, unit_of: Ints, units: int, exact: bool) -> Iterator[Floats]:
     random, every = np.random.default_rng([draw.seed, 2]), 1 << units if exact else draw.resamples
     step = max(1, _BATCH // max(1, len(unit_of), units))
-    for start in range(0, every, step):
-        numbers = np.arange(start, min(start + step, every))
-        sides = (
-            numbers[:, None] >> np.arange(units) & 1 if exact else random.integers(0, 2, (len(numbers), units))
-        )  # fmt: skip
-        yield sides.astype(np.float64)[:, unit_of]
+
+    def batches() -> Iterator[Floats]:
+        for start in range(0, every, step):
+            numbers = np.arange(start, min(start + step, every))[:, None]
+            sides = numbers >> np.arange(units) & 1 if exact else random.integers(0, 2, (len(numbers), units))
+            yield sides.astype(np.float64)[:, unit_of]
+
+    return batches(), exact
 
 
 # --- what is measured in resamples and permutations -------------------------------------------------------
@@ -135,14 +133,11 @@ def resampled(system: Weighed, draw: Resampling, unit_of: Ints) -> Floats:
 
 
 def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
-    """The ends of the 95 % interval of each score.
+    """Return the ends of the 95 % interval of each score, NaN where no resample has one, or there is but one unit.
 
     Args:
         drawn: the scores of each resample, shape [resamples, ...]; NaN where a resample has none.
         units: how many clips or rooms were drawn from.
-
-    Returns:
-        Both ends, shape [...]; NaN where no resample has a score, or there is but one unit.
     """
     from scipy.special import ndtr, stdtrit
 
@@ -300,12 +295,7 @@ def rooms_of(clips: Sequence[str]) -> dict[str, list[int]]:
 
 
 def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], over: Over) -> Ints:
-    """The unit of each clip: its number, or that of its room.
-
-    Args:
-        names: of the clips.
-        rooms: the clips of each room.
-        over: what is drawn.
+    """Return the unit of each clip: its number, or that of its room; *rooms*: the clips of each.
 
     Raises:
         UsageError: a clip has no room.

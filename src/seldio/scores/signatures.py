@@ -45,10 +45,10 @@ class Signature(NamedTuple):
 
     @classmethod
     def parsed(cls, text: str) -> Signature:
-        """The inverse of ``str``.
+        """Return the signature that *text* is.
 
         Raises:
-            UsageError: *text* is none.
+            UsageError: it is none.
         """
         match = _FORM.fullmatch(text.strip())
         if match is None:
@@ -59,24 +59,22 @@ class Signature(NamedTuple):
     @property
     def options(self) -> dict[str, str | bool]:
         """The settings by name; flags are true."""
-        return {name: value if there else True for pair in self.settings.split(",") if pair
-                for name, there, value in [pair.partition("=")]}  # fmt: skip
+        pairs = (pair.partition("=") for pair in self.settings.split(",") if pair)
+        return {name: value if there else True for name, there, value in pairs}
 
     def differences(self, here: Signature, reference: str = "the questions") -> list[str]:
-        """In words, what is otherwise *here*; *reference*: what predictions are compared with.
+        """Return in words what is otherwise *here*; *reference*: what predictions are compared with.
 
         Of a comparison, one of the systems is enough.
         """
         if here.predictions in self.predictions.split("+"):
             here = here._replace(predictions=self.predictions)
-        pairs = (
-            ("seldio", self.version, here.version),
-            ("the settings", self.settings or NONE, here.settings or NONE),
-            ("the judge", self.judge, here.judge),
-            (reference, self.reference, here.reference),
-            ("the predictions", self.predictions, here.predictions),
-        )
-        return [f"{what}: {one} in the signature, {other} here" for what, one, other in pairs if one != other]
+        named = zip(("seldio", "", "the settings", "the judge", reference, "the predictions"), self, here, strict=True)
+        return [
+            f"{what}: {one or NONE} in the signature, {other or NONE} here"
+            for what, one, other in named
+            if what and one != other
+        ]
 
 
 def given(settings: Mapping[str, object] | str) -> str:
@@ -91,12 +89,12 @@ def given(settings: Mapping[str, object] | str) -> str:
 
 
 def of_comparison(signatures: Sequence[Signature], settings: Mapping[str, object]) -> Signature:
-    """That of a comparison, by what is the same for all systems and the predictions of each."""
+    """Return that of a comparison, by what is the same for all systems and the predictions of each."""
     first = signatures[0]
-    predictions = "+".join(one.predictions for one in signatures)
-    judges = list(dict.fromkeys(one.judge for one in signatures))
     return first._replace(
-        settings=given({**first.options, **settings}), judge=" + ".join(judges), predictions=predictions
+        settings=given({**first.options, **settings}),
+        judge=" + ".join(dict.fromkeys(signature.judge for signature in signatures)),
+        predictions="+".join(signature.predictions for signature in signatures),
     )
 
 

@@ -42,16 +42,12 @@ class ReplyVerdict:
     doubt: str  # one of :data:`DOUBTS`
     marks: Mapping[str, Cell]  # each measure by its name
 
-    @property
-    def verdict(self) -> str:
-        """In words."""
-        if self.layer in OPEN.values():
-            return self.layer
-        return "right" if self.right == 1 else "wrong" if self.right == 0 else "partly right"
-
     def record(self) -> dict[str, Cell]:
-        """What differs from system to system."""
-        own = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": self.verdict}
+        """Return what differs from system to system."""
+        verdict = "right" if self.right == 1 else "partly right" if self.right else "wrong"
+        if self.layer in OPEN.values():
+            verdict = self.layer
+        own = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict}
         return {**own, "doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
 
 

@@ -99,7 +99,7 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
         raise DataError("nothing to compare: no question has a prediction")
     column = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
     there = np.arange(len(asked)) < len(joined.items)
-    told = so_bench.notices(marks, items, joined, profile)
+    told = so_bench.notices(marks, joined, profile)
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), marks.clip, (column,),
         marks.correct[:, None], there, {"task": marks.tasks}, told, tuple(kept),

@@ -71,7 +71,7 @@ class ClipRows(NamedTuple):
                     f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
                 )
             tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
-            return next(tables, None), vet(found).thin()
+            return next(tables, None), vet(found)
         return self.held, Faults()  # the table has been checked as a whole
 
 
@@ -335,9 +335,7 @@ def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding
     """
     found: list[Finding] = []
     for side, faults in sides:
-        every = faults_of([side.faults])
-        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
-        found += every.settle(force)
+        found += faults_of([side.faults, faults]).settle(force)
     return found
 
 
