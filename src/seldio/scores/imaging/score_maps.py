@@ -151,7 +151,8 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
     """
     part = getattr(compared.prediction, "part", None)
     named = {} if part is None else {file.clip: file.entry.name for file in part.files}
-    skipped = [clip for clip in compared.clips if named.get(clip, "").endswith(SKIPPED[1:])]
+    ending = SKIPPED.removeprefix("X")
+    skipped = [clip for clip in compared.clips if named.get(clip, "").endswith(ending)]
     if skipped and len(skipped) == len(compared.clips):
         raise DataError(
             f"all {plural(len(skipped), 'file')} of predictions are called {SKIPPED}: the program of {profile.name} "
