@@ -93,6 +93,8 @@ SCORES: Mapping[str, ScoreRow] = {
 
 def _profile(row: Mapping[str, Any]) -> SeldProfile:
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    if row["scores"] == "classic-2021":  # which pools all classes
+        fields = {"averages": ("micro",), "misplaced": 0.5} | fields
     for key, rows, name in (("measure", MEASURES, "measure"), ("counts", UNITS, "unit"), ("scores", SCORES, "scores")):
         fields[name] = rows[fields.pop(key)]
     limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
