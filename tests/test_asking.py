@@ -6,7 +6,6 @@ import io
 import json
 import re
 import shutil
-import tracemalloc
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -18,15 +17,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
-from seldio import catalogues, formats, synth, tasks
+from seldio import formats, synth, tasks
 from seldio.cli import app
 from seldio.cli.verbs import MARGINS
 from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
-from seldio.conversion.questions import QuestionOptions, encoded, make_questions
+from seldio.conversion.questions import QuestionOptions, encoded
 from seldio.errors import DataError, LossError, SeldioError, UsageError
-from seldio.files import open_source
-from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
@@ -160,31 +157,6 @@ def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
                                             enumerate([10] * 30 + [200] * 3)))  # fmt: skip
     with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
         convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "PART", 20_000)
-    monkeypatch.setattr(catalogues, "HOLD", -1)
-    text = [file.read_bytes() for file in sorted(labels.rglob("*.csv"))]
-    peaks, sizes = [], []
-    for run, times in enumerate((1, 1, 4)):  # the first one fills what is kept for later
-        folder = tmp_path / str(run)
-        folder.mkdir()
-        for number in range(times * len(text)):
-            (folder / f"mix{number:04}.csv").write_bytes(text[number % len(text)])
-        with open_source(folder, raise_errors) as source:
-            tracemalloc.start()
-            options, target = QuestionOptions(per_task=10**6), formats.get("items", ItemFormat)
-            make_questions(source, tmp_path / "out.jsonl", target, format="starss23", options=options)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-            tracemalloc.stop()
-        sizes.append((tmp_path / "out.jsonl").stat().st_size)
-    assert sizes[2] > 2.9 * sizes[1]
-    assert peaks[2] - peaks[1] < (sizes[2] - sizes[1]) / 4
-
-
-# --- workers ---------------------------------------------------------------------------------------------
 
 
 # --- what is chosen --------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ no broken variant of a good file is called clean.
 from __future__ import annotations
 
 import copy
+import csv
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -177,11 +179,11 @@ def codes(path: Path, format: str | None = None) -> tuple[str, ...]:
 
 
 def values(data: bytes) -> Any:
-    """The values in a text of JSON; any other text as it is."""
+    """The values in a text of JSON, or the cells of a table."""
     try:
         return [json.loads(line) for line in data.split(b"\n") if line.strip()]
     except ValueError:
-        return data
+        return list(csv.reader(io.StringIO(data.decode(), newline="")))
 
 
 @pytest.mark.parametrize("name", ODDITIES)

@@ -331,3 +331,16 @@ def test_a_table_is_judged_by_the_classes_of_its_rows(tmp_path: Path) -> None:
     assert 13 in seldio.read(table)["class_id"].to_pylist()
     assert seldio.validate(table).findings == []
     assert "class 13" not in str(seldio.info(table))
+
+
+def test_files_do_not_grow_with_the_square_of_their_clips() -> None:
+    def size(clips: int) -> int:
+        names = [f"fold1_room{number % 16}_mix{number:06}" for number in range(clips)]
+        table = pa.table({"clip": pa.DictionaryArray.from_arrays(pa.array(range(clips), pa.int32()), pa.array(names)),
+                          "frame": pa.array(range(clips), pa.int32())})  # fmt: skip
+        stream = io.BytesIO()
+        write_parquet(table, stream)
+        assert (clips + 99) // 100 == pq.ParquetFile(stream).num_row_groups
+        return len(stream.getvalue())
+
+    assert size(8_000) < 4.4 * size(2_000)

@@ -23,7 +23,7 @@ import seldio.catalogues as cutting
 from seldio import synth
 from seldio.check.reference import load
 from seldio.check.validation import validate
-from seldio.conversion import labels, questions
+from seldio.conversion import questions
 from seldio.data import export, export_shards, exporting
 from seldio.differences import labels as comparing
 from seldio.formats import get, item_parquet, parquet
@@ -56,8 +56,6 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(counting, "PART", to.size)
         patch.setattr(comparing, "PART", to.size)
         patch.setattr(questions, "PART", min(to.size, questions.PART))
-        patch.setattr(labels, "KEPT", to.hold)
-        patch.setattr(labels, "PART", min(to.size, labels.PART))
         yield
 
 
@@ -108,22 +106,13 @@ def repaired(path: Path) -> object:
 def converted(path: Path, target: str, **options: Any) -> object:
     """What is said of a conversion, and the bytes that it writes; or why there is none."""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / ("out" if target == "starss22" else "out.file")
+        out = Path(folder) / "out.file"
         try:
             done = seldio.convert(path, out, target, allow_loss="all", **options)
         except seldio.SeldioError as error:
             return str(error)
         record = done.as_dict() | {"written": len(done.written)}
-        files = [out] if out.is_file() else sorted(path for path in out.rglob("*") if path.is_file())
-        return record, [(file.relative_to(folder), file.read_bytes()) for file in files]
-
-
-def as_files(path: Path) -> object:
-    return converted(path, "starss22"), converted(path, "starss22", force=True)
-
-
-def as_table(path: Path) -> object:
-    return converted(path, "parquet", force=True)
+        return record, out.read_bytes()
 
 
 def as_questions(path: Path) -> object:
@@ -146,8 +135,6 @@ VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "score": (scored, ("radians", "angles", "misnamed", "table")),
     "diff": (differing, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "mixed")),
-    "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound", "table")),
-    "convert --to parquet": (as_table, ("angles", "misnamed", "sound", "table")),
     "convert to questions": (as_questions, ("labels", "sound", "table")),
     "convert questions": (as_other_questions, ("questions", "asked", "packed")),
 }
@@ -319,8 +306,6 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert {"LAB102", "LAB103"} <= codes("validate", "table")
     assert {"QAI101"} <= codes("validate", "packed")
     assert "LAB314" in str(usual["score", "angles"])
-    assert isinstance(usual["convert labels", "sound"][0], tuple)  # type: ignore[index]
-    assert "SYN130" in usual["convert labels", "labels"][0]  # type: ignore[index, operator]
     assert isinstance(usual["convert to questions", "sound"][1], tuple)  # type: ignore[index]
     assert all(isinstance(one, tuple) for one in usual["convert questions", "asked"])  # type: ignore[attr-defined]
 

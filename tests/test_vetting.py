@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 import seldio
 from seldio import catalogues
 from seldio.cli import app
-from seldio.conversion import labels as conversion
 from seldio.parallel import running
 
 RADIANS = [f"{n},3,0,{(-3 + n * 0.15):.3f},{(0.3 - n * 0.02):.3f},200" for n in range(40)]
@@ -48,8 +47,6 @@ def run(*arguments: object) -> Any:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """All ways in which labels are read; options for the command line."""
     if request.param != "whole":
-        monkeypatch.setattr(conversion, "KEPT", -1)
-        monkeypatch.setattr(conversion, "PART", 1_000)
         monkeypatch.setattr(catalogues, "CUT", 1_000)
         monkeypatch.setattr(catalogues, "HOLD", -1)
     return ["--workers", "2"] if request.param == "processes" else []

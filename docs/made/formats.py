@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import seldio
 from seldio.check.description import describe, format_record
-from seldio.conversion.losses import plan
+from seldio.conversion.losses import carry_out
 from seldio.errors import SeldioError
 from seldio.formats import HOMES, ITEM_FORMATS, LABEL_FORMATS, Format, ItemFormat, LabelFormat, ListedFormat
 from seldio.formats.base import UNITS
@@ -243,7 +243,7 @@ def _conversions(format: LabelFormat, tables: dict[str, pa.Table]) -> Iterator[s
         if target is format:
             continue
         try:
-            found = plan(tables[format.name], format, target)
+            found = carry_out(tables[format.name], format, target).plan
         except SeldioError as error:
             lost.setdefault(f"not possible: {error}", []).append(target.name)
             continue

@@ -80,14 +80,15 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
         if told or holds_labels(path) or (table := read_item_table(path)) is None:
             raise
         return cast("pa.Table", table)
+    ((events, layout),) = found.tables
     if (other := found.questions) is not None:
         kind = "questions" if other.holds == "items" else "predictions"
         raise UsageError(
-            f"{printable(path_of(path))} holds labels ({found.format.name}) and {kind} ({other.name}): name the "
-            f"file, or choose with format={found.format.name!r} or format={other.name!r}"
+            f"{printable(path_of(path))} holds labels ({layout.name}) and {kind} ({other.name}): name the "
+            f"file, or choose with format={layout.name!r} or format={other.name!r}"
         )
     found.faults.settle(force)
-    return found.table
+    return cast("pa.Table", events)
 
 
 def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = raise_errors) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -14,7 +14,7 @@ from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
-from seldio.files import Source
+from seldio.files import Entry, Source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
@@ -23,7 +23,6 @@ from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
-    from seldio.schema import arrow_types
 
 #: Findings that ask for the name of the format.
 _UNDECIDED = ("SYN901", "SYN903")
@@ -110,38 +109,43 @@ class LabelInput:
     """What was read of a source."""
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
+    files: list[Entry]  # the label files
     single: bool  # whether it is one label file, and no folder, archive or Parquet table
     faults: Faults  # errors in their rows
     questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
 
 
 def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
-    """The labels of a file, folder, archive, Parquet table or standard input."""
+    """Read the labels of a file, folder, archive, Parquet table or standard input."""
     with reopened(path, sink) as source:
-        told = Catalogue(source, get(format) if isinstance(format, str) else format, raising_unknown(sink))
-        found = [one for part in _labels_in(told, _ALL) for one in part.labels(raising_unknown(sink))]
-        questions = told.asked if format is None and found else None
-    single = source.single and all(one.reading.format.role != "table" for one in found)
-    return LabelInput(joined(found), single, vet(found), questions)
+        return read_labels(source, get(format) if isinstance(format, str) else format, sink)
 
 
-class SingleLayout(NamedTuple):
-    """What a source of one format holds."""
+def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None) -> LabelInput:
+    """Read the labels of an open source, but for those below the folder *without*."""
+    catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
+    parts = _labels_in(catalogue, _ALL)
+    readings = [reading for part in parts for reading in part.labels(raising_unknown(sink))]
+    return LabelInput(
+        joined(readings),
+        list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
+        source.single and all(one.reading.format.role != "table" for one in readings),
+        vet(readings),
+        catalogue.asked if format is None and readings else None,
+    )
 
-    table: arrow_types.Table  # the rows
-    format: LabelFormat  # the format
-    alone: bool  # whether it is a single label file
-    faults: Faults  # errors in the rows
-    questions: ItemFormat | None  # as in a :class:`LabelInput`
 
+def read_single(path: Place, format: LabelFormat | str | None = None) -> LabelInput:
+    """Read the labels of a source that has one format.
 
-def read_single(path: Place, format: LabelFormat | str | None = None) -> SingleLayout:
-    """The event table of a source that has one format, with what is to be known of it."""
-    found = read_input(path, format, raise_errors)
-    if len(found.tables) != 1:
-        held = ", ".join(given.name for _, given in found.tables) or "no labels"
+    Raises:
+        UsageError: it has several, or none.
+    """
+    labels = read_input(path, format, raise_errors)
+    if len(labels.tables) != 1:
+        held = ", ".join(layout.name for _, layout in labels.tables) or "no labels"
         raise UsageError(
             f"{printable(path_of(path))} holds {held}: pass a folder with a single format, or choose the format "
             "with --format"
         )
-    return SingleLayout(*found.tables[0], found.single, found.faults, found.questions)
+    return labels

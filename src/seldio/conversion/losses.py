@@ -1,8 +1,9 @@
-"""What a conversion loses, lacks and changes: told by facts before anything is written, and refused or allowed."""
+"""What a conversion loses, lacks and changes: found by carrying a table over, writing it and reading it back."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -11,15 +12,27 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.catalogues.parts import resolved
-from seldio.conversion.carry import FILLABLE, carried, filled, folds, given_class
-from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, measured, untimed
-from seldio.conversion.frames import takes_events
+from seldio.conversion.carry import (
+    COUNT,
+    FILLABLE,
+    Classes,
+    carried,
+    classes,
+    filled,
+    folds,
+    given_class,
+    held_back,
+    located,
+)  # fmt: skip
+from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
+from seldio.conversion.outputs import clip_tables
 from seldio.errors import LossError, UsageError
-from seldio.formats import LabelFormat
+from seldio.formats import LabelFormat, TextFile
 from seldio.formats.base import UNITS
-from seldio.formats.dcase_json import JsonFormat
+from seldio.formats.dcase_json import JsonFormat, points
 from seldio.formats.label_csv import Dialect
-from seldio.schema.events import COLUMNS
+from seldio.schema.arrays import known_values, pc, to_mask, to_numpy
+from seldio.schema.events import COLUMNS, ClipFile, clip_codes, origin_of
 from seldio.text import listed, plural
 from seldio.vocabularies import short, vocabulary
 
@@ -28,6 +41,15 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 ALL = "all"
 #: What is shown as a value to fill in where 0 would be a wrong one: no source is 0 m away.
 _EXAMPLES = {"distance": "METRES"}
+TIMES = ("frame", "onset", "offset")
+#: Columns whose value may change in the course of an event.
+MOVABLE = ("azimuth", "elevation", "distance")
+#: Kinds of columns that round, in words.
+_ROUNDED = {"whole": "", "real3": "three decimals", "real3inf": "three decimals"}
+#: Columns that are described where the target lacks them, with the unit of their values.
+_DESCRIBED = {
+    "source": "", "elevation": "°", "distance": " m", "onscreen": "", "hemisphere": "", "score": "", "segmentation": "",
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +61,19 @@ class Plan:
     notes: list[str]  # what changes without a loss: rounding, units, numbers of classes
 
 
-def plan(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> Plan:
-    """Work out what converting *table* from *source* to *target* loses, lacks and changes.
+@dataclasses.dataclass(frozen=True)
+class Converted:
+    """A table as its target holds it, its files unless the target is a table, and what that meant for the data."""
+
+    table: pa.Table
+    files: tuple[tuple[ClipFile, bytes], ...]
+    plan: Plan
+
+
+def carry_out(
+    table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING
+) -> Converted:
+    """Convert *table* in memory, read back what was written, and compare.
 
     Args:
         table: an event table.
@@ -48,114 +81,178 @@ def plan(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mappin
         target: the format to write.
         fill: values for fields that are unknown, by field.
 
+    Returns:
+        The table and its files, which are empty where rows lack what *target* needs.
+
     Raises:
         UsageError: *fill* names a field that cannot be filled, or holds a value that cannot be one.
-        DataError: times are far beyond what a recording has.
+        DataError: times are far beyond what a recording has, or numbers have no place in a file.
     """
     source = resolved(source, table)
-    return planned(measured(table, source, target, fill), source, target, fill)
+    held_back(table, target)
+    given, before = given_class(fill, target), filled(table, target, fill)
+    if target.role == "table":
+        return Converted(carried(before, source, target, given), (), Plan({}, {}, []))
+    unclassed = 0 if given is not None else _unclassed(before)
+    missing = dict(_missing(before, target, unclassed))
+    if not _complete(before, target, unclassed):
+        return Converted(before.slice(0, 0), (), Plan({}, missing, []))
+    after = carried(before, source, target, given)
+    classed = classes(before, source, target, given)
+    losses = dict(_losses(before, source, target, classed)) if before.num_rows else {}
+    if missing:
+        return Converted(after, (), Plan(losses, missing, []))
+    files = tuple((file, target.write(rows, file)) for file, rows in clip_tables(after))
+    if not before.num_rows:
+        return Converted(after, files, Plan({}, {}, []))
+    timed = with_times(located(before, target), source, target)
+    texts = [TextFile(file.name, file.name, file.clip, data) for file, data in files]
+    again = target.read(texts, lambda _: None).table
+    notes = (
+        *_idle(table, before, fill, classed),
+        *_class_notes(before, source, target, classed, given),
+        *_time_notes(before, timed.num_rows, source, target),
+        *_rounding(after, again, target),
+        *_value_notes(timed, source, target),
+        *_clip_notes(timed, source, target),
+    )
+    return Converted(after, files, Plan(losses, missing, [*notes]))
 
 
-def planned(facts: Facts, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> Plan:
-    """The plan for tables of the label format *source* of which *facts* are known."""
-    if target.role == "table" or not facts.table.rows:
-        return Plan({}, {}, [])
-    missing = dict(_missing(facts, target))
-    whole = complete(facts, target)
-    losses = dict(_losses(facts, source, target)) if whole else {}
-    idle = [
-        f"--fill {field} has no effect: every row already has a value"
-        for field in fill
-        if not facts.counts[f"filled {field}"]
-    ]
-    return Plan(losses, missing, [*idle, *(notes(facts, source, target) if whole else [])])
+def _idle(table: pa.Table, before: pa.Table, fill: Mapping[str, Any], classed: Classes) -> Iterator[str]:
+    """Sentences about values that were given and not needed."""
+    for field, value in fill.items():
+        same = field in table.column_names and table[field].equals(before[field])
+        if value != COUNT and (not classed.filled and not _unclassed(before) if field == "class_id" else same):
+            yield f"--fill {field} has no effect: every row already has a value"
 
 
 # --- what the target needs -------------------------------------------------------------------------
 
 
-def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
+def _unknown(table: pa.Table, field: str) -> int:
+    return int(table[field].null_count) if field in table.column_names else int(table.num_rows)
+
+
+def _untimed(table: pa.Table) -> int:
+    return max(_unknown(table, field) for field in (TIMES[1:] if are_events(table) else TIMES[:1]))
+
+
+def _unclassed(table: pa.Table) -> int:
+    known = [to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
+    return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known])).sum())
+
+
+def _complete(table: pa.Table, target: LabelFormat, unclassed: int) -> bool:
+    """Return whether every row has the time and class that *target* needs: nothing can be carried without."""
+    timed = not set(TIMES) & set(target.needs) or not _untimed(table)
+    return timed and not ("class_id" in target.carries and unclassed)
+
+
+def _missing(table: pa.Table, target: LabelFormat, unclassed: int) -> Iterator[tuple[str, str]]:
+    placed = located(table, target)
     needs = (*target.needs, "class_id") if "class_id" in target.carries else target.needs
     for field in dict.fromkeys(needs):
         unknown = (
-            untimed(facts.table) if field in TIMES
-            else facts.counts["unclassed"] if field == "class_id"
-            else facts.counts["no distance"] if field == "distance" and facts.table.has("distance")
-            else facts.table.unknown(field)
+            _untimed(table) if field in TIMES
+            else unclassed if field == "class_id"
+            else _unknown(placed, field) if field == "distance" and has(table, field)
+            else _unknown(table, field)
         )  # fmt: skip
-        if unknown and not _does_without(facts, field, unknown, target):
-            many = f"{unknown:,} of {plural(facts.table.rows, 'row')} have none"
-            yield field, "the table has none" if unknown == facts.table.rows else many
+        if unknown and not _does_without(table, field, unknown, target):
+            many = f"{unknown:,} of {plural(table.num_rows, 'row')} have none"
+            yield field, "the table has none" if unknown == table.num_rows else many
 
 
-def _does_without(facts: Facts, field: str, unknown: int, target: LabelFormat) -> bool:
-    """Whether the target can be written although *field* is unknown in some rows."""
+def _does_without(table: pa.Table, field: str, unknown: int, target: LabelFormat) -> bool:
+    """Return whether the target can be written although *field* is unknown in some rows."""
     if field == "distance":  # unknown ones are never written as 0: a format has a mark for them, or needs a value
         if isinstance(target, Dialect):
             return target.unknown_distance is not None
-        return isinstance(target, JsonFormat) and "distance" in facts.table.known
+        return isinstance(target, JsonFormat) and "distance" in table.column_names
     if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
-        left_out = unknown == facts.counts["nowhere"] < facts.table.rows
-        return left_out or "segmentation" in {*facts.table.known} & {*target.carries}
+        left_out = unknown == table.num_rows - located(table, target).num_rows < table.num_rows
+        return left_out or "segmentation" in {*table.column_names} & {*target.carries}
     return False
 
 
 # --- what the target cannot carry ------------------------------------------------------------------
 
 
-def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
-    """Fields, and what of them is lost."""
-    yield from _time_losses(facts, source, target)
-    if foreign := facts.names.get("lost"):
-        yield "class_id", _lost_classes(foreign, source, target)
+def _losses(before: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes) -> Iterator[tuple[str, str]]:
+    """Yield fields, and what of them is lost."""
+    yield from _time_losses(before, source, target)
+    if classed.lost:
+        yield "class_id", _lost_classes(classed.lost, source, target)
     for field in _DESCRIBED:
-        if field in facts.table.known and field not in target.carries and (what := _description(facts, field)):
+        if field in before.column_names and field not in target.carries and (what := _description(before, field)):
             yield field, what
-    if "x" not in target.carries and (what := _norm(facts, source)):
+    if "x" not in target.carries and has(before, "x") and (what := _norm(before, source)):
         yield from dict.fromkeys("xyz", what).items()
-    if lost := facts.counts["nowhere"]:
-        many = f"{lost:,} of {plural(facts.table.rows, 'row')} have none, nor an elevation, and are left out"
+    rows = plural(before.num_rows, "row")
+    if nowhere := before.num_rows - located(before, target).num_rows:
+        many = f"{nowhere:,} of {rows} have none, nor an elevation, and are left out"
         yield "azimuth", f"{many}; --fill azimuth=DEGREES gives them one"
-    if folds(source, target) and (behind := facts.counts["behind"]):
-        rows = plural(facts.table.rows, "row")
-        yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
-    keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
-    if further := [key for key in keys if key != "annotations"]:
+    behind = np.abs(to_numpy(before["azimuth"])) > 90.0 if has(before, "azimuth") else np.zeros(0, bool)
+    if folds(source, target) and behind.any():
+        yield "azimuth", f"front or back: {behind.sum():,} of {rows} lie behind and are folded to the front"
+    if further := [key for key in _keys(before, source, target) if key != "annotations"]:
         yield "extra", f"additional keys: {listed(further)}"
 
 
-def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
-    if facts.table.are_events and not takes_events(target):
-        if what := _between_frames(facts, target):
+def _keys(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterable[str]:
+    """Return the further keys of the source files and of their rows that the target does not keep."""
+    files = [file.extra for file in origin_of(table).files] if source.name != target.name else []
+    held = "extra" in table.column_names and "extra" not in target.carries
+    rows = table["extra"].unique().to_pylist() if held else []
+    return dict.fromkeys(key for text in (*files, *rows) if text for key in json.loads(text))
+
+
+def _time_losses(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
+    if are_events(table):
+        if not takes_events(target) and (what := _between_frames(table, target)):
             yield "frame", what
-    elif not facts.table.are_events and takes_events(target):
-        events = plural(facts.counts["events"], "event")
-        for field in MOVABLE:
-            if moving := facts.counts[f"moving {field}"]:
-                yield field, f"it changes in {moving:,} of {events}; the value of the middle frame is kept"
-    elif not facts.table.are_events and source.hop < target.hop:
+    elif takes_events(target):
+        yield from _movements(table, source, target)
+    elif source.hop < target.hop:
+        rows = rescaled(table, source.hop, target.hop).num_rows
         what = f"frames of {milliseconds(source)} are merged into frames of {milliseconds(target)}"
-        yield "frame", f"{what}: {plural(facts.table.rows, 'row')} become {facts.counts['rescaled']:,}"
+        yield "frame", f"{what}: {plural(table.num_rows, 'row')} become {rows:,}"
 
 
-def _between_frames(facts: Facts, target: LabelFormat) -> str:
-    """What is lost when events become frames; empty if the frames tell the events exactly."""
-    rows, off = facts.table.rows - facts.counts["pieces"], facts.counts["between frames"]
+def _between_frames(table: pa.Table, target: LabelFormat) -> str:
+    """Return what is lost when events become frames; empty if the frames tell the events exactly."""
+    times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
+    rows, off = table.num_rows - pieces_of(table), int((np.abs(times - np.rint(times)) > 1e-6).sum())
     if off:
         return (
             f"{off:,} of {2 * rows:,} onsets and offsets fall between frames of {milliseconds(target)}: "
             "an event fills every frame that it touches"
         )
-    merged = rows - facts.counts["separate"]
-    return (
-        f"{merged:,} of {plural(rows, 'event')} touch another of the same class and are merged with it"
-        if merged > 0
-        else ""
-    )
+    merged = rows - len(grouped(frames_of(table, target.hop), target.hop))
+    many = f"{merged:,} of {plural(rows, 'event')}"
+    return f"{many} touch another of the same class and are merged with it" if merged > 0 else ""
+
+
+def _movements(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
+    """Yield directions and distances that change in the course of events, of which one value is kept."""
+    events = grouped(table, source.hop)
+    lengths = np.diff(events.starts)
+    middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
+    for field in MOVABLE:
+        if field not in target.carries or not has(table, field):
+            continue
+        values = np.nan_to_num(to_numpy(table[field])[events.rows], nan=-1.0)
+        if field == "azimuth":
+            values = values % 360.0  # -180 and 180 are one place
+        changed = values != np.repeat(values[middle], lengths)
+        if moving := len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[changed])):
+            many = f"{moving:,} of {plural(len(events), 'event')}"
+            yield field, f"it changes in {many}; the value of the middle frame is kept"
 
 
 def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFormat) -> str:
-    """The classes that the target's list does not have, most rows first."""
+    """Return the classes that the target's list does not have, most rows first."""
     ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in ordered], most=20)
     other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
@@ -164,193 +261,167 @@ def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFor
     return f"{names} not among the {classes} classes of {short(target.vocabulary)}{hint}; their rows are left out"
 
 
-def _norm(facts: Facts, source: LabelFormat) -> str:
-    """The norm of (x, y, z); nothing where it is 1 throughout."""
-    low, high = facts.least.get("norm", 1.0), facts.most.get("norm", 1.0)
-    if max(abs(low - 1.0), abs(high - 1.0)) <= 1e-6:
+def _norm(table: pa.Table, source: LabelFormat) -> str:
+    """Return what the norm of (x, y, z) says; nothing where it is 1 throughout."""
+    norm = np.sqrt(sum(to_numpy(table[axis]) ** 2 for axis in "xyz"))
+    norm = norm[np.isfinite(norm)]
+    if np.abs(norm - 1.0).max(initial=0.0) <= 1e-6:
         return ""
     what = "a distance or an activity" if source.role == "label" else "an activity"
-    return f"the norm, {what} ({low:.2f} to {high:.2f})"
+    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})"
 
 
-#: Columns of which something is said where the target lacks them, with the unit of their values.
-_DESCRIBED = {
-    "source": "", "elevation": "°", "distance": " m", "onscreen": "", "hemisphere": "", "score": "", "segmentation": "",
-}  # fmt: skip
-
-
-def _description(facts: Facts, field: str) -> str:
-    """What a column holds; empty where it says nothing."""
-    low, high = facts.least.get(field), facts.most.get(field)
-    if field == "source" and low == high:
-        return "" if low in (0, -1, None) else f"the number {low}"  # a constant 0 or -1 says nothing
-    if field == "source":
-        return f"the numbers {low} to {high}"
+def _description(table: pa.Table, field: str) -> str:
+    """Return what a column holds; empty where it says nothing."""
+    known = table.num_rows - table[field].null_count
+    if not known:
+        return ""
     if field == "onscreen":
-        known = facts.table.known["onscreen"]
-        return f"whether the source is on screen ({plural(known, 'row')})" if known else ""
+        return f"whether the source is on screen ({plural(known, 'row')})"
     if field == "hemisphere":
-        open_ended = facts.counts["hemisphere"]
+        open_ended = pc.sum(table["hemisphere"]).as_py() or 0
         return f"{plural(open_ended, 'elevation')} known only as up or down; written as ±90" if open_ended else ""
     if field == "segmentation":
-        maps = facts.counts["maps"]
+        maps = _energy_maps(table["segmentation"].combine_chunks())
         return f"the energy maps of {plural(maps, 'row')}" if maps else ""
-    return "" if low is None else f"values from {low:g} to {high:g}{_DESCRIBED[field]}"
+    values = known_values(table[field])
+    low, high = np.fmin.reduce(values).item(), np.fmax.reduce(values).item()
+    if field == "source" and low == high:
+        return "" if low in (0, -1) else f"the number {low}"  # a constant 0 or -1 says nothing
+    if field == "source":
+        return f"the numbers {low} to {high}"
+    return f"values from {low:g} to {high:g}{_DESCRIBED[field]}"
+
+
+def _energy_maps(maps: pa.Array) -> int:
+    """Count the maps that say more than a direction, which a single point of energy 1 says."""
+    row, triplet = points(maps)
+    count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
+    direction = (count == 1) & (energy == 1.0)
+    return int((pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~direction).sum())
 
 
 # --- what changes without a loss: it is always said ------------------------------------------------------------------
 
 
 def milliseconds(format: LabelFormat) -> str:
-    """The length of a format's frames, for people."""
+    """Return the length of a format's frames, for people."""
     return f"{float(format.hop * 1000):g} ms"
 
 
-def notes(facts: Facts, source: LabelFormat, target: LabelFormat) -> list[str]:
-    """Sentences about what changes when tables of which *facts* are known go from *source* to *target*."""
-    parts = (
-        _classes(facts, source, target),
-        _times(facts, source, target),
-        _rounding(facts, target),
-        _values(facts, source, target),
-        _clips(facts, target),
-    )
-    return [note for part in parts for note in part]
+def _class_notes(
+    table: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes, given: int | None
+) -> Iterator[str]:
+    def named(group: Mapping[str, int]) -> str:
+        return listed([f'"{name}" ({plural(rows, "row")})' for name, rows in group.items()], most=20)
 
-
-def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
+    ours = short(target.vocabulary)
     if source.vocabulary != target.vocabulary:
-        yield f"classes of {short(source.vocabulary)} are mapped to those of {short(target.vocabulary)} by name"
-    if given := facts.names.get("given"):
-        names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in given.items()], most=20)
-        yield f"{names} not in {short(target.vocabulary)}, written as {listed(list(facts.names['given as']))}"
-    if foreign := facts.names.get("foreign"):
-        names = listed([f'"{name}"' for name in sorted(foreign)], most=20)
-        many = plural(len(foreign), "class", "classes")
-        yield f"{many} not in {short(target.vocabulary)}, written by name: {names}"
-    if spelled := facts.names.get("spelled"):
-        yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
+        yield f"classes of {short(source.vocabulary)} are mapped to those of {ours} by name"
+    if classed.filled and given is not None:
+        name = vocabulary(target.vocabulary).label(given)
+        yield f"{named(classed.filled)} not in {ours}, written as {listed([name])}"
+    if classed.foreign:
+        names = listed([f'"{name}"' for name in sorted(classed.foreign)], most=20)
+        yield f"{plural(len(classed.foreign), 'class', 'classes')} not in {ours}, written by name: {names}"
+    if {"class_name", "class_id"} <= set(table.column_names) and "class_name" not in target.carries:
+        spelled = table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist()
+        if spelled:
+            yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
 
 
-def _times(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    rows, timed = facts.table.rows, facts.timed.rows
-    if facts.table.are_events and not takes_events(target):
-        pieces = facts.counts["pieces"]
-        become = "becomes" if rows - pieces == 1 else "become"
-        yield f"{plural(rows - pieces, 'event')} {become} {plural(timed, 'event frame')}"
-    elif not facts.table.are_events and takes_events(target):
-        yield f"{plural(rows, 'event frame')} become {plural(timed, 'event')}"
-    elif not facts.table.are_events and source.hop > target.hop:
+def _time_notes(before: pa.Table, rows: int, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
+    if are_events(before) and not takes_events(target):
+        events = before.num_rows - pieces_of(before)
+        become = "becomes" if events == 1 else "become"
+        yield f"{plural(events, 'event')} {become} {plural(rows, 'event frame')}"
+    elif are_events(before):
+        return
+    elif takes_events(target):
+        yield f"{plural(before.num_rows, 'event frame')} become {plural(rows, 'event')}"
+    elif source.hop > target.hop:
         times = int(source.hop / target.hop)
         yield f"each frame of {milliseconds(source)} becomes {times} frames of {milliseconds(target)}"
 
 
-def _rounding(facts: Facts, target: LabelFormat) -> Iterator[str]:
-    """By how much directions and distances are rounded."""
-    directions = {field: _deviation(facts, field, target) for field in ("azimuth", "elevation")}
-    changed = [field for field, (_, most) in directions.items() if most]
-    if changed:
-        left = max(directions[field][0] for field in changed)
-        most = max(directions[field][1] for field in changed)
+def _rounding(after: pa.Table, again: pa.Table, target: LabelFormat) -> Iterator[str]:
+    """Say by how much directions, distances and times that were read back are others than what was written."""
+    if after.num_rows != again.num_rows:
+        return
+    after = pa.concat_tables(rows for _, rows in clip_tables(after))
+    kinds = {field: target.kind(field) or "" for field in MOVABLE} if isinstance(target, Dialect) else {}
+    moved = {field: _moved(after, again, field) for field in kinds if kinds[field] in _ROUNDED}
+    if changed := [field for field in ("azimuth", "elevation") if moved.get(field, 0.0) > 1e-6]:
+        what = max(_ROUNDED[kinds[field]] for field in changed)
+        most = max(moved[field] for field in changed)
         are = "are" if len(changed) == 2 else "is"
-        what = "three decimals" if left else "whole degrees"
-        yield f"{' and '.join(changed)} {are} rounded to {what}, by up to {_shown(most, left)}°"
-    if (most := facts.most.get("rounding of times", 0.0)) > 0 and target.time_decimals is not None:
-        yield f"times are rounded to {target.time_decimals} decimals, by up to {1000 * most:.3g} ms"
-    left, most = _deviation(facts, "distance", target)
-    if most and isinstance(target, Dialect):
-        what = "three decimals" if left else f"whole {UNITS[target.metre or 1][1]}"
-        amount = f"{_shown(most, left)} {UNITS[target.metre or 1][0]}"
-        yield f"distance is rounded to {what}, by up to {amount}"
+        yield f"{' and '.join(changed)} {are} rounded to {what or 'whole degrees'}, by up to {_shown(most, what)}°"
+    late = max((_moved(after, again, field) for field in ("onset", "offset")), default=0.0)
+    if target.time_decimals is not None and late > 1e-10:  # less is noise of binary numbers
+        yield f"times are rounded to {target.time_decimals} decimals, by up to {1000 * late:.3g} ms"
+    metre = (target.metre or 1) if isinstance(target, Dialect) else 1
+    if (most := moved.get("distance", 0.0) * metre) > 1e-6:
+        what, (unit, units) = _ROUNDED[kinds["distance"]], UNITS[metre]
+        yield f"distance is rounded to {what or f'whole {units}'}, by up to {_shown(most, what)} {unit}"
 
 
-def _deviation(facts: Facts, field: str, target: LabelFormat) -> tuple[int, float]:
-    """The decimals that the target leaves to *field*, and the most that rounding to them changes."""
-    most = facts.most.get(f"rounding of {field}", 0.0)
-    return decimals(target, field) or 0, most if most > 1e-6 else 0.0
+def _moved(after: pa.Table, again: pa.Table, field: str) -> float:
+    """Return the largest difference between what was written and what was read back, where both are numbers."""
+    if field not in after.column_names:
+        return 0.0
+    values = to_numpy(after[field])
+    # a reader leaves out a distance that is 0 throughout
+    other = to_numpy(again[field]) if field in again.column_names else np.zeros(len(values))
+    apart = np.abs(values - other)
+    if field == "azimuth":
+        apart = np.minimum(apart, np.abs(360.0 - apart))
+    return float(apart[np.isfinite(apart)].max(initial=0.0))
 
 
-def _shown(most: float, left: int) -> str:
-    """An amount with two digits more than are left, rounded up."""
-    return f"{np.ceil(most * 10 ** (left + 2) - 1e-6) / 10 ** (left + 2):.{left + 2}f}"
+def _shown(most: float, decimals: str) -> str:
+    """Return an amount with two digits more than are left, rounded up."""
+    digits = 5 if decimals else 2
+    return f"{np.ceil(most * 10**digits - 1e-6) / 10**digits:.{digits}f}"
 
 
-def _values(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
+def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     """Distances in other units, and values that the target has and the table does not."""
-    timed = facts.timed
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
-    if ours and theirs and ours != theirs and timed.has("distance") and "distance" in target.carries:
+    if ours and theirs and ours != theirs and has(timed, "distance") and "distance" in target.carries:
         yield f"distances in {UNITS[theirs][1]} are converted to {UNITS[ours][1]}"
-    if "x" in target.carries and "x" not in timed.known:
+    if "x" in target.carries and "x" not in timed.column_names:
         yield "x, y and z are written as unit vectors: the table has no activity"
     fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
     for field, value in fills.items():
-        if not timed.has(field):
+        if not has(timed, field):
             yield f"{field} is written as {value}: the table has none"
-    if isinstance(target, Dialect) and target.unknown_distance is not None and not timed.has("distance"):
+    if isinstance(target, Dialect) and target.unknown_distance is not None and not has(timed, "distance"):
         yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
     if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):
-        if source.role != "label" and not timed.has("score"):
+        if source.role != "label" and not has(timed, "score"):
             yield "score is left out: the official scorer reads it as 0 (--fill score=1 sets it)"
-        if "distance" in timed.known and (unknown := timed.unknown("distance")):
+        if "distance" in timed.column_names and (unknown := _unknown(timed, "distance")):
             yield f"distance is left out of {plural(unknown, 'row')}: the official scorer reads it as 0"
     if isinstance(source, Dialect) and source.folded and not (isinstance(target, Dialect) and target.folded):
         yield "azimuth is folded: front and back cannot be distinguished"
 
 
-def _clips(facts: Facts, target: LabelFormat) -> Iterator[str]:
+def _clip_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     """What clips have that the target does not."""
-    if long := facts.counts["long clips"]:
-        limit = f"the {target.clip_frames:,} that every {target.name} clip has"
-        yield f"{plural(long, 'clip')} with frames past {limit}"
-    if (longer := facts.counts["silent ends"]) and not (isinstance(target, Dialect) and target.silence):
+    codes, names = clip_codes(timed)
+    last = np.full(len(names), -1)
+    if has(timed, "frame"):
+        np.maximum.at(last, codes, to_numpy(timed["frame"]))
+    limit = target.clip_frames if target.clip_frames != source.clip_frames else None
+    if limit and (long := int((last >= limit).sum())):
+        yield f"{plural(long, 'clip')} with frames past the {limit:,} that every {target.name} clip has"
+    ends = dict(zip(names, last.tolist(), strict=True))
+    longer = sum((file.frames or 0) > ends.get(file.clip, -1) + 1 for file in origin_of(timed).files)
+    if longer and not (isinstance(target, Dialect) and target.silence):
         yield f"silent frames are not listed: the length of {plural(longer, 'clip')} is not kept"
 
 
 # --- what is allowed --------------------------------------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class Converted:
-    """A table as its target holds it, and what that meant for the data."""
-
-    table: pa.Table
-    plan: Plan
-
-
-def convert(
-    table: pa.Table,
-    source: LabelFormat,
-    target: LabelFormat,
-    *,
-    allow_loss: Collection[str] = (),
-    fill: Mapping[str, Any] = NOTHING,
-) -> Converted:
-    """*table* with the fields, classes, frames and files of *target*, ready for ``target.write``.
-
-    Values are not rounded here: the writer does that.
-
-    Args:
-        table: an event table.
-        source: the format it was read from, or the Parquet format.
-        target: the format to write.
-        allow_loss: fields whose loss is accepted; ``all`` accepts every loss. fill: values for fields that are unknown,
-            by field.
-
-    Raises:
-        LossError: the target cannot carry a field, and its loss is not allowed.
-        UsageError: the target needs a field that the table lacks, or a name or value makes no sense.
-    """
-    allow_loss = checked_names(allow_loss)
-    planned = plan(table, source, target, fill)
-    refuse(planned, target, allow_loss)
-    return Converted(carry_out(table, source, target, fill), planned)
-
-
-def carry_out(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> pa.Table:
-    """*table* as *target* holds it, once a plan has said what that means."""
-    source = resolved(source, table)
-    return carried(filled(table, target, fill), source, target, given_class(fill, target))
 
 
 def checked_names(allow_loss: Collection[str]) -> tuple[str, ...]:

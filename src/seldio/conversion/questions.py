@@ -1,19 +1,18 @@
-"""Questions made from labels: part by part, written as they come, and the same bytes for any cut and any workers."""
+"""Questions made from labels: file by file, and the same bytes with any workers."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, compress, pairwise
+from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -83,10 +82,9 @@ class QuestionTally:
 
 
 class QuestionBatch(NamedTuple):
-    """What a part gave: the texts of its items on end, the length of each in bytes, and what to choose by."""
+    """What a part gave: the texts of its items, and what to choose by."""
 
-    data: bytes
-    lengths: np.ndarray[Any, np.dtype[np.int32]]
+    texts: list[bytes]
     keys: mix.Keys
     tally: QuestionTally
 
@@ -125,8 +123,7 @@ class MakingQuestions:
                 tally.asked[item.task] += 1
                 if self.keyed:
                     keys.append(mix.key(item, self.options["seed"], balance=self.balance))
-        lengths = np.fromiter(map(len, texts), np.int32, len(texts))
-        return QuestionBatch(b"".join(texts), lengths, mix.as_keys(keys, balance=self.balance), tally)
+        return QuestionBatch(texts, mix.as_keys(keys, balance=self.balance), tally)
 
     def _recordings(self, table: pa.Table) -> dict[str, str]:
         """Return the path of each recording that is here, by label file."""
@@ -172,21 +169,10 @@ class CuttingSound:
 # --- the whole --------------------------------------------------------------------------------------------------------
 
 
-class SpooledBatch(NamedTuple):
-    """What is kept in memory of a batch: the length of each text in bytes, and what to choose by."""
-
-    lengths: np.ndarray[Any, np.dtype[np.int32]]
-    keys: mix.Keys
-
-
 def make_questions(
     source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: str | None, options: QuestionOptions
 ) -> QuestionsMade:
-    """Make questions from labels.
-
-    The labels are read and the items written a part at a time; in between they lie in a nameless file, so
-    that memory does not grow with their number and nothing is written unless everything is right.
-    """
+    """Make questions from labels; nothing is written unless everything is right."""
     check_target(target)
     place = _place(out, target, options.split or TEST)
     own = target.name if isinstance(target, JsonItems) else ITEMS.name
@@ -207,39 +193,38 @@ def make_questions(
     )  # fmt: skip
     if not found:
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
-    with tempfile.TemporaryFile(dir=_near(place)) as spool:
-        tally, batches = QuestionTally(), []
-        made = parallel_map(
-            work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
-        )
-        for batch in made:
-            spool.write(batch.data)
-            tally.add(batch.tally)
-            batches.append(SpooledBatch(batch.lengths, batch.keys))
-        forced = tally.faults.settle(options.force)
-        kept, masks = _choice(batches, tally, options, module)
-        texts, remarks = _texts(spool, batches, masks), list[str]()
-        if "answer_meta" not in target.carries and target.name != RUSSIAN:
-            remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
-        sound = _sound(tally, cuts)
-        if sound == "whole":
-            remarks.append(f"the audio paths lead to whole recordings: a model hears {_heard(target)}")
+    tally, batches = QuestionTally(), list[QuestionBatch]()
+    made = parallel_map(
+        work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
+    )
+    for batch in made:
+        tally.add(batch.tally)
+        batches.append(batch)
+    forced = tally.faults.settle(options.force)
+    kept, texts = _chosen(batches, tally, options, module)
+    remarks = list[str]()
+    if "answer_meta" not in target.carries and target.name != RUSSIAN:
+        remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
+    sound = _sound(tally, cuts)
+    if sound == "whole":
+        remarks.append(f"the audio paths lead to whole recordings: a model hears {_heard(target)}")
+    if options.split is None:
+        told = {split or TEST for split in tally.splits}
+        place = _place(out, target, told.pop() if len(told) == 1 else "questions")
+        if unknown := tally.splits[None]:
+            remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
+                           "--split NAME says which")  # fmt: skip
+    sources = [source.path, *local_files(found)]
+    with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
         if sound == "cut":
-            measures = _recordings_of(target)
             assert isinstance(place, Path)
-            cutting = CuttingSound(
-                source.path, str(place.parent), own, measures.get("rate", RATE), measures.get("channels")
-            )
-            texts = _with_sound(parallel_map(cutting, texts, what="cutting audio"), remarks)
-        if options.split is None:
-            told = {split or TEST for split in tally.splits}
-            place = _place(out, target, told.pop() if len(told) == 1 else "questions")
-            if unknown := tally.splits[None]:
-                remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
-                               "--split NAME says which")  # fmt: skip
-        sources = [source.path, *local_files(found)]
-        with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
-            _write(stream, texts, target)
+            measures = _recordings_of(target)
+            rate, channels = measures.get("rate", RATE), measures.get("channels")
+            cutting = CuttingSound(source.path, str(place.parent), own, rate, channels)
+            cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
+            texts = [batch for batch, _ in cutouts]
+            remarks += [remark for _, batch in cutouts for remark in batch]
+        _write(stream, texts, target)
     remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
     return _report(found, tally, target, written, kept, module, tuple(remarks), sound)
 
@@ -313,22 +298,15 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
     return path / f"{split}{target.suffix}"
 
 
-def _near(place: Path | BinaryIO) -> Path | None:
-    """The nearest folder there is above the output: it has room for it, where a folder in memory may have none."""
-    if not isinstance(place, Path):
-        return None
-    return next((folder for folder in place.absolute().parents if folder.is_dir() and os.access(folder, os.W_OK)), None)
-
-
-def _choice(
-    batches: Sequence[SpooledBatch], tally: QuestionTally, options: QuestionOptions, module: ModuleType
-) -> tuple[Mapping[str, int], Sequence[Mask | None]]:
-    """How many items of each task are written, in the proportions of *module*, and which of each batch; None: all.
+def _chosen(
+    batches: Sequence[QuestionBatch], tally: QuestionTally, options: QuestionOptions, module: ModuleType
+) -> tuple[Mapping[str, int], list[list[bytes]]]:
+    """Return how many items of each task are written, in the proportions of *module*, and their texts by batch.
 
     The *tally* of what is skipped is counted up by what is left out so that answers are even.
     """
     if not options.selects:
-        return tally.asked, [None] * len(batches)
+        return tally.asked, [batch.texts for batch in batches]
     keys = np.concatenate([batch.keys for batch in batches])
     keep, uneven = mix.choice(keys, tally.asked, per_task=options.per_task, balance=options.balance,
                               total=options.total,
@@ -336,7 +314,8 @@ def _choice(
     tally.skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
     found = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
     kept = {task: int(found[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in found}
-    return kept, np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
+    masks = np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
+    return kept, [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
 
 
 def _none_left(
@@ -368,23 +347,6 @@ def _none_left(
         names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in some)
         if names:
             yield f"no question of {names} among the {number}: {why}"
-
-
-def _texts(spool: IO[bytes], batches: Sequence[SpooledBatch], masks: Sequence[Mask | None]) -> Iterator[list[bytes]]:
-    """The texts of the items that are written, by batch."""
-    spool.seek(0)
-    for batch, mask in zip(batches, masks, strict=True):
-        ends = list(accumulate(batch.lengths.tolist(), initial=0))
-        data = spool.read(ends[-1])
-        texts = (data[low:high] for low, high in pairwise(ends))
-        yield list(texts if mask is None else compress(texts, mask.tolist()))
-
-
-def _with_sound(results: Iterable[tuple[list[bytes], list[str]]], remarks: list[str]) -> Iterator[list[bytes]]:
-    """The texts of items whose audio has been cut; *remarks* are added to on the way."""
-    for texts, odd in results:
-        remarks += odd
-        yield texts
 
 
 @contextmanager

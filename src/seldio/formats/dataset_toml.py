@@ -88,6 +88,8 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
         yield KeyFault(("labels", "columns", headers.index(None)), "all columns have a header, or none has")
     if columns and not {"frame", "onset"} & {*fields}:
         yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
+    if "onset" in fields and not {"frame", "offset"} & {*fields}:
+        yield KeyFault(("labels", "columns", fields.index("onset")), "no column is the offset, where the events end")
     if not record.get("classes") and "class_name" not in fields and "class_id" in (*fields, *everywhere):
         at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
         message = "nothing says which class a number is: name them in their order, in a table classes"

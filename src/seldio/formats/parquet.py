@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, pairwise, zip_longest
 from types import MappingProxyType, NoneType
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -70,53 +70,20 @@ def write_parquet(
         raise UsageError(f"not columns of an event table: {', '.join(unknown)}")
     if "clip" not in table.column_names or table["clip"].null_count:
         raise UsageError("every row of an event table has a clip")
-    codes, names = clip_codes(table)
-    plain = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
-    write_clips([plain], stream, origin_of(table), names, table.schema, types)
-
-
-def write_clips(
-    parts: Iterable[pa.Table], stream: BinaryIO, origin: Origin, names: Sequence[str], schema: pa.Schema,
-    types: Mapping[str, pa.DataType] = MappingProxyType({}),
-) -> None:  # fmt: skip
-    """Write tables that come one by one as the one event table that they are together, a row group at a time.
-
-    Args:
-        parts: the rows; in the column ``clip``, the place of each row's clip in *names*. The clips of one part are
-            not those of another.
-        stream: takes the file.
-        origin: of the table.
-        names: of its clips.
-        schema: its columns, and metadata besides the origin.
-        types: wider types for columns, as other readers want them.
-
-    Raises:
-        UsageError: two clips have one name.
-    """
+    origin, (codes, names) = origin_of(table), clip_codes(table)
     if len(set(names)) < len(names) or len({file.clip for file in origin.files}) < len(origin.files):
         raise UsageError("two clips of the table have the same name: they could not be separated again")
-    metadata = {**(schema.metadata or {}), _ORIGIN: origin.to_json()}
-    if list(names) != [file.clip for file in origin.files]:
+    metadata = {**(table.schema.metadata or {}), _ORIGIN: origin.to_json()}
+    if names != [file.clip for file in origin.files]:
         metadata[_CLIPS] = json.dumps(names).encode()
-    kinds = {name: kind for name, kind in COLUMNS.items() if name in schema.names}
+    kinds = {name: kind for name, kind in COLUMNS.items() if name in table.column_names}
     written = pa.schema(list({**kinds, **types}.items()), metadata)
+    numbered = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
     every = pa.array(names, pa.string())
     with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
-        for group in _grouped(parts):
-            writer.write_table(_named(group, every).select(written.names).cast(written), row_group_size=group.num_rows)
-
-
-def _grouped(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """The rows of each row group; the last group of what has come may go on in the next part."""
-    rest: pa.Table | None = None
-    for part in parts:
-        rest = part if rest is None else pa.concat_tables([rest, part])
-        groups = list(_groups(rest["clip"].to_numpy()))
-        for start, stop in groups[:-1]:
-            yield rest.slice(start, stop - start)
-        rest = rest.slice(groups[-1][0]) if groups else rest
-    if rest is not None and rest.num_rows:
-        yield rest
+        for start, stop in _groups(codes):
+            group = _named(numbered.slice(start, stop - start), every)
+            writer.write_table(group.select(written.names).cast(written), row_group_size=group.num_rows)
 
 
 def _named(group: pa.Table, names: pa.Array) -> pa.Table:
@@ -392,16 +359,17 @@ class ParquetPart(FileRows):
     def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int, before: int) -> None:
         super().__init__(TextFile(path, origin.name, origin.clip, b""), origin)
         self.table, self.first, self.rows, self.before = table, first, rows, before
+        self._start = first  # in this table, whatever other tables are read with it
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`."""
-        number = self.first + row
+        number = self._start + row
         shown = self.table[field][number].as_py() if field in self.table.column_names else ""
         return Place(self.before + number + 1, 1, 1, str(shown), "")
 
     def lines(self, rows: Ints) -> Ints:
         """See :meth:`FileRows.lines`."""
-        return rows + (self.before + self.first + 1)
+        return rows + (self.before + self._start + 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
