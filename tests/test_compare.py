@@ -34,9 +34,8 @@ from seldio.scores.resampling import (
     weights,
 )
 from seldio.scores.seld import profiles
-from seldio.scores.seld.boundaries import bounded
 from seldio.scores.seld.metrics import Counts
-from seldio.scores.seld.scoring import SeldScore
+from seldio.scores.seld.scoring import SeldScore, bounded
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 

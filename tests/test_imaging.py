@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -22,7 +23,6 @@ from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import energy_maps, profiles
 from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
-from seldio.scores.imaging.overlaps import compared
 from seldio.scores.imaging.resampled import RankedMaps
 from seldio.scores.imaging.score_maps import MapsCounted
 
@@ -131,13 +131,13 @@ def test_many_pairs_are_compared_as_each_is_by_the_program(
         Annotations(table({"annotations": [label(0, 1) | {"segmentation": shape} for shape in some]}))
         for some in (shapes, others + shapes)
     ]
-    pairs = np.array([(a, b) for a in range(len(sides[0])) for b in range(len(sides[1]))]).T
-    iou, r = compared(*sides, pairs)
-    drawn = [[energy_maps.draw(energy_maps.polygons(side.shape(n))) for n in range(len(side))] for side in sides]
-    for (a, b), own, own_r in zip(pairs.T.tolist(), iou, r, strict=True):
-        assert own == np.float32(energy_maps.overlap(drawn[1][b], drawn[0][a]))
-        official = energy_maps.pearson(drawn[0][a], drawn[1][b])
-        assert same(None if official != official else official, float(own_r))
+    labels, detections = ([side.shape(n) for n in range(len(side))] for side in sides)
+    pairs = list(itertools.product(labels, detections))
+    for (a, b), iou, r in zip(pairs, *energy_maps.compared(pairs), strict=True):
+        drawn = [energy_maps.draw(energy_maps.polygons(shape)) for shape in (a, b)]
+        assert iou == np.float32(energy_maps.overlap(drawn[1], drawn[0]))
+        official = energy_maps.pearson(*drawn)
+        assert same(None if official != official else official, float(r))
 
 
 def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:

@@ -46,6 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
+    "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py",),
     "ray": ("parallel.py",),

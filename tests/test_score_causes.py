@@ -15,7 +15,7 @@ from effort import some
 import seldio
 from seldio.parallel import running
 from seldio.reports import render
-from seldio.scores.seld import score_labels as counting
+from seldio.scores.seld import join
 
 #: Frame, class, azimuth, elevation, distance in centimetres.
 Found = tuple[int, int, float, float, float]
@@ -187,7 +187,7 @@ def test_the_same_cause_wherever_parts_are_counted(
 
     whole = reports()
     assert all("probable-cause" in each for each in whole)
-    monkeypatch.setattr(counting, "PART", 1)
+    monkeypatch.setattr(join, "PART", 1)
     assert reports() == whole
     with running(2):
         assert reports() == whole

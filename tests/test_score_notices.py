@@ -60,117 +60,77 @@ def row(done: ScoreReport, table: str, name: str) -> dict[str, Any]:
     return dict(zip((column.name for column in found.columns), cells, strict=True))
 
 
-# --- rows behind the end -----------------------------------------------------------------------------
+LONG = range(1, 100)
+ONE, TWO = label(LONG, 0, 30), label(LONG, 0, 30) + label(LONG, 1, 90)
+NEAR, WIDE = label(range(1, 21), 0, 30), label(range(1, 21), 0, 50)
+TWICE = ONE + label([7, 8], 0, 30) + label([9], 0, 30, source=1)
+AT = label(LONG, 0, 30) + label(range(50, 52), 1, 90, distance=0)
+OFF = label(LONG, 0, 30) + label(range(50, 52), 1, 90, distance=100)
+BETWEEN = [row for frame in LONG for row in label([frame], 0, 90 * (frame % 2))]
+MISSED = ("unmatched-classes", "absent-classes", "pooled-er", "present-classes")
+#: Labels and output of a clip, options, a notice with its words, and whether it is grave; without words it is not there.
+SAID: tuple[tuple[list[Label], list[Label], dict[str, Any], str, tuple[str, ...], bool], ...] = (
+    (label(range(1, 97), 0, 30), label(range(400), 0, 30), {}, "last-frame",
+     ("300 of 400 predicted rows (75%) not scored", "padding of an output that was not cut at the end of the recording"),
+     True),
+    (label(range(1, 97), 0, 30), label(range(102), 0, 30), {}, "last-frame", ("not scored",), False),
+    (TWO, label(LONG, 0, 40), {}, "unmatched-classes",
+     ('no prediction of "Male speech, man speaking" is matched: LE 180 counts for it',
+      "(LE 166.9°, 10.0° over the classes with a match)"), True),
+    (TWO, label(LONG, 0, 40), {"profile": "dcase2024"}, "unmatched-classes", ("errors are means over the other classes",),
+     False),
+    *((TWO, label(LONG, 0, 40), {"average": "micro"}, name, (), False) for name in MISSED),
+    (AT, OFF, {"profile": "dcase2024"}, "zero-distance", ("2 reference rows with a distance of 0", "RDE and SELD"), True),
+    (label(LONG, 0, 0) + label(LONG, 0, 90, 1), BETWEEN, {}, "shared-prediction", ("10 matches more than predictions",),
+     True),
+    (label(LONG, 0, 0) + label(LONG, 0, 90, 1), label(LONG, 0, 0) + label(LONG, 0, 90), {}, "shared-prediction", (), False),
+    (label(range(1, 5), 0, 0) + label(range(20, 31), 0, 0), label(range(5, 10), 0, 0) + label(range(20, 30), 0, 0), {},
+     "no-common-frame", ("in no common frame, 1 time:",), False),
+    (NEAR, WIDE, {"profile": "dcase2023"}, "at-threshold",
+     ("2 matches", "exactly 20°", "the last bit of the program's arithmetic"), False),
+    (NEAR, WIDE, {"profile": "dcase2024-angles"}, "at-threshold", ("19 matches", "exactly 20°", "counted as too far"),
+     False),
+    (NEAR, WIDE, {"angle": 21}, "at-threshold", (), False),
+    (TWICE, ONE, {}, "duplicate-rows", ("2 reference rows with", "each counts as a source of its own"), False),
+    (ONE, ONE + label([7], 0, 30), {}, "duplicate-rows", ("1 predicted row with",), False),
+    (ONE, ONE, {}, "pooled-er", ("never by class",), False),
+    (ONE, ONE, {}, "distance-unused", ("--profile dcase2024",), True),
+    (ONE, ONE, {"profile": "dcase2023"}, "distance-unused", ("--profile dcase2024",), False),
+    (ONE, ONE, {"profile": "dcase2024"}, "distance-unused", (), False),
+)  # fmt: skip
 
 
-@pytest.fixture
-def padded(tmp_path: Path) -> tuple[Path, Path]:
-    """A good system whose output goes on to frame 399 where the labels end at 96."""
-    truth = label(range(1, 97), 0, 30)
-    return outputs(tmp_path / "out", a=label(range(400), 0, 30)), labels(tmp_path / "ref", a=truth)
+@pytest.mark.parametrize("case", SAID, ids=[f"{row[3]}-{number}" for number, row in enumerate(SAID)])
+def test_what_a_score_says_of_itself(tmp_path: Path, case: Any) -> None:
+    truth, given, options, name, words, grave = case
+    done = seldio.score(outputs(tmp_path / "out", True, a=given), labels(tmp_path / "ref", a=truth), **options)
+    notice = said(done).get(name)
+    if notice is None or not words:
+        assert notice is None
+        assert not words
+        return
+    assert notice.grave == grave
+    for each in words:
+        assert each in notice.text
 
 
-def test_padded_rows_are_said_and_not_held_against_the_system(padded: tuple[Path, Path]) -> None:
-    done = seldio.score(*padded)
-    notice = said(done)["last-frame"]
-    assert notice.grave
-    assert "300 of 400 predicted rows (75%) not scored" in notice.text
-    assert "padding of an output that was not cut at the end of the recording" in notice.text
-    assert done.overall["ER"] == 0
-
-
-def test_a_few_rows_behind_the_end_are_not_grave(tmp_path: Path) -> None:
-    given = outputs(tmp_path / "out", a=label(range(102), 0, 30))
-    done = seldio.score(given, labels(tmp_path / "ref", a=label(range(1, 97), 0, 30)))
-    assert not said(done)["last-frame"].grave
-
-
-# --- what the official programs make up --------------------------------------------------------------
-
-
-def test_a_class_without_a_match(tmp_path: Path) -> None:
-    truth = label(range(1, 100), 0, 30) + label(range(1, 100), 1, 90)
-    done = seldio.score(
-        outputs(tmp_path / "out", True, a=label(range(1, 100), 0, 40)), labels(tmp_path / "ref", a=truth)
-    )
-    notice = said(done)["unmatched-classes"]
-    assert notice.grave
-    assert 'no prediction of "Male speech, man speaking" is matched: LE 180 counts for it' in notice.text
-    assert "(LE 166.9°, 10.0° over the classes with a match)" in notice.text
-    newer = seldio.score(tmp_path / "out", tmp_path / "ref", profile="dcase2024")
-    assert "errors are means over the other classes" in said(newer)["unmatched-classes"].text
-    micro = seldio.score(tmp_path / "out", tmp_path / "ref", average="micro")
-    assert not {"unmatched-classes", "absent-classes", "pooled-er", "present-classes"} & said(micro).keys()
-
-
-def test_a_distance_of_nothing(tmp_path: Path) -> None:
-    truth = label(range(1, 100), 0, 30) + label(range(50, 52), 1, 90, distance=0)
-    given = label(range(1, 100), 0, 30) + label(range(50, 52), 1, 90, distance=100)
-    done = seldio.score(
-        outputs(tmp_path / "out", True, a=given), labels(tmp_path / "ref", a=truth), profile="dcase2024"
-    )
+def test_numbers_that_the_notices_are_about(tmp_path: Path) -> None:
+    padded, truth = label(range(400), 0, 30), label(range(1, 97), 0, 30)
+    done = seldio.score(outputs(tmp_path / "out", a=padded), labels(tmp_path / "ref", a=truth))
+    assert done.overall["ER"] == 0  # padding is not held against the system
+    done = seldio.score(outputs(tmp_path / "far", True, a=OFF), labels(tmp_path / "at", a=AT), profile="dcase2024")
     assert float(str(done.overall["RelDistE"])) > 1e10
-    notice = said(done)["zero-distance"]
-    assert notice.grave
-    assert "2 reference rows with a distance of 0" in notice.text
-    assert "RDE and SELD" in notice.text
-
-
-def test_one_prediction_between_two_references(tmp_path: Path) -> None:
-    truth = label(range(1, 100), 0, 0, 0) + label(range(1, 100), 0, 90, 1)
-    given = [row for frame in range(1, 100) for row in label([frame], 0, 90 * (frame % 2))]
-    done = seldio.score(outputs(tmp_path / "out", a=given), labels(tmp_path / "ref", a=truth))
-    notice = said(done)["shared-prediction"]
-    assert notice.grave
-    assert "10 matches more than predictions" in notice.text
-    alone = seldio.score(tmp_path / "ref", tmp_path / "ref")
-    assert "shared-prediction" not in said(alone)
-
-
-def test_no_common_frame(tmp_path: Path) -> None:
-    given = outputs(tmp_path / "out", a=label(range(5, 10), 0, 0) + label(range(20, 30), 0, 0))
-    truth = labels(tmp_path / "ref", a=label(range(1, 5), 0, 0) + label(range(20, 31), 0, 0))
-    assert "in no common frame, 1 time:" in said(seldio.score(given, truth))["no-common-frame"].text
-
-
-@pytest.mark.parametrize(
-    ("profile", "words"),
-    [("dcase2023", "the last bit of the program's arithmetic"), ("dcase2024-angles", "counted as too far")],
-)
-def test_exactly_at_the_threshold(tmp_path: Path, profile: str, words: str) -> None:
-    given = outputs(tmp_path / "out", a=label(range(1, 21), 0, 50))
-    done = seldio.score(given, labels(tmp_path / "ref", a=label(range(1, 21), 0, 30)), profile=profile)
-    text = said(done)["at-threshold"].text
-    assert words in text
-    assert "exactly 20°" in text
-    assert text.startswith("2 matches" if profile == "dcase2023" else "19 matches")
-    wider = seldio.score(given, tmp_path / "ref", profile=profile, angle=21)
-    assert "at-threshold" not in said(wider)
 
 
 def test_vectors_without_a_direction(tmp_path: Path) -> None:
     given = _written(tmp_path / "out", {"a": "".join(f"{frame},0,0,0.0,0.0,0.0,0\n" for frame in (3, 4))
                                         + "5,0,0,1.0,0.0,0.0,0\n"})  # fmt: skip
-    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
-    notice = said(seldio.score(given, truth, format="dcase2023-output"))["zero-vector"]
+    notice = said(seldio.score(given, labels(tmp_path / "ref", a=NEAR), format="dcase2023-output"))["zero-vector"]
     assert notice.grave
     assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
     assert "azimuth 0, elevation 0" in notice.text
-
-
-def test_rows_that_are_there_twice(tmp_path: Path) -> None:
-    truth = label(range(1, 100), 0, 30) + label([7, 8], 0, 30) + label([9], 0, 30, source=1)
-    given = label(range(1, 100), 0, 30) + label([7], 0, 30)
-    done = seldio.score(outputs(tmp_path / "out", a=given), labels(tmp_path / "ref", a=truth))
-    texts = [notice.text for notice in done.notices if notice.name == "duplicate-rows"]
-    assert [text.partition(" with")[0] for text in texts] == ["2 reference rows", "1 predicted row"]
-    assert "each counts as a source of its own" in texts[0]
-
-
-def test_the_error_rate_is_pooled(tmp_path: Path) -> None:
-    given = outputs(tmp_path / "out", True, a=label(range(1, 100), 0, 30))
-    truth = labels(tmp_path / "ref", a=label(range(1, 100), 0, 30))
-    assert "never by class" in said(seldio.score(given, truth))["pooled-er"].text
+    older = outputs(tmp_path / "older", a=NEAR)  # whose distances are all 0
+    assert "distance-unused" not in said(seldio.score(older, tmp_path / "ref", format="dcase2023-output"))
 
 
 STEREO = "frame,class,source,azimuth,distance,onscreen\n"
@@ -241,16 +201,3 @@ def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
     assert [each["first"] for each in kept][:2] == [True, False]
     careful = said(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
     assert "make sure that they are not swapped" in careful.text
-
-
-def test_distances_on_both_sides_suggest_the_profile_for_them(tmp_path: Path) -> None:
-    rows = label(range(1, 100), 0, 30)
-    truth = labels(tmp_path / "ref", a=rows)
-    given = outputs(tmp_path / "out", True, a=rows)
-    notice = said(seldio.score(given, truth))["distance-unused"]
-    assert "--profile dcase2024" in notice.text
-    assert notice.grave
-    assert not said(seldio.score(given, truth, profile="dcase2023"))["distance-unused"].grave
-    assert "distance-unused" not in said(seldio.score(given, truth, profile="dcase2024"))
-    older = outputs(tmp_path / "older", a=rows)  # whose distances are all 0
-    assert "distance-unused" not in said(seldio.score(older, truth, format="dcase2023-output"))

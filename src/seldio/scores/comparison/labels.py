@@ -15,10 +15,9 @@ from seldio.scores.comparison.pairs import (
     Contest,
     PairedScores,
     common,
+    each_system,
     left_out,
-    naming,
     same_systems,
-    system_names,
     tested,
 )
 from seldio.scores.resampling import FEWEST, Resampling, Summed, units_of
@@ -42,43 +41,32 @@ def compare_labels(
         InvalidData, UsageError: as :func:`~seldio.scores.seld.score_labels.score_labels`; or a clip has no room.
         DataError: clips have no prediction or no reference, or the systems have no clip in common.
     """
-    names = system_names(systems)
-    cases = []
-    for name, path in zip(names, systems, strict=True):
-        with naming(name, len(names) > 1):
-            cases.append(scored_case(path, reference, options, format, reference_format))
+    names, cases = each_system(systems, lambda path: scored_case(path, reference, options, format, reference_format))
     deciding = measured(cases[0].profile.columns, lead or cases[0].profile.lead, "--lead")
     if len(cases) == 1:
         return _alone(path_of(systems[0]), cases[0], draw)
     clips = common([case.score.clips for case in cases])
     scores = [_over(case.score, clips) for case in cases]
-    first, profile = scores[0], cases[0].profile
+    first = scores[0]
     unit_of = units_of(first.clips, first.rooms, draw.over)
     contest, classes = contested(names, scores, draw, unit_of, against, deciding)
     case = dataclasses.replace(cases[0], score=first, bootstrap=draw, intervals=False)
-    found = contest.tables()
-    if classes.p.size:
-        found.append(_classes(contest, case, classes))
+    tables = [_classes(contest, case, classes)] if classes.p.size else []
     references = first.counts.references.sum(axis=1).astype(int).tolist()
     if most:
         alone = np.array([score.present(score.counts)[:, deciding] for score in scores])
         without = np.array([score.partial(score.counts.without_each()).overall[:, deciding] for score in scores])
-        found.append(contest.clips(first.clips, references, alone, without, most))
-    report = report_of("", case)
+        tables.append(contest.clips(first.clips, references, alone, without, most))
     rooms = f", {plural(contest.units, 'room')}" if draw.over == "rooms" else ""
     over = f"{plural(len(clips), 'clip')}{rooms}, {len(case.labels)} classes, {first.average} average"
-    told = [*same_systems(names, lambda a, b: scores[a].counts.same(scores[b].counts),
-                          "the same counts in every clip")]  # fmt: skip
-    told += left_out({name: len(each.score.clips) - len(clips) for name, each in zip(names, cases, strict=True)})
-    told += [*contest.notices(draw), *_about_rooms(first, draw)]
+    about = [*same_systems(names, lambda a, b: scores[a].counts.same(scores[b].counts),
+                           "the same counts in every clip")]  # fmt: skip
+    about += left_out({name: len(each.score.clips) - len(clips) for name, each in zip(names, cases, strict=True)})
+    about += [*contest.notices(draw), *_about_rooms(first, draw)]
     if contest.units >= FEWEST:
-        told += said_of(names, [[*weak_scores(score, draw.over, case.labels)] for score in scores])
-    told += said_of(names, [[each for each in notices(one) if each.grave or each.first] for one in cases])
-    return ScoreReport(
-        f"comparison of {plural(len(names), 'system')}", profile.name, profile.title, over, tuple(found),
-        in_order(told), contest.settings(draw) | dict(report.settings), _signed(cases, draw), contest.verdict(),
-        contest.columns[contest.lead].name,
-    )  # fmt: skip
+        about += said_of(names, [[*weak_scores(score, draw.over, case.labels)] for score in scores])
+    report = dataclasses.replace(report_of("", case), over=over)
+    return contest.report(report, tables, about, list(map(notices, cases)), draw, [one.signature for one in cases])
 
 
 def _alone(system: str, case: SeldCase, draw: Resampling) -> ScoreReport:
@@ -87,19 +75,13 @@ def _alone(system: str, case: SeldCase, draw: Resampling) -> ScoreReport:
     units_of(case.score.clips, case.score.rooms, draw.over)  # which says what has no room
     report = report_of(system, shown)
     drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
-    told = in_order([*report.notices, *_about_rooms(case.score, draw)])
+    about = in_order([*report.notices, *_about_rooms(case.score, draw)])
+    signature = of_comparison([case.signature] if case.signature else [], dataclasses.asdict(draw))
     settings = drawn | dict(report.settings)
-    return dataclasses.replace(report, notices=told, settings=settings, signature=_signed([case], draw))
-
-
-def _signed(cases: Sequence[SeldCase], draw: Resampling) -> str:
-    """The signature of a comparison."""
-    known = [case.signature for case in cases if case.signature is not None]
-    return str(of_comparison(known, dataclasses.asdict(draw)))
+    return dataclasses.replace(report, notices=about, settings=settings, signature=str(signature))
 
 
 def _over(score: SeldScore, clips: Sequence[str]) -> SeldScore:
-    """Return the score over *clips* alone."""
     place = {clip: number for number, clip in enumerate(score.clips)}
     counts = score.counts.take(np.array([place[clip] for clip in clips]))
     return dataclasses.replace(score, clips=tuple(clips), counts=counts)

@@ -8,23 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from seldio.files.sources import Place, path_of
-from seldio.reports.tables import ScoreReport, in_order, measured, said_of
-from seldio.scores.comparison.pairs import (
-    Against,
-    Contest,
-    common,
-    left_out,
-    naming,
-    same_systems,
-    system_names,
-    tested,
-)
+from seldio.reports.tables import ScoreReport, measured
+from seldio.scores.comparison.pairs import Against, Contest, common, each_system, left_out, same_systems, tested
 from seldio.scores.imaging.report import score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
 from seldio.scores.resampling import ENOUGH, Resampling, rooms_of, units_of
-from seldio.scores.signatures import of_comparison
-from seldio.text import plural
 
 
 def compare_maps(
@@ -39,11 +28,7 @@ def compare_maps(
         InvalidData, UsageError: as :func:`~seldio.scores.imaging.score_maps.score_maps`; or a clip has no room.
         DataError: clips have no prediction or no reference, or the systems have no clip in common.
     """
-    names = system_names(systems)
-    cases = []
-    for name, path in zip(names, systems, strict=True):
-        with naming(name, len(names) > 1):
-            cases.append(scored_maps(path, reference, options, format, reference_format))
+    names, cases = each_system(systems, lambda path: scored_maps(path, reference, options, format, reference_format))
     deciding = measured(score_columns(cases[0].profile), lead or cases[0].profile.lead, "--lead")
     if len(cases) == 1:
         return with_intervals(report_of(path_of(systems[0]), cases[0]), cases[0], draw)
@@ -61,24 +46,18 @@ def compare_maps(
         names, score_columns(profile), values, trial.drawn, trial.p, int(unit_of.max()) + 1, draw.over, deciding,
         against, support=np.full(values.shape[1], support), weak=np.full(values.shape[1], support < ENOUGH or few > 0),
     )  # fmt: skip
-    found = contest.tables()
+    tables = []
     if most:
         each_clip = np.eye(len(clips))
         alone, without = (np.array([maps.scores(each)[:, deciding] for maps in ranked])
                           for each in (each_clip, 1 - each_clip))  # fmt: skip
         references = ranked[0].references.sum(axis=1).astype(int).tolist()
-        found.append(contest.clips(clips, references, alone, without, most))
+        tables.append(contest.clips(clips, references, alone, without, most))
     report = report_of("", dataclasses.replace(cases[0], counted={clip: cases[0].counted[clip] for clip in clips}))
     arrays = [(maps.clip, maps.class_id, maps.hits, maps.r, maps.pairs) for maps in ranked]
-    told = [*same_systems(names, lambda a, b: all(map(np.array_equal, arrays[a], arrays[b])),
-                          "the same hits in every clip")]  # fmt: skip
-    told += left_out({name: len(case.counted) - len(clips) for name, case in zip(names, cases, strict=True)})
-    told += [*contest.notices(draw), *about_classes(ranked[0], unit_of, draw.over)]
+    about = [*same_systems(names, lambda a, b: all(map(np.array_equal, arrays[a], arrays[b])),
+                           "the same hits in every clip")]  # fmt: skip
+    about += left_out({name: len(case.counted) - len(clips) for name, case in zip(names, cases, strict=True)})
+    about += [*contest.notices(draw), *about_classes(ranked[0], unit_of, draw.over)]
     every = [report_of("", case).notices for case in cases]
-    told += said_of(names, [[note for note in notes if note.grave or note.first] for notes in every])
-    return dataclasses.replace(
-        report, system=f"comparison of {plural(len(names), 'system')}", tables=tuple(found), notices=in_order(told),
-        settings=contest.settings(draw) | dict(report.settings), verdict=contest.verdict(),
-        lead=contest.columns[contest.lead].name,
-        signature=str(of_comparison([case.signature for case in cases if case.signature], dataclasses.asdict(draw))),
-    )  # fmt: skip
+    return contest.report(report, tables, about, every, draw, [case.signature for case in cases])

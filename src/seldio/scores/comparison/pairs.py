@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, Table
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import (
     ENOUGH,
@@ -33,9 +33,11 @@ from seldio.scores.resampling import (
     ranks,
     resampled,
 )
+from seldio.scores.signatures import Signature, of_comparison
 from seldio.text import plural, printable
 
 Against = Literal["all", "first", "best"]
+Case = TypeVar("Case")
 #: What a p-value must be below for a difference to be called one.
 LEVEL = 0.05
 
@@ -69,6 +71,19 @@ def naming(system: str, several: bool) -> Iterator[None]:
         if not several or type(error) is not DataError:
             raise  # a finding names its file
         raise DataError(f"{printable(system)}: {error.text}") from None
+
+
+def each_system(systems: Sequence[Place], score: Callable[[Place], Case]) -> tuple[tuple[str, ...], list[Case]]:
+    """Score systems one after the other, and name them.
+
+    Raises:
+        DataError: something in the files of one does not fit; it is named where there are several.
+    """
+    names, cases = system_names(systems), []
+    for name, path in zip(names, systems, strict=True):
+        with naming(name, len(names) > 1):
+            cases.append(score(path))
+    return names, cases
 
 
 def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
@@ -405,6 +420,28 @@ class Contest:
             ),
         )  # fmt: skip
         return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
+
+    def report(
+        self, report: ScoreReport, tables: Sequence[Table], about: Sequence[Notice], every: Sequence[Sequence[Notice]],
+        draw: Resampling, signatures: Sequence[Signature | None],
+    ) -> ScoreReport:  # fmt: skip
+        """Return the report of the comparison.
+
+        Args:
+            report: on one of the systems over the same clips.
+            tables: what the systems differ by, after the tables of all scores.
+            about: what there is to know about this comparison.
+            every: the notices of each system, of which those that matter most are repeated.
+            draw: how clips or rooms are resampled.
+            signatures: of the systems.
+        """
+        grave = said_of(self.systems, [[one for one in notices if one.grave or one.first] for notices in every])
+        signature = of_comparison([one for one in signatures if one], dataclasses.asdict(draw))
+        return dataclasses.replace(
+            report, system=f"comparison of {plural(len(self.systems), 'system')}", tables=(*self.tables(), *tables),
+            notices=in_order([*about, *grave]), settings=self.settings(draw) | dict(report.settings),
+            verdict=self.verdict(), lead=self.columns[self.lead].name, signature=str(signature),
+        )  # fmt: skip
 
     def notices(self, draw: Resampling) -> list[Notice]:
         """What there is to know about any comparison."""

@@ -1,8 +1,7 @@
 """Pairs of maps in each frame and class, and what they come to: average precision and Pearson r.
 
 A pair needs both sides, so that maps are drawn only where a frame has a label and a detection of one class whose
-boxes meet: all others have an overlap of 0 and no Pearson r, whatever they look like. ``overlaps`` compares all pairs
-of a clip at once.
+boxes meet: all others have an overlap of 0 and no Pearson r, whatever they look like.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from seldio.formats.dcase_json import list_offsets
-from seldio.scores.imaging.energy_maps import Floats, Ints, Outline
-from seldio.scores.imaging.overlaps import compared
+from seldio.scores.imaging.energy_maps import Floats, Ints, Outline, compared
 
 _NAN = float("nan")
 
@@ -105,7 +103,7 @@ def paired(labels: Annotations, detections: Annotations, classes: int) -> Detect
     keys = [key for key in set(of_detection.keys()) | set(of_label.keys()) if 0 <= key[1] < classes]
     sides = [(of_label[key], of_detection[key]) for key in keys if key in of_label and key in of_detection]
     every = [(a, b) for rows, others in sides for b in others for a in rows]
-    iou, r = compared(labels, detections, np.array(every, np.int64).reshape(-1, 2).T)
+    iou, r = compared((labels.shape(a), detections.shape(b)) for a, b in every)
     found, start = list[tuple[int, float, float, float]](), 0
     for key in keys:
         if key not in of_detection:
@@ -214,7 +212,6 @@ class AverageScore(NamedTuple):
 
 
 def _mean(values: Floats) -> float:
-    """The mean of what is defined."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else _NAN
 

@@ -1,20 +1,24 @@
-"""Energy maps as the program draws them from 18 May on: points interpolated on a grid of 100 x 50 pixels.
+"""Energy maps as the program draws them from 18 May on, and compares them: points on a grid of 100 x 50 pixels.
 
 A label or a detection has polygons of points ``(x, y, energy)`` on a panorama of 360 x 180 (x = 180 is the front,
 x = 90 the left). Each polygon is interpolated linearly between its points, the polygons are joined by their maximum,
 and the map is divided by its peak. Every operation, its order and its precision are those of the program, so that
-maps are equal to the last bit; only pixels outside of the box around a polygon, which are 0, are not looked at.
-``triangles`` and ``overlaps`` do the same for many maps at once, and come back to this where rounding could decide.
+maps are equal to the last bit; only pixels outside of the box around a polygon, which are 0, are not looked at, nor
+maps whose boxes do not meet. Threads of the linear algebra would wait for each other over systems of two equations, so
+that there is one of them.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import LinearNDInterpolator
 from scipy.spatial import QhullError
+from threadpoolctl import threadpool_limits
 
 Floats = np.ndarray[Any, np.dtype[np.floating[Any]]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -54,9 +58,9 @@ def polygons(shape: Outline) -> list[Polygon]:
         if not len(points):
             continue
         x, y = points[:, 0] * (WIDTH / PANORAMA[0]), points[:, 1] * (HEIGHT / PANORAMA[1])
-        across = np.sort(x)
-        gaps = np.diff(across)
-        if len(gaps):
+        if x.max() - x.min() > WIDTH / 2:
+            across = np.sort(x)
+            gaps = np.diff(across)
             widest = np.argmax(gaps)
             if gaps[widest] > WIDTH / 2:
                 x = np.where(x <= across[widest], x + WIDTH, x)
@@ -79,7 +83,6 @@ def draw(parts: list[Polygon]) -> Floats:
 
 
 def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
-    """*canvas* with a polygon on it."""
     if len(part.x) >= 3:
         left, right, top, bottom = _grid(part)
         try:
@@ -118,21 +121,57 @@ def _pixels(values: Floats, size: int) -> list[int]:
     return [min(max(round(value), 0), size - 1) for value in values.tolist()]
 
 
-class Maps:
-    """Maps, the latest of which are kept."""
+class EnergyMap:
+    """The map of an outline, drawn when it is looked at."""
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[bytes, tuple[int, ...]], Floats] = OrderedDict()
+    def __init__(self, shape: Outline) -> None:
+        self.polygons = polygons(shape)
 
-    def of(self, shape: Outline) -> Floats:
-        """The map of *shape*."""
+    @cached_property
+    def pixels(self) -> Floats:
+        """All of it; see :func:`draw`."""
+        return draw(self.polygons)
+
+    @cached_property
+    def box(self) -> tuple[float, float, float, float]:
+        """The first and last column and row that can be above 0, with a pixel to spare."""
+        x, y = ([end for part in self.polygons for end in (part[n].min(), part[n].max())] for n in (0, 1))
+        rows = np.clip((min(y) - 1, max(y) + 1), 0, HEIGHT - 1).tolist()
+        return float(min(x)) - 1, float(max(x)) + 1, *rows
+
+    def meets(self, other: EnergyMap) -> bool:
+        """Whether both can have a pixel in common, around the panorama too."""
+        if not self.polygons or not other.polygons:
+            return False
+        left, right, top, bottom = self.box
+        first, last, upper, lower = other.box
+        beside = any(left <= last + turn and first + turn <= right for turn in (-WIDTH, 0, WIDTH))
+        return beside and top <= lower and upper <= bottom
+
+
+def compared(pairs: Iterable[tuple[Outline, Outline]]) -> tuple[Floats, Floats]:
+    """The overlap (float32) and Pearson r of each pair of a label and a detection, as the program has them."""
+    latest: OrderedDict[tuple[bytes, tuple[int, ...]], EnergyMap] = OrderedDict()
+
+    def map_of(shape: Outline) -> EnergyMap:
         key = (shape.points.tobytes(), shape.ends)
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = draw(polygons(shape))
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return found
+        if key not in latest:
+            latest[key] = EnergyMap(shape)
+            if len(latest) > _KEPT:
+                latest.popitem(last=False)
+        return latest[key]
+
+    values = []
+    with threadpool_limits(1, "blas"):
+        for shapes in pairs:
+            label, detection = map(map_of, shapes)
+            if label.meets(detection):
+                a, b = label.pixels, detection.pixels
+                values.append((overlap(b, a), pearson(a, b)))
+            else:
+                values.append((0.0, np.nan))
+    iou, r = np.array(values).reshape(-1, 2).T
+    return iou.astype(np.float32), r
 
 
 def overlap(a: Floats, b: Floats) -> float:

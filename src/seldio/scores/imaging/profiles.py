@@ -8,6 +8,9 @@ from typing import Literal
 from seldio.errors import UsageError
 from seldio.text import meant
 
+#: How the program pairs files: a prediction and a label of the clip ``X``; what the first version called predictions,
+#: for which it finds no label, so that it leaves them out; and the bytes of a file of predictions at which it ends.
+PREDICTION, LABEL, SKIPPED, LARGEST = "X.json", "X_std.json", "X_inference.json", 20 << 20
 #: Mean over the classes that have labels, or one list of all detections.
 Average = Literal["macro", "micro"]
 
@@ -24,15 +27,9 @@ class ImagingProfile:
     thresholds: tuple[float, ...]
     #: whether a class with labels and without any detection has AP 0; the mean leaves it out if not
     undetected: bool = True
-    #: how the program pairs files: a prediction and a label of the clip ``X``
-    files: tuple[str, str] = ("X.json", "X_std.json")
-    #: what the first version called its predictions: the program finds no label for such a file and leaves it out
-    skips: str = "X_inference.json"
     lead: str = "mAP"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     vocabulary: str = "starss"  # of the classes
-    #: bytes of a file of predictions at which the program ends; None for any number
-    largest: int | None = 20 << 20
     years: tuple[int, ...] = (2026,)  # of the challenge whose outputs it is for
 
     @property

@@ -10,7 +10,8 @@ import numpy as np
 
 from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, Precision, tied
-from seldio.scores.imaging.profiles import Average, ImagingProfile, threshold_name
+from seldio.scores.imaging.profiles import LABEL, LARGEST, PREDICTION, SKIPPED, Average, ImagingProfile, threshold_name
+from seldio.scores.seld.rows import Sums
 from seldio.scores.signatures import Signature
 from seldio.text import listed, plural
 
@@ -22,8 +23,8 @@ _PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
 
 
 @dataclasses.dataclass(frozen=True)
-class MapFacts:
-    """What is notable about the rows of a side; those of clips add up."""
+class MapFacts(Sums):
+    """What is notable about the rows of a side."""
 
     rows: int = 0
     scored: int = 0  # with a score
@@ -31,9 +32,6 @@ class MapFacts:
     thin: int = 0  # whose polygons all have less than three points
     foreign: int = 0  # of a class that the vocabulary does not have
     distances: int = 0  # above 0
-
-    def __add__(self, other: MapFacts) -> MapFacts:
-        return MapFacts(*(a + b for a, b in zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
 
     @staticmethod
     def of(side: Annotations, classes: int) -> MapFacts:
@@ -96,10 +94,9 @@ def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
     columns, score = score_columns(case.profile), case.score
     found = [Table("overall", "overall", (Column("system", "system"), *columns),
                    ((system, *_cells(score, case.average)),))]  # fmt: skip
-    if len(score.averages) > 1:
-        averages: tuple[tuple[Cell, ...], ...] = tuple((name, *_cells(score, name)) for name in score.averages)
-        meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
-        found.append(Table("averages", "by average", (meaning, *columns), averages))
+    averages: tuple[tuple[Cell, ...], ...] = tuple((name, *_cells(score, name)) for name in score.averages)
+    meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
+    found.append(Table("averages", "by average", (meaning, *columns), averages))
     found.append(_classes(case))
     if case.by_clip:
         rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -130,7 +127,6 @@ def notices(case: ImagingCase) -> tuple[Notice, ...]:
 
 
 def _mistakes(case: ImagingCase) -> Iterator[Notice]:
-    """What the user may have got wrong."""
     if case.reference.scored and not case.prediction.scored:
         text = "the reference has scores and the prediction has none: they are probably swapped. Give the labels with "
         yield Notice("reference-is-output", f"{text}--reference", grave=True, first=True)
@@ -149,37 +145,34 @@ def _mistakes(case: ImagingCase) -> Iterator[Notice]:
 
 def _files(case: ImagingCase) -> Iterator[Notice]:
     """Files that the program would not find, or not accept; clips that are left out."""
-    own, truth = (re.escape(name).replace("X", ".+") for name in case.profile.files)
+    own, truth = (re.escape(name).replace("X", ".+") for name in (PREDICTION, LABEL))
     if case.skipped:
-        label = case.profile.skips.replace(".json", "_std.json")
-        text = f"{plural(len(case.skipped), 'file')} of predictions called {case.profile.skips} left out, as the "
-        text += f"program does silently ({listed(case.skipped, 2)}): it looks for a label {label}. Call them "
-        yield Notice("skipped-files", text + case.profile.files[0], grave=True, first=True)
-    ending = _ending(case.profile.files[0])
-    astray = [
-        name for name, _ in case.prediction_files
-        if not re.fullmatch(own, name.rpartition("/")[2]) or (ending == ".json" and name.endswith("_std.json"))
-    ]  # fmt: skip
+        text = f"{plural(len(case.skipped), 'file')} of predictions called {SKIPPED} left out, as the program does "
+        text += f"silently ({listed(case.skipped, 2)}): it looks for a label {SKIPPED.replace('.json', '_std.json')}. "
+        yield Notice("skipped-files", f"{text}Call them {PREDICTION}", grave=True, first=True)
+    names = [name for name, _ in case.prediction_files]
+    astray = [name for name in names if not re.fullmatch(own, name.rpartition("/")[2]) or name.endswith("_std.json")]
     if astray:
         yield Notice(
             "prediction-names",
-            f"{plural(len(astray), 'file')} of predictions not named {case.profile.files[0]} ({listed(astray, 2)}): "
-            f"the program looks for a label {case.profile.files[1]} of the same X, finds none, and leaves the clip "
-            "out without an error. Here the files are paired by their clip",
+            f"{plural(len(astray), 'file')} of predictions not named {PREDICTION} ({listed(astray, 2)}): the program "
+            f"looks for a label {LABEL} of the same X, finds none, and leaves the clip out without an error. Here the "
+            "files are paired by their clip",
             grave=True,
         )
     unlike = [name for name, _ in case.reference_files if not re.fullmatch(truth, name.rpartition("/")[2])]
     if unlike:
-        text = f"{plural(len(unlike), 'file')} of labels not named {case.profile.files[1]} ({listed(unlike, 2)}): "
+        text = f"{plural(len(unlike), 'file')} of labels not named {LABEL} ({listed(unlike, 2)}): "
         yield Notice("reference-names", f"{text}the program does not find them", grave=True)
     deep = [name for name, _ in case.reference_files if name.count("/") > 1]
     if deep:
         text = f"{plural(len(deep), 'file')} of labels more than one folder deep ({listed(deep, 2)}): the program does "
         yield Notice("deep-labels", f"{text}not find them")
-    most = case.profile.largest
-    large = [name for name, size in case.prediction_files if most is not None and size > most]
-    if large and most is not None:
-        text = f"{plural(len(large), 'file')} of predictions over {most >> 20} MiB ({listed(large, 2)}): the program "
+    large = [name for name, size in case.prediction_files if size > LARGEST]
+    if large:
+        text = (
+            f"{plural(len(large), 'file')} of predictions over {LARGEST >> 20} MiB ({listed(large, 2)}): the program "
+        )
         yield Notice("large-files", f"{text}ends with an error at the first one, without any score", grave=True)
     missing, surplus = case.left_out
     if surplus:
@@ -189,12 +182,7 @@ def _files(case: ImagingCase) -> Iterator[Notice]:
         yield Notice("missing-clips", f"{text}a system that submits only what it does well scores higher", grave=True)
 
 
-def _ending(name: str) -> str:
-    return name.partition("X")[2]
-
-
 def _rows(case: ImagingCase) -> Iterator[Notice]:
-    """Rows that count in a way that one would not expect."""
     for side, noun in ((case.reference, "label"), (case.prediction, "detection")):
         if side.foreign:
             text = f"{plural(side.foreign, noun)} of a class beyond {len(case.labels) - 1} not scored; the program "
@@ -214,7 +202,6 @@ def _rows(case: ImagingCase) -> Iterator[Notice]:
 
 
 def _equal(case: ImagingCase) -> Iterator[Notice]:
-    """Scores that several detections share."""
     groups = [(case.found, "micro")]
     if case.average == "macro":
         groups = [(case.found.of_class(number), "") for number in range(len(case.labels))]
@@ -241,9 +228,10 @@ def _by_class(case: ImagingCase) -> Iterator[Notice]:
     free = case.labelled(lambda one: not one.references and one.detections > 0)
     if free:
         count = sum(one.detections for one in case.score.classes if not one.references)
-        text = f"{plural(count, 'detection')} of {listed(free, 5)}, of which there is no label: they cost nothing"
-        also = " in the mean over classes" if len(case.score.averages) > 1 else ""
-        yield Notice("unlabelled-classes", text + also, grave=case.average == "macro")
+        text = (
+            f"{plural(count, 'detection')} of {listed(free, 5)}, of which there is no label: they cost nothing in the "
+        )
+        yield Notice("unlabelled-classes", f"{text}mean over classes", grave=case.average == "macro")
     lost = case.labelled(lambda one: one.references > 0 and not one.detections)
     if lost and not case.profile.undetected and case.average == "macro":
         values = case.score.averages["macro"].mean
@@ -264,7 +252,6 @@ def _by_class(case: ImagingCase) -> Iterator[Notice]:
 
 
 def _version(case: ImagingCase) -> Iterator[Notice]:
-    """That the versions differ, and what the program says of itself."""
     if case.profile.name != "dcase2026":
         text = f"{case.profile.program}: {case.profile.changed}; dcase2026 is the current version"
         yield Notice("old-version", text, grave=True)

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from seldio.reports.tables import Notice, ScoreReport, in_order
 from seldio.scores import resampling
@@ -18,7 +19,6 @@ from seldio.scores.imaging.count import Detections
 from seldio.scores.imaging.energy_maps import Floats, Ints
 from seldio.scores.imaging.profiles import Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase
-from seldio.scores.imaging.triangles import Bools
 from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, interval_cells, units_of
 from seldio.scores.signatures import of_comparison
 from seldio.text import plural
@@ -89,7 +89,7 @@ class RankedMaps:
     average: Average
     clip: Ints  # of each detection
     class_id: Ints
-    hits: Bools  # whether each detection is one, shape [detections, thresholds]
+    hits: NDArray[np.bool_]  # whether each detection is one, shape [detections, thresholds]
     references: Floats  # shape [clips, classes]
     r: Floats  # sum of Pearson r, shape [clips, classes]
     pairs: Floats  # how many pairs have one, shape [clips, classes]
@@ -146,8 +146,7 @@ class RankedMaps:
             aps = np.stack([_mean(aps[:, :, t], there) for t in range(aps.shape[2])], axis=1)
         return np.column_stack((mean, aps, correlation))
 
-    def _precision(self, weights: Floats, chosen: Bools, references: Floats) -> Floats:
-        """Average precision of the chosen detections as one list, shape [resamples, thresholds]."""
+    def _precision(self, weights: Floats, chosen: NDArray[np.bool_], references: Floats) -> Floats:
         rows = np.flatnonzero(chosen)
         each = weights[:, self.clip[rows]]
         found = np.zeros((len(weights), self.hits.shape[1]))
@@ -171,7 +170,7 @@ def _share(part: Floats, whole: Floats) -> Floats:
     return share
 
 
-def _mean(values: Floats, there: Bools) -> Floats:
+def _mean(values: Floats, there: NDArray[np.bool_]) -> Floats:
     """The mean over classes, as far as these are there and defined."""
     known = there & ~np.isnan(values)
     return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))

@@ -21,7 +21,7 @@ from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging import profiles
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
-from seldio.scores.imaging.profiles import Average, ImagingProfile
+from seldio.scores.imaging.profiles import PREDICTION, SKIPPED, Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
 from seldio.scores.resampling import Resampling
@@ -82,18 +82,10 @@ def report_of(system: str, case: ImagingCase) -> ScoreReport:
     settings = {"average": case.average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
                 "program": profile.program}  # fmt: skip
     over = f"{plural(len(case.counted), 'clip')}, {len(case.labels)} classes, {case.average} average"
-    signature = str(case.signature or "")
     return ScoreReport(
-        system,
-        profile.name,
-        profile.title,
-        over,
-        tables(system, case),
-        notices(case),
-        settings,
-        signature,
-        lead=profile.lead,
-    )
+        system, profile.name, profile.title, over, tables(system, case), notices(case), settings,
+        str(case.signature or ""), lead=profile.lead,
+    )  # fmt: skip
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
@@ -157,22 +149,21 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
     Raises:
         DataError: it skips all of them.
     """
-    ending = profile.skips.partition("X")[2]
     part = getattr(compared.prediction, "part", None)
     named = {} if part is None else {file.clip: file.entry.name for file in part.files}
-    skipped = [clip for clip in compared.clips if ending and named.get(clip, "").endswith(ending)]
+    ending = SKIPPED.removeprefix("X")
+    skipped = [clip for clip in compared.clips if named.get(clip, "").endswith(ending)]
     if skipped and len(skipped) == len(compared.clips):
         raise DataError(
-            f"all {plural(len(skipped), 'file')} of predictions are called {profile.skips}, and the program of "
-            f"{profile.name} leaves such files out, since it looks for labels called "
-            f"{profile.skips.replace('.json', '_std.json')}: nothing is left to score. Call them {profile.files[0]}"
+            f"all {plural(len(skipped), 'file')} of predictions are called {SKIPPED}: the program of {profile.name} "
+            f"leaves them out, since it looks for labels called {SKIPPED.replace('.json', '_std.json')}: nothing "
+            f"is left to score. Call them {PREDICTION}"
         )
     left = [clip for clip in compared.clips if clip not in set(skipped)]
     return compared._replace(clips=left), tuple(named[clip] for clip in skipped)
 
 
 def _files(side: Labels) -> tuple[tuple[str, int], ...]:
-    """The files of a side, with their sizes; of a table none."""
     part = getattr(side, "part", None)
     return () if part is None else tuple((file.entry.name, file.entry.size) for file in part.files)
 

@@ -364,7 +364,6 @@ def _permuted(trial: Trial) -> Iterator[Change]:
 
 
 def _numbered(new: Ints) -> Change:
-    """The classes as a table has them."""
     moved = [f"{old} as {number}" for old, number in enumerate(new.tolist()) if old != number]
 
     def apply(side: EventFrames) -> EventFrames:

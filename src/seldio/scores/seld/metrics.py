@@ -111,28 +111,13 @@ class Counts:
         return len(self.substituted)
 
 
-def with_errors(counts: Counts) -> Counts:
-    """*counts* of segments or frames, with the errors of each pooled over its classes."""
-    false = (counts.misplaced + counts.false).sum(axis=1)
-    missed = counts.missed.sum(axis=1)
-    return dataclasses.replace(
-        counts,
-        substituted=np.minimum(false, missed),
-        deleted=np.maximum(0, missed - false),
-        inserted=np.maximum(0, false - missed),
-    )
-
-
-def per_clip(counts: Counts, lengths: Ints, counted: Ints) -> Counts:
-    """Counts of segments or frames, laid end to end, summed over the first *counted* of each clip."""
-    if (counted < lengths).any():
-        within = np.arange(len(counts)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        counts = counts.take(within < np.repeat(counted, lengths))
-    some = np.flatnonzero(counted)
-    starts = (np.cumsum(counted) - counted)[some]
+def per_clip(counts: Counts, units: Ints) -> Counts:
+    """Return the sums of counts of segments or frames, laid end to end, over the *units* of each clip."""
+    some = np.flatnonzero(units)
+    starts = (np.cumsum(units) - units)[some]
 
     def add(array: Sums) -> Sums:
-        sums = np.zeros((len(counted), *array.shape[1:]))
+        sums = np.zeros((len(units), *array.shape[1:]))
         if len(some):
             sums[some] = np.add.reduceat(array, starts, axis=0)
         return sums
@@ -143,78 +128,64 @@ def per_clip(counts: Counts, lengths: Ints, counted: Ints) -> Counts:
 # --- counts of the official programs --------------------------------------------------------------
 
 
-def segment_counts(pairing: Paired, limits: Thresholds) -> Counts:
-    """The counts of every segment, shape [segments, classes]."""
-    classes, blocks = pairing.classes, pairing.frames // SECOND
+def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> Counts:
+    """Count every segment of *unit* frames, or every frame; shape [units, classes]."""
+    matches, classes = pairing.matches, pairing.classes
+    shape = pairing.frames // unit, classes
     references, predictions = (
-        side.reshape(blocks, SECOND, classes).max(axis=1) for side in (pairing.references, pairing.predictions)
+        side.reshape(-1, unit, classes).max(axis=1) for side in (pairing.references, pairing.predictions)
     )
-    error, block_class = _segment_tracks(pairing.matches, classes)
-    edge = block_class[np.abs(error - limits.angle) < EDGE] // classes
-    good = np.bincount(block_class[error <= limits.angle], minlength=blocks * classes).reshape(blocks, classes)
-    matched = np.bincount(block_class, minlength=blocks * classes).reshape(blocks, classes)
-    angle = np.bincount(block_class, weights=error, minlength=blocks * classes).reshape(blocks, classes)
-    # where both sides have the class but no frame in common, the predictions count as misses and nothing else
-    apart = (matched == 0) & (references > 0) & (predictions > 0)
-    missed = np.where(apart, predictions, np.maximum(references - predictions, 0))
-    false = np.where(apart, 0, np.maximum(predictions - references, 0))
-    counts = Counts.zeros(blocks, classes)
+    far: dict[str, Floats] = {}
+    if unit > 1:
+        error, cell = _segment_tracks(matches, classes, unit)
+        poor = error > limits.angle
+    else:
+        error, cell = matches.error, matches.cell
+        rows = pairing.reference, pairing.prediction, matches.reference, matches.prediction
+        distance, relative, onscreen = pair_errors(*rows)
+        poor = (error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
+        poor |= limits.onscreen & (onscreen != 1)
+        far = {"distance": distance, "relative": relative, "onscreen": onscreen}
+
+    def summed(weights: Any = None) -> Any:
+        return np.bincount(cell, weights=weights, minlength=shape[0] * classes).reshape(shape)
+
+    matched, misplaced = summed(), summed(poor)
+    missed, false = np.maximum(references - predictions, 0), np.maximum(predictions - references, 0)
+    edge = np.bincount(cell[np.abs(error - limits.angle) < EDGE] // classes, minlength=shape[0])
     counts = dataclasses.replace(
-        counts, true=good, false=false, misplaced=matched - good, missed=missed, references=references,
-        matched=matched, angle=angle, shared=np.maximum(matched - predictions, 0).sum(axis=1),
-        apart=apart.sum(axis=1), edge=np.bincount(edge, minlength=blocks),
+        Counts.zeros(*shape), true=matched - misplaced, misplaced=misplaced, false=false, missed=missed,
+        references=references, matched=matched, angle=summed(error), edge=edge,
+        **{name: summed(each) for name, each in far.items()},
     )  # fmt: skip
-    return with_errors(counts)
+    if unit > 1:
+        # where both sides have the class but no frame in common, the predictions count as misses and nothing else
+        apart = (matched == 0) & (references > 0) & (predictions > 0)
+        counts = dataclasses.replace(
+            counts, missed=np.where(apart, predictions, missed), false=np.where(apart, 0, false),
+            apart=apart.sum(axis=1), shared=np.maximum(matched - predictions, 0).sum(axis=1),
+        )  # fmt: skip
+    wrong, gone = (counts.misplaced + counts.false).sum(axis=1), counts.missed.sum(axis=1)
+    return dataclasses.replace(
+        counts, substituted=np.minimum(wrong, gone), deleted=np.maximum(0, gone - wrong),
+        inserted=np.maximum(0, wrong - gone),
+    )  # fmt: skip
 
 
-def _segment_tracks(matches: Matches, classes: int) -> tuple[Floats, Ints]:
+def _segment_tracks(matches: Matches, classes: int, unit: int) -> tuple[Floats, Ints]:
     """The mean error of each reference place in each segment and class, and the number of that cell.
 
     The errors of a track are added frame by frame: a mean at exactly the threshold depends on it.
     """
     frame, class_id = np.divmod(matches.cell, classes)
-    block, within = np.divmod(frame, SECOND)
+    segment, within = np.divmod(frame, unit)
     order = np.argsort(within.astype(np.uint8), kind="stable")
     width = int(matches.track.max(initial=0)) + 1
-    track = (((block * classes) + class_id) * width + matches.track)[order]
+    track = ((segment * classes + class_id) * width + matches.track)[order]
     many = np.bincount(track)
     total = np.bincount(track, weights=matches.error[order])
     there = np.flatnonzero(many)
     return total[there] / many[there], there // width
-
-
-def frame_counts(pairing: Paired, limits: Thresholds) -> Counts:
-    """The counts of every frame, shape [frames, classes]."""
-    matches, shape = pairing.matches, (pairing.frames, pairing.classes)
-    distance, relative, onscreen = pair_errors(
-        pairing.reference, pairing.prediction, matches.reference, matches.prediction
-    )
-    poor = (matches.error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
-    if limits.onscreen:
-        poor |= onscreen != 1
-    edge = matches.cell[np.abs(matches.error - limits.angle) < EDGE] // pairing.classes
-
-    def summed(weights: Any = None) -> Any:
-        return np.bincount(matches.cell, weights=weights, minlength=shape[0] * shape[1]).reshape(shape)
-
-    references, predictions = pairing.references.reshape(shape), pairing.predictions.reshape(shape)
-    matched = summed()
-    misplaced = summed(poor)
-    counts = dataclasses.replace(
-        Counts.zeros(*shape),
-        true=matched - misplaced,
-        misplaced=misplaced,
-        false=np.maximum(predictions - references, 0),
-        missed=np.maximum(references - predictions, 0),
-        references=references,
-        matched=matched,
-        angle=summed(matches.error),
-        distance=summed(distance),
-        relative=summed(relative),
-        onscreen=summed(onscreen),
-        edge=np.bincount(edge, minlength=shape[0]),
-    )
-    return with_errors(counts)
 
 
 def pair_errors(a: EventFrames, b: EventFrames, reference: Ints, prediction: Ints) -> tuple[Floats, Floats, Floats]:
@@ -281,95 +252,40 @@ class Values:
         return Values(np.full_like(self.overall, np.nan), by_class)
 
 
-def classic_2021(counts: Counts, average: Average) -> Values:  # noqa: ARG001 - there is but one
-    """ER, F, LE, LR, SELD as in 2021: misplaced sources weigh half in F, and all classes are pooled."""
-    pooled = _pooled(counts)
-    error, missed = _error_rate(counts), pooled.missed[:, 0]
-    f = f_score(pooled.true[:, 0], 0.0, pooled.false[:, 0] + pooled.misplaced[:, 0], missed)
-    le = mean_error(pooled.angle, pooled.matched, 180.0)[:, 0]
-    lr = recall(pooled.matched[:, 0], missed)
-    return Values(np.stack([error, f, le, lr, _mean(error, 1 - f, le / 180, 1 - lr)], axis=1))
+def scored(
+    counts: Counts, average: Average, names: Sequence[str], of_seld: Sequence[str], misplaced: float, nothing: float
+) -> Values:
+    """Return scores by name, with means over the classes that have one.
 
-
-def classic(counts: Counts, average: Average) -> Values:
-    """ER, F, LE, LR, SELD as in 2022 and 2023: 180 degrees for a class without a match, which counts in the mean."""
-    given = counts if average == "macro" else _pooled(counts)
-    f = f_score(given.true, given.misplaced, given.false, given.missed)
-    le = mean_error(given.angle, given.matched, 180.0)
-    lr = recall(given.matched, given.missed)
-    er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
-    by_class = np.stack([er, f, le, lr, _mean(er, 1 - f, le / 180, 1 - lr)], axis=1)
+    Args:
+        counts: sets of them.
+        average: macro, or micro for all classes pooled; the error rate is over all classes in both.
+        names: of the scores.
+        of_seld: the scores that SELD is the mean of, as losses.
+        misplaced: how much a misplaced source weighs in F, where a missed or spurious one weighs a half.
+        nothing: the error of a class without a match.
+    """
     if average == "micro":
-        return Values(by_class[:, :, 0])
-    means = by_class.mean(axis=2)
-    means[:, 0] = er[:, 0]
-    return Values(means, by_class)
+        counts = counts.map(lambda array: array.sum(axis=1, keepdims=True) if array.ndim == 2 else array)
 
+    def mean(total: Sums) -> Floats:
+        return np.where(counts.matched > 0, total / (counts.matched + EPSILON), nothing)
 
-def with_distance(counts: Counts, average: Average) -> Values:
-    """ER, F, AngE, DistE, RelDistE, LR, SELD as in 2024: a class without a match has no errors and is left out."""
-    er, f, angle, distance, relative, lr = _framewise(counts, average)
-    score = nanmean(np.stack([1 - f, angle / 180, relative]), 0)
-    return _averaged(np.stack([er, f, angle, distance, relative, lr, score], axis=1), average, (2, 3, 4))
-
-
-def without_distance(counts: Counts, average: Average) -> Values:
-    """ER, F, AngE, LR, SELD as in 2024 where no distance is asked for."""
-    er, f, angle, _, _, lr = _framewise(counts, average)
-    score = nanmean(np.stack([er, 1 - f, angle / 180, 1 - lr]), 0)
-    return _averaged(np.stack([er, f, angle, lr, score], axis=1), average, (2,))
-
-
-def stereo(counts: Counts, average: Average) -> Values:
-    """F, AngE, DistE, RelDistE, OnscreenAcc as in 2025."""
-    _, f, angle, distance, relative, _ = _framewise(counts, average)
-    given = counts if average == "macro" else _pooled(counts)
-    onscreen = mean_error(given.onscreen, given.matched, np.nan)
-    return _averaged(np.stack([f, angle, distance, relative, onscreen], axis=1), average, (1, 2, 3, 4))
-
-
-def f_score(true: Any, misplaced: Any, false: Any, missed: Any) -> Floats:
-    """TP / (TP + FP_spatial + (FP + FN) / 2), as since 2022."""
-    return np.asarray(true / (EPSILON + true + misplaced + 0.5 * (false + missed)))
-
-
-def mean_error(total: Any, matched: Any, nothing: float) -> Floats:
-    """The mean over matched pairs; *nothing* where there are none."""
-    return np.where(matched > 0, total / (matched + EPSILON), nothing)
-
-
-def recall(matched: Any, missed: Any) -> Floats:
-    """Matched pairs over those and the missed ones."""
-    return np.asarray(matched / (EPSILON + matched + missed))
-
-
-def _error_rate(counts: Counts) -> Floats:
-    """(S + D + I) / references, shape [sets]; never by class."""
     errors = counts.substituted + counts.deleted + counts.inserted
-    return np.asarray(errors / (counts.references.sum(axis=1) + EPSILON))
-
-
-def _pooled(counts: Counts) -> Counts:
-    return counts.map(lambda array: array.sum(axis=1, keepdims=True) if array.ndim == 2 else array)
-
-
-def _framewise(counts: Counts, average: Average) -> tuple[Floats, ...]:
-    """ER, F, angle, distance and relative errors, LR; NaN where nothing matches. Shape [sets, classes or 1] each."""
-    given = counts if average == "macro" else _pooled(counts)
-    f = f_score(given.true, given.misplaced, given.false, given.missed)
-    errors = (mean_error(total, given.matched, np.nan) for total in (given.angle, given.distance, given.relative))
-    er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
-    return er, f, *errors, recall(given.matched, given.missed)
-
-
-def _averaged(by_class: Floats, average: Average, known: tuple[int, ...]) -> Values:
-    """The means over classes; of the scores numbered in *known*, over the classes that have one."""
-    if average == "micro":
-        return Values(by_class[:, :, 0])
-    means = by_class.mean(axis=2)
-    for number in known:
-        means[:, number] = nanmean(by_class[:, number], 1)
-    return Values(means, by_class)
+    wrong = misplaced * counts.misplaced + 0.5 * (counts.false + counts.missed)
+    angle, relative = mean(counts.angle), mean(counts.relative)
+    er = np.broadcast_to((errors / (counts.references.sum(axis=1) + EPSILON))[:, None], angle.shape)
+    f = counts.true / (EPSILON + counts.true + wrong)
+    lr = counts.matched / (EPSILON + counts.matched + counts.missed)
+    each = {
+        "ER": er, "F": f, "LE": angle, "AngE": angle, "DistE": mean(counts.distance), "RelDistE": relative, "LR": lr,
+        "OnscreenAcc": mean(counts.onscreen),
+    }  # fmt: skip
+    if of_seld:
+        losses = {"ER": er, "F": 1 - f, "LE": angle / 180, "AngE": angle / 180, "RelDistE": relative, "LR": 1 - lr}
+        each["SELD"] = nanmean(np.stack([losses[name] for name in of_seld]), 0)
+    by_class = np.stack([each[name] for name in names], axis=1)
+    return Values(by_class[:, :, 0]) if average == "micro" else Values(nanmean(by_class, 2), by_class)
 
 
 def nanmean(values: Floats, axis: int) -> Floats:
@@ -378,7 +294,3 @@ def nanmean(values: Floats, axis: int) -> Floats:
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
-def _mean(*values: Floats) -> Floats:
-    return np.asarray(np.mean(values, axis=0))

@@ -18,14 +18,16 @@ each due to a wrong class as often as such rows are in its fullest frame. Pairs 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.scores.seld.metrics import Thresholds, pair_errors
+from seldio.reports.tables import Cell, Column, Table
+from seldio.scores.seld.metrics import Thresholds, nanmean, pair_errors, unit_counts
 from seldio.scores.seld.pairing import Paired, cell_groups, paired
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
-from seldio.scores.seld.scoring import fit, horizons
+from seldio.scores.seld.rows import EventFrames, Floats, Ints, Sums
+from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the
 #: reference and by that of the prediction.
@@ -34,15 +36,12 @@ KINDS = ("missed", "spurious", "confused", "mistaken", "place", "distance", "ons
 _RIGHT, _PLACE, _DISTANCE, _ONSCREEN = range(4)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Mistakes:
-    """Counts of errors, which add up over parts; whole numbers, so that no sum depends on the cut."""
+@dataclasses.dataclass(frozen=True)
+class Mistakes(Sums):
+    """Counts of errors; whole numbers, so that no sum depends on the cut."""
 
     kinds: Ints  # in the units of the profile (segments or frames), shape [kinds, classes]
     pairs: Ints  # of rows of a wrong class, shape [classes of references, classes of predictions]
-
-    def __add__(self, other: Mistakes) -> Mistakes:
-        return Mistakes(self.kinds + other.kinds, self.pairs + other.pairs)
 
     @staticmethod
     def none(classes: int) -> Mistakes:
@@ -64,11 +63,8 @@ def count(
         UsageError: a side lacks a field that the profile needs.
     """
     a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
-    lengths = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
-    total = Mistakes.none(classes)
-    for group in paired(a, b, lengths, classes, profile.measure):
-        total += _group(group, profile, limits)
-    return total
+    groups = paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
+    return sum((_group(group, profile, limits) for group in groups), start=Mistakes.none(classes))
 
 
 def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
@@ -78,7 +74,7 @@ def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
     missing[matches.reference], alone[matches.prediction] = False, False
     i, j = _confused(group, np.flatnonzero(missing), np.flatnonzero(alone), profile, limits)
 
-    counts = profile.tally(group, limits)
+    counts = unit_counts(group, profile.unit, limits)
     missed, false, misplaced = (
         np.rint(each).astype(np.int64) for each in (counts.missed, counts.false, counts.misplaced)
     )
@@ -143,3 +139,112 @@ def _called(many: Ints, unit: Ints, class_id: Ints, frame: Ints) -> Ints:
     units[frame] = unit
     np.maximum.at(fullest, (units[keys // classes], keys % classes), times)
     return np.asarray(np.minimum(many, fullest).sum(axis=0))
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+#: What each error is called, and the kinds that it is made of: a wrong class is an error of two classes.
+ERRORS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "missed": ("missed", ("missed",)), "spurious": ("spurious", ("spurious",)),
+    "wrong_class": ("wrong class", ("confused", "mistaken")), "wrong_place": ("wrong place", ("place",)),
+    "wrong_distance": ("wrong distance", ("distance",)), "wrong_onscreen": ("wrong on-screen flag", ("onscreen",)),
+    "absent": ("class absent", ()),
+}  # fmt: skip
+#: Pairs of classes that are shown without being asked for.
+_TOP = 8
+_F = Column("F", "F", "%", 1, "higher")
+_ERRORS = (
+    Column("error", "error"),
+    Column("count", "count", "", 0, None,
+           "misses, false alarms or misplaced pairs of this kind, and classes that are absent"),
+    Column("lost", "lost F", "%", 1, None, "points of F that these errors cost; together 100 - F"),
+    Column("share", "share", "%", 1, None, "their share of the lost F"),
+    Column("repaired", "F repaired", "%", 1, "higher", "F if these errors alone were right"),
+)  # fmt: skip
+_CONFUSIONS = (
+    Column("rank", ""), Column("reference", "reference"), Column("prediction", "called"),
+    Column("count", "rows", "", 0, None, "rows of the reference"),
+    Column("share", "share", "%", 1, None, "of all rows of a wrong class"),
+)  # fmt: skip
+
+
+def lost_f(score: SeldScore, kinds: Ints) -> dict[str, Floats]:
+    """Return the points of F that each error costs each class, or all classes where these are pooled.
+
+    They add up to 1 - F, and are NaN where a class does not count. *kinds* as in :class:`Mistakes`.
+    """
+    values, place = score.values(), score.profile.names.index("F")
+    references = score.counts.references.sum(axis=0)
+    if values.by_class is None:
+        rest, kinds, references = 1 - values.overall[:, place], kinds.sum(axis=1, keepdims=True), references.sum()
+    else:
+        rest = 1 - values.by_class[0, place]
+    weigh = dict.fromkeys(KINDS, 0.5) | dict.fromkeys(("place", "distance", "onscreen"), score.profile.misplaced)
+    many = {kind: weigh[kind] * each for kind, each in zip(KINDS, kinds, strict=True)}
+    total = sum(many.values())
+    shares = {
+        error: sum(many[kind] for kind in parts) / np.where(total > 0, total, 1) for error, (_, parts) in ERRORS.items()
+    }
+    shares["absent"] = (total == 0) & (references == 0)
+    return {error: np.asarray(rest * share) for error, share in shares.items()}
+
+
+def repaired(score: SeldScore, kinds: Ints, error: str) -> float:
+    """Return F if the errors of a kind were right: found, left out, called by their class, or put in their place."""
+    many = dict(zip(KINDS, kinds.astype(np.float64)[:, None], strict=True))
+    counts = score.counts.total()
+    first, *second = (many[kind] for kind in ERRORS[error][1])
+    if error == "spurious":
+        counts = dataclasses.replace(counts, false=counts.false - first)
+    elif error in ("missed", "wrong_class"):
+        counts = dataclasses.replace(
+            counts, true=counts.true + first, missed=counts.missed - first, false=counts.false - sum(second)
+        )
+    else:
+        counts = dataclasses.replace(counts, true=counts.true + first, misplaced=counts.misplaced - first)
+    values = score.profile.score(counts, score.average)
+    return float(values.overall[0, score.profile.names.index("F")])
+
+
+def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Sequence[str]) -> Iterator[Table]:
+    """Yield what F loses, by kind of error, pair of classes, and class."""
+    lost = lost_f(score, mistakes.kinds)
+    means = {error: float(nanmean(each, 0)) for error, each in lost.items()}
+    there = {
+        "wrong_distance": np.isfinite(limits.distance) or np.isfinite(limits.relative),
+        "wrong_onscreen": limits.onscreen, "absent": means["absent"] > 0,
+    }  # fmt: skip
+    shown = [error for error in ERRORS if there.get(error, True)]
+    whole = sum(means[error] for error in shown)
+    rows: list[tuple[Cell, ...]] = []
+    for error in shown:
+        name, parts = ERRORS[error]
+        many = sum(int(mistakes.kinds[KINDS.index(part)].sum()) for part in parts)
+        if error == "absent":
+            many = int((lost[error] > 0).sum()) if score.average == "macro" else len(labels)
+        share, better = (
+            means[error] / whole if whole else np.nan,
+            repaired(score, mistakes.kinds, error) if parts else None,
+        )
+        rows.append((name, many, means[error], share, better))
+    rows.append(("all", None, whole, 1.0 if whole else np.nan, None))
+    where = "segments of 1 s" if score.profile.unit > 1 else "label frames"
+    yield Table("errors", f"errors: what F lacks to 100 %, counted in {where}", _ERRORS, tuple(rows))
+    yield _confusions(mistakes.pairs, labels)
+    values = score.values().by_class
+    if values is not None:
+        columns = (Column("class", "class"), _F, *(Column(error, ERRORS[error][0], "%", 1, "lower") for error in shown))
+        numbers = [values[0, score.profile.names.index("F")], *(lost[error] for error in shown)]
+        by_class = tuple(zip(labels, *(each.tolist() for each in numbers), strict=True))
+        yield Table("class-errors", "points of F that each class loses", columns, by_class, aside=True)
+
+
+def _confusions(pairs: Ints, labels: Sequence[str]) -> Table:
+    true, called = np.nonzero(pairs)
+    many = pairs[true, called]
+    rows = tuple(
+        (str(rank), labels[true[n]], labels[called[n]], int(many[n]), float(many[n] / many.sum()))
+        for rank, n in enumerate(np.lexsort((called, true, -many)), 1)
+    )
+    title = "wrong classes in the right place, in label frames"
+    return Table("confusions", title, _CONFUSIONS, rows, aside=not rows, top=_TOP)

@@ -7,9 +7,9 @@ apart pass or fail by the last bit, so the last bit has to be the same.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,17 @@ class Measure(NamedTuple):
 
 
 def _spherical(side: EventFrames) -> Floats:
-    """Azimuth in radians, sine and cosine of the elevation: ``dcase2021`` to ``dcase2023``."""
+    """Azimuth in radians, sine and cosine of the elevation, for the law of cosines of 2021 to 2023."""
     azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
     return np.stack([azimuth, np.sin(elevation), np.cos(elevation)])
 
 
 def _between_spherical(a: Floats, b: Floats) -> Floats:
-    """The spherical law of cosines, in degrees."""
-    cosine = a[1] * b[1] + a[2] * b[2] * np.cos(np.abs(a[0] - b[0]))
-    return _degrees(cosine)
+    return _degrees(a[1] * b[1] + a[2] * b[2] * np.cos(np.abs(a[0] - b[0])))
 
 
 def _cartesian(side: EventFrames) -> Floats:
-    """Unit vectors as ``dcase2024`` makes them: a tiny constant under the root keeps them just below 1."""
+    """Unit vectors as ``dcase2024`` makes them: a constant under the root keeps equal ones 0.0008 degrees apart."""
     azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
     flat = np.cos(elevation)
     x, y, z = np.cos(azimuth) * flat, np.sin(azimuth) * flat, np.sin(elevation)
@@ -47,7 +45,6 @@ def _cartesian(side: EventFrames) -> Floats:
 
 
 def _between_cartesian(a: Floats, b: Floats) -> Floats:
-    """The angle between vectors, in degrees; 0.0008 where they are the same."""
     return _degrees(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
@@ -57,7 +54,6 @@ def _folded(side: EventFrames) -> Floats:
 
 
 def _between_folded(a: Floats, b: Floats) -> Floats:
-    """The difference of folded azimuths, in degrees."""
     return np.asarray(np.abs(a[0] - b[0]))
 
 
@@ -74,12 +70,7 @@ CARTESIAN = Measure(_cartesian, _between_cartesian)
 FOLDED = Measure(_folded, _between_folded)
 
 
-#: Rows and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
-Chosen: TypeAlias = tuple[Ints, Ints]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CellGroup:
+class CellGroup(NamedTuple):
     """Cells that have rows on both sides, equally many in each of them."""
 
     cells: Ints  # their numbers
@@ -93,35 +84,24 @@ class CellGroup:
         return self.cost.shape[1:] == (1, 1)
 
     @property
-    def nothing(self) -> Chosen:
-        """The pairs where there is nothing to choose."""
-        none = np.zeros((len(self.cells), 1), dtype=np.int64)
-        return none, none
+    def pairs(self) -> Matches:
+        """The pairs of the least total distance, as scipy chooses among equal ones."""
+        if self.single:
+            track = np.zeros(len(self.cells), dtype=np.int64)
+            return Matches(self.cells, track, self.reference[:, 0], self.prediction[:, 0], self.cost[:, 0, 0])
+        (i, j), n = assigned(self.cost), np.arange(len(self.cells))[:, None]
+        cells, rows = np.repeat(self.cells, i.shape[1]), (self.reference[n, i].ravel(), self.prediction[n, j].ravel())
+        return Matches(cells, i.ravel(), *rows, self.cost[n, i, j].ravel())
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Matches:
-    """Pairs of rows that the least total distance puts together; one entry each."""
+class Matches(NamedTuple):
+    """Pairs of rows that belong together; one entry each."""
 
     cell: Ints
     track: Ints  # which of the references of the cell, by their order in the file
     reference: Ints  # its row
     prediction: Ints  # row of the prediction
     error: Floats  # degrees between them
-
-
-def pairs(chosen: Iterable[tuple[CellGroup, Chosen]]) -> Matches:
-    """The chosen pairs of many groups."""
-    found = [_pairs(group, *places) for group, places in chosen]
-    return Matches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-
-
-def _pairs(group: CellGroup, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
-    if group.single:
-        return group.cells, i[:, 0], group.reference[:, 0], group.prediction[:, 0], group.cost[:, 0, 0]
-    n = np.arange(len(group.cells))[:, None]
-    rows = group.reference[n, i].ravel(), group.prediction[n, j].ravel()
-    return np.repeat(group.cells, i.shape[1]), i.ravel(), *rows, group.cost[n, i, j].ravel()
 
 
 def cell_groups(
@@ -163,8 +143,8 @@ def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
     return rows[order], np.flatnonzero(np.diff(ordered, prepend=-1))
 
 
-def assigned(cost: Floats) -> Chosen:
-    """The cheapest pairings of many cost matrices.
+def assigned(cost: Floats) -> tuple[Ints, Ints]:
+    """Return rows and columns of the cheapest pairings of many cost matrices, shape [matrices, pairs] each.
 
     With one row or one column the cheapest entry is the answer, the first of equal ones, as scipy has it.
     """
@@ -176,12 +156,12 @@ def assigned(cost: Floats) -> Chosen:
     return solved(cost)
 
 
-def solved(cost: Floats | Ints) -> Chosen:
-    """The cheapest pairings as scipy finds them, matrix by matrix."""
+def solved(cost: Floats | Ints) -> tuple[Ints, Ints]:
+    """Return the cheapest pairings as scipy finds them, matrix by matrix."""
     from scipy.optimize import linear_sum_assignment
 
-    found = [linear_sum_assignment(matrix) for matrix in cost]
-    return np.array([i for i, _ in found]), np.array([j for _, j in found])
+    chosen = [linear_sum_assignment(matrix) for matrix in cost]
+    return np.array([i for i, _ in chosen]), np.array([j for _, j in chosen])
 
 
 #: Cells (frames times classes) of a grid: few enough to stay in the processor's cache and in memory.
@@ -206,8 +186,8 @@ class Paired:
 
     @cached_property
     def matches(self) -> Matches:
-        """The pairs of the least total distance, as scipy chooses among equal ones; in no particular order."""
-        return pairs((group, group.nothing if group.single else assigned(group.cost)) for group in self.groups)
+        """The pairs of all cells; in no particular order."""
+        return Matches(*map(np.concatenate, zip(*(group.pairs for group in self.groups), strict=True)))
 
     @property
     def frames(self) -> int:

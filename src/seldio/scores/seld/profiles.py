@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
-from seldio.scores.seld import metrics, pairing
-from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values
-from seldio.scores.seld.pairing import Measure, Paired
+from seldio.scores.seld import pairing
+from seldio.scores.seld.metrics import SECOND, Average, Counts, Thresholds, Values, scored
+from seldio.scores.seld.pairing import Measure
 from seldio.text import meant
 
-SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
 
-#: Twenty degrees and nothing else.
-DEFAULT = Thresholds(20.0)
-_CLASSIC, _DISTANCE = (ER, F, LE, LR, SELD), (ER, F, ANGLE, DISTANCE, RELATIVE, LR, SELD_2024)
+@dataclasses.dataclass(frozen=True)
+class ScoreRow:
+    """The scores that a program prints."""
+
+    columns: tuple[Column, ...]  # in their order
+    of_seld: tuple[str, ...] = ()  # those that SELD is the mean of, as losses
+    nothing: float = math.nan  # the error of a class without a match
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,13 +34,11 @@ class SeldProfile:
     title: str  # one line for people
     program: str  # what it agrees with
     measure: Measure  # the angular distance
-    tally: Callable[[Paired, Thresholds], Counts]  # counts of each segment or frame, from the pairs of rows
-    unit: int  # label frames of those
-    score: Callable[[Counts, Average], Values]  # from counts and an average to scores by class (macro) or over all
-    columns: tuple[Column, ...]  # the scores, in their order
+    unit: int  # label frames that are counted together: those of a segment, or one
+    scores: ScoreRow
     lead: str = "SELD"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
-    limits: Thresholds = DEFAULT  # the default ones
+    limits: Thresholds  # the default ones
     #: which frames count: up to the last labelled one as the program has it, or a fixed number
     horizon: Literal["before-last", "last-second"] | int = "last-second"
     vocabulary: str = "starss"  # of the classes
@@ -59,33 +61,44 @@ class SeldProfile:
         return self.horizon in ("last-second", 600)
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """The scores, in their order."""
+        return self.scores.columns
+
+    @property
     def names(self) -> list[str]:
         """The names of the scores."""
         return [column.name for column in self.columns]
 
+    def score(self, counts: Counts, average: Average) -> Values:
+        """Return the scores of sets of counts."""
+        row = self.scores
+        return scored(counts, average, self.names, row.of_seld, self.misplaced, row.nothing)
 
-#: What a profile may say in its file: the angular distance; what is counted, with its label frames; the scores.
+
+#: What a profile may say in its file: the angular distance; the label frames that are counted together; the scores.
 MEASURES = {"spherical": pairing.SPHERICAL, "cartesian": pairing.CARTESIAN, "folded": pairing.FOLDED}
-COUNTS = {
-    "segments": (metrics.segment_counts, metrics.SECOND),
-    "frames": (metrics.frame_counts, 1),
-}
-SCORES: Mapping[str, tuple[Callable[[Counts, Average], Values], tuple[Column, ...]]] = {
-    "classic": (metrics.classic, _CLASSIC),
-    "classic-2021": (metrics.classic_2021, _CLASSIC),
-    "with-distance": (metrics.with_distance, _DISTANCE),
-    "without-distance": (metrics.without_distance, (ER, F, ANGLE, LR, SELD)),
-    "stereo": (metrics.stereo, (F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN)),
+UNITS = {"segments": SECOND, "frames": 1}
+_SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
+_CLASSIC = ScoreRow((ER, F, LE, LR, SELD), ("ER", "F", "LE", "LR"), 180.0)
+_CENTIMETRES = dataclasses.replace(DISTANCE, unit="cm", digits=1)
+SCORES: Mapping[str, ScoreRow] = {
+    "classic": _CLASSIC,
+    "classic-2021": _CLASSIC,
+    "with-distance": ScoreRow((ER, F, ANGLE, DISTANCE, RELATIVE, LR, _SELD_2024), ("F", "AngE", "RelDistE")),
+    "without-distance": ScoreRow((ER, F, ANGLE, LR, SELD), ("ER", "F", "AngE", "LR")),
+    "stereo": ScoreRow((F, ANGLE, _CENTIMETRES, RELATIVE, ONSCREEN)),
 }
 
 
 def _profile(row: Mapping[str, Any]) -> SeldProfile:
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
-    measure, counts, scores = (fields.pop(key) for key in ("measure", "counts", "scores"))
-    (tally, unit), (score, columns) = COUNTS[counts], SCORES[scores]
+    if row["scores"] == "classic-2021":  # which pools all classes
+        fields = {"averages": ("micro",), "misplaced": 0.5} | fields
+    for key, rows, name in (("measure", MEASURES, "measure"), ("counts", UNITS, "unit"), ("scores", SCORES, "scores")):
+        fields[name] = rows[fields.pop(key)]
     limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
-    fields["limits"] = Thresholds(fields.pop("angle", 20.0), **limits)
-    return SeldProfile(measure=MEASURES[measure], tally=tally, unit=unit, score=score, columns=columns, **fields)
+    return SeldProfile(limits=Thresholds(fields.pop("angle", 20.0), **limits), **fields)
 
 
 PROFILES: tuple[SeldProfile, ...] = tuple(

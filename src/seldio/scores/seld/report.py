@@ -13,7 +13,7 @@ from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
 from seldio.rules.file_sets import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
-from seldio.scores.seld import error_tables, metrics
+from seldio.scores.seld import mistakes
 from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.join import all_of_split
 from seldio.scores.seld.metrics import Thresholds, Values
@@ -99,7 +99,7 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
     if case.by_clip:
         found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), _clip_rows(score)))
     if case.mistakes is not None:
-        found += error_tables.tables(score, case.mistakes, case.limits, case.labels)
+        found += mistakes.tables(score, case.mistakes, case.limits, case.labels)
     return tuple(found)
 
 
@@ -202,7 +202,6 @@ def notices(case: SeldCase) -> tuple[Notice, ...]:
 
 
 def _mistakes(case: SeldCase) -> Iterator[Notice]:
-    """What the user may have got wrong: sides, conventions, data with errors, formats."""
     if case.reference_layout.endswith(_OUTPUTS):
         text = f"the reference is {case.reference_layout}, what systems write: make sure that they are not swapped"
         if not case.layout.endswith(_OUTPUTS):  # if the prediction looks like labels too, there is little doubt
@@ -231,7 +230,6 @@ _OUTPUTS = ("-output", "-submission")
 
 
 def _unused(case: SeldCase) -> Iterator[Notice]:
-    """What both sides say and the profile does not look at, or cannot."""
     sides = [rows for rows, _ in case.sides if rows.all]
     if case.profile.measure is not FOLDED and any(not rows.elevations for rows in sides):
         text = "labels without elevation (stereo) are scored as if all were 0; dcase2025 is the profile for them"
@@ -250,7 +248,6 @@ def _unused(case: SeldCase) -> Iterator[Notice]:
 
 
 def _clips(case: SeldCase) -> Iterator[Notice]:
-    """Clips that are too few, left out, or without a reference."""
     if (case.intervals or case.bootstrap) and len(case.score.clips) < 2:
         yield Notice("one-clip", "no intervals: leaving out one clip at a time requires at least two clips")
     elif case.intervals or case.bootstrap:
@@ -323,7 +320,6 @@ _HORIZONS = {
 
 
 def _by_class(case: SeldCase) -> Iterator[Notice]:
-    """What a mean over all classes of the vocabulary hides."""
     if case.score.average != "macro":
         return
     counts, values = case.score.counts.total(), case.score.values()
@@ -384,7 +380,7 @@ _MANY = 0.1
 def _ties(case: SeldCase) -> Iterator[Notice]:
     edge = int(case.score.counts.edge.sum())
     if edge and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
-        what = "mean error" if case.profile.tally is metrics.segment_counts else "error"
+        what = "mean error" if case.profile.unit > 1 else "error"
         verdict = "the last bit of the program's arithmetic decides whether that is near"
         if case.profile.measure is CARTESIAN:
             verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"

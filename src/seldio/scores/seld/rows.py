@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -107,7 +107,6 @@ def _ints(column: Any) -> Ints:
 
 
 def _floats(table: pa.Table, field: str) -> Floats | None:
-    """A column as floats with NaN for unknown values; None where nothing is known."""
     if field not in table.column_names or table[field].null_count == table.num_rows:
         return None
     return np.asarray(to_numpy(table[field]), dtype=np.float64)
@@ -153,9 +152,19 @@ def _from_axes(
     return azimuth, elevation
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class RowFacts:
-    """How many rows of one side are notable, and why; those of parts add up."""
+class Sums:
+    """Counts that add up over parts, field by field."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        fields = dataclasses.fields(self)  # type: ignore[arg-type]
+        return type(self)(*(getattr(self, field.name) + getattr(other, field.name) for field in fields))
+
+
+@dataclasses.dataclass(frozen=True)
+class RowFacts(Sums):
+    """How many rows of one side are notable, and why."""
 
     all: int = 0
     elevations: int = 0  # that have an elevation, be it 0
@@ -169,13 +178,10 @@ class RowFacts:
     touching: int = 0  # whose distance is 0
     repeated: int = 0  # like another one in frame, class, source and direction
 
-    def __add__(self, other: RowFacts) -> RowFacts:
-        return RowFacts(*_sums(self, other))
 
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class SideFacts:
-    """What is notable about both sides of some clips; that of parts adds up."""
+@dataclasses.dataclass(frozen=True)
+class SideFacts(Sums):
+    """What is notable about both sides of some clips."""
 
     reference: RowFacts = RowFacts()
     prediction: RowFacts = RowFacts()
@@ -183,22 +189,7 @@ class SideFacts:
     alarms: int = 0  # predicted rows in those
     crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
     dropped: int = 0  # predicted rows that the program does not read
-    half: int = 0  # clips that end with their labels if frames are those of 50 ms, of 20 ms, of 10 ms; and all of them
-    fifth: int = 0
-    tenth: int = 0
-    timed: int = 0
-
-    @property
-    def fits(self) -> Ints:
-        """The same as :func:`seldio.rules.file_sets.near_ends` counts them."""
-        return np.array([self.half, self.fifth, self.tenth, self.timed], dtype=np.int64)
-
-    def __add__(self, other: SideFacts) -> SideFacts:
-        return SideFacts(*_sums(self, other))
-
-
-def _sums(one: Any, other: Any) -> Iterator[Any]:
-    return (getattr(one, field.name) + getattr(other, field.name) for field in dataclasses.fields(one))
+    fits: Ints = dataclasses.field(default_factory=lambda: np.zeros(4, np.int64))  # see :func:`near_ends`
 
 
 def facts_of(reference: EventFrames, prediction: EventFrames, ends: Ints, classes: int, ordered: bool) -> SideFacts:
@@ -213,15 +204,14 @@ def facts_of(reference: EventFrames, prediction: EventFrames, ends: Ints, classe
     """
     clips = len(ends)
     labelled = np.bincount(reference.clip, minlength=clips) > 0
-    crowded, twice = _crowded(reference)
+    (crowded, twice), (_, again) = _crowded(reference), _crowded(prediction)
     return SideFacts(
         _row_facts(reference, ends, classes, twice),
-        _row_facts(prediction, ends, classes, _crowded(prediction)[1]),
-        int((~labelled).sum()),
-        int((~labelled[prediction.clip]).sum()),
-        crowded if ordered else 0,
-        0,
-        *near_ends(last_frames(prediction, clips), last_frames(reference, clips) + 1).tolist(),
+        _row_facts(prediction, ends, classes, again),
+        unlabelled=int((~labelled).sum()),
+        alarms=int((~labelled[prediction.clip]).sum()),
+        crowded=crowded if ordered else 0,
+        fits=near_ends(last_frames(prediction, clips), last_frames(reference, clips) + 1),
     )
 
 

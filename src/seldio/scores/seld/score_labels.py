@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -42,7 +42,7 @@ from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
 from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
-from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
+from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
@@ -158,8 +158,9 @@ def scored_case(
         class_list = options.classes or truth.layout.vocabulary
         classes = vocabulary(class_list)
         mapped = None if options.classes else compared.prediction.layout
-        way = Way(profile.name, limits)
-        work = Counting(way, class_list, mapped, dropped=dropped, errors=options.errors, signed=True)
+        work = Counting(
+            profile.name, limits, class_list, mapped=mapped, dropped=dropped, errors=options.errors, signed=True
+        )
         counted = count(work, compared)
         score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counted.counts)
         sides = (compared.reference, counted.reference), (compared.prediction, counted.prediction)
@@ -231,14 +232,6 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
-class Way(NamedTuple):
-    """How rows are counted: the name of a profile, its thresholds, and the name of a change of the predictions."""
-
-    profile: str
-    limits: Thresholds
-    change: str = ""
-
-
 @dataclasses.dataclass(frozen=True)
 class Counted:
     """What was counted in a part; parts add up in the order of their clips."""
@@ -270,8 +263,10 @@ class Counted:
 class Counting:
     """The work on a part."""
 
-    way: Way
+    profile: str  # its name
+    limits: Thresholds
     class_list: str  # by which the classes of both sides are counted
+    change: str = ""  # name of a change of the predictions
     mapped: LabelFormat | None = None  # of the predictions, where their classes may be those of another list
     dropped: bool = False  # whether the program reads no row of the prediction
     errors: bool = False  # whether mistakes are counted
@@ -301,15 +296,15 @@ class Counting:
         unread = len(b) if self.dropped else 0
         if self.dropped:
             b = NOTHING
-        profile, limits, clips = profiles.get(self.way.profile), self.way.limits, len(part.clips)
+        profile, limits, clips = profiles.get(self.profile), self.limits, len(part.clips)
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
-        changed = causes.named(self.way.change).apply(b) if self.way.change else b
+        changed = causes.named(self.change).apply(b) if self.change else b
         counts = count_sides(a, changed, profile, limits, self.classes, clips)
         found = Mistakes.none(self.classes)
         if self.errors:
             found = mistakes.count(a, b, profile, limits, self.classes, clips)
-        ends = -(-horizons(profile, a, clips) // profile.unit) * profile.unit
+        ends = grid_lengths(profile, a, clips)
         notable = dataclasses.replace(facts_of(a, b, ends, self.classes, profile.ordered), dropped=unread)
         tried = [number for number, clip in enumerate(part.clips) if clip in self.tried]
         lags, samples = causes.lags(a, b, tried), (causes.sample(a, tried), causes.sample(b, tried))
@@ -356,15 +351,15 @@ def probable_causes(
     sizes = [len(piece) for piece in counted.pieces]
     sides = [causes.joined(list(zip(side, sizes, strict=True))) for side in zip(*counted.samples, strict=True)]
     a, b = (dataclasses.replace(side, clip=np.searchsorted(chosen, side.clip)) for side in sides)
-    trial = Trial(a, b, len(names), work.classes, score.profile, work.way.limits)
+    trial = Trial(a, b, len(names), work.classes, score.profile, work.limits)
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
     if not suspects and (shift := causes.shift(counted.lags)):
         suspects.append((Suspect(causes.named(f"shift:{shift}")), _SHIFTED))
     for (change, clips, where), least in suspects:
         about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
         moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
-        way = work.way if moved else work.way._replace(change=change.name)
-        again = count(dataclasses.replace(work, way=way), compared._replace(clips=about), "scoring again", moved)
+        changed = work if moved else dataclasses.replace(work, change=change.name)
+        again = count(changed, compared._replace(clips=about), "scoring again", moved)
         before = score.counts.take(np.isin(score.clips, about))
         old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts))
         if new > least * old:
@@ -379,7 +374,8 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
             profile = usual_profile(truth)
             compared = join(truth, predictions, layout, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
-            work = Counting(Way(profile.name, profile.limits), truth.layout.vocabulary, compared.prediction.layout)
+            layout = compared.prediction.layout
+            work = Counting(profile.name, profile.limits, truth.layout.vocabulary, mapped=layout)
             counted = count(work, compared, "comparing with the labels")
             score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts)
             return tuple(map(str, probable_causes(score, counted, work, compared)))

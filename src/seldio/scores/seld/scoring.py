@@ -17,14 +17,16 @@ from numpy.typing import NDArray
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
-from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, interval, units_of, weights
-from seldio.scores.seld.boundaries import bounded
-from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, units_of
+from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks, unit_counts
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames, last_frames
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
+
+#: Official programs add a tiny number to denominators, so that 1 is never quite reached.
+NEAR = 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -105,13 +107,13 @@ class SeldScore:
             UsageError: rooms are to be drawn, and a clip has none in its name.
         """
         units = units_of(self.clips, self.rooms, draw.over)
-        drawn = [self.resampled(batch) for batch in weights(draw, units)]
+        drawn = [self.resampled(batch) for batch in resampling.weights(draw, units)]
         count = len(np.unique(units))
-        low, high = interval(np.concatenate([each.overall for each in drawn]), count)
+        low, high = resampling.interval(np.concatenate([each.overall for each in drawn]), count)
         by_class = [each.by_class for each in drawn if each.by_class is not None]
         if not by_class:
             return Values(low[None]), Values(high[None])
-        drawn_ends, values = interval(np.concatenate(by_class), count), self.values().by_class
+        drawn_ends, values = resampling.interval(np.concatenate(by_class), count), self.values().by_class
         assert values is not None
         ends = bounded(self.profile.names, values[0], self.counts, drawn_ends, units)
         return Values(low[None], ends[0][None]), Values(high[None], ends[1][None])
@@ -152,6 +154,40 @@ class SeldScore:
     def left_out(self) -> Values:
         """The scores over all clips but one, for each one."""
         return self.profile.score(self.counts.without_each(), self.average)
+
+
+def bounded(
+    names: Sequence[str], values: Floats, counts: Counts, ends: tuple[Floats, Floats], unit_of: Ints
+) -> tuple[Floats, Floats]:
+    """Return the ends of intervals by class, with bounds in the place of those of shares that are 0 or 1.
+
+    Where no reference of a class is found (or each is), resamples cannot tell anything: clips of another kind may have
+    been missed by chance, a share q of them, see :func:`~seldio.scores.resampling.most_unseen`. If all is right in
+    those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions as
+    references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are NaN.
+
+    Args:
+        names: of the scores.
+        values: the scores over all clips, shape [scores, classes].
+        counts: of each clip.
+        ends: the lower and upper ends by resampling, shape [scores, classes].
+        unit_of: the clip or room of each clip that was drawn.
+    """
+    low, high = (each.copy() for each in ends)
+    unmatched = counts.matched.sum(axis=0) == 0
+    stuck = unmatched.copy()
+    for place, name in enumerate(names):
+        if name in ("F", "LR", "OnscreenAcc"):
+            weight = counts.matched if name == "OnscreenAcc" else counts.references
+            q = resampling.most_unseen(effective(weight, unit_of))
+            none, every = values[place] <= NEAR, values[place] >= 1 - NEAR
+            high[place] = np.where(none, 2 * q / (1 + q) if name == "F" else q, high[place])
+            low[place] = np.where(every, 1 - q, low[place])
+            stuck |= none | every
+    for place, name in enumerate(names):
+        unknown = stuck if name == "SELD" else unmatched & (name not in ("ER", "F", "LR"))
+        low[place], high[place] = (np.where(unknown, np.nan, end[place]) for end in (low, high))
+    return low, high
 
 
 def score_tables(
@@ -195,11 +231,8 @@ def count_sides(
         UsageError: a side lacks a field that the profile needs.
     """
     a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
-    units = -(-horizons(profile, a, clips) // profile.unit)
-    counted = (
-        per_clip(profile.tally(group, limits), group.lengths // profile.unit, units[group.clips])
-        for group in paired(a, b, units * profile.unit, classes, profile.measure)
-    )
+    groups = paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
+    counted = (per_clip(unit_counts(group, profile.unit, limits), group.lengths // profile.unit) for group in groups)
     return Counts.joined([Counts.zeros(0, classes), *counted])
 
 
@@ -224,11 +257,13 @@ def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
     return dataclasses.replace(side, distance=np.where(written / profile.metre == side.distance, written, scaled))
 
 
-def horizons(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
-    """Return the number of label frames of each clip that count."""
+def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
+    """Return the label frames of each clip that count, in whole units of the profile."""
     if isinstance(profile.horizon, int):
-        return np.full(clips, profile.horizon, dtype=np.int64)
-    return np.maximum(last_frames(reference, clips), 0)
+        lengths = np.full(clips, profile.horizon, dtype=np.int64)
+    else:
+        lengths = np.maximum(last_frames(reference, clips), 0)
+    return -(-lengths // profile.unit) * profile.unit
 
 
 def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
