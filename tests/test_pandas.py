@@ -210,7 +210,7 @@ def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> 
     ]
     assert [one.severity for one in seldio.validate(frame)] == ["warning"]
     assert [str(one) for one in seldio.validate(nan)] == ["the table:2:1: LAB112 azimuth is NaN"]
-    for table, wrong in ((frame, "azimuth"), (nan, "azimuth in row 2")):
+    for table, wrong in ((frame, "azimuth"), (nan, "azimuth is NaN")):
         with pytest.raises(SeldioError, match=wrong):
             seldio.write(table, tmp_path / "out", "starss22")
         with pytest.raises(SeldioError, match=r"direction|LAB112"):

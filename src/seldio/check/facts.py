@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from seldio.schema.arrays import known_values, pc, to_numpy
 from seldio.schema.events import clip_codes
-from seldio.schema.qa import Rows
 from seldio.schema.spans import spans
 from seldio.vocabularies import vocabulary
 
@@ -170,6 +169,7 @@ def evidence_of(reading: ItemReading) -> str:
     """What a file of questions or predictions was recognised by."""
     format = reading.format
     from seldio.formats.json_items import JsonItems
+    from seldio.schema.qa import Rows
 
     if isinstance(format, JsonItems) and reading.rows:
         keys = format.record(Rows(reading.table.slice(0, 1), format.model)[0])

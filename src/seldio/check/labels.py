@@ -73,7 +73,10 @@ class LabelGroup:
     @cached_property
     def files(self) -> dict[str, FileRows]:
         """The files by their paths as shown to people; of a table of many clips, the rows of its first clip."""
-        return {part.file.path: part for part in reversed(self.reading.parts)}
+        files: dict[str, FileRows] = {}
+        for part in self.reading.parts:
+            files.setdefault(part.file.path, part)
+        return files
 
     @cached_property
     def labels(self) -> Labels:

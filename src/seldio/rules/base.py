@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from seldio.findings import SINGLY, Finding, Rule, Severity
 from seldio.formats import get
@@ -82,9 +83,11 @@ class Labels:
         return self.fields.issuperset(fields)
 
     def column(self, field: str) -> Any:
-        """A column as a numpy array; unknown values are NaN (floats), -1 (whole numbers) or empty (text)."""
+        """A column as a numpy array; unknown ones are NaN (floats), -1 (whole numbers) or empty (text); lists stay."""
         if field not in self._columns:
             chunk = self.reading.table[field].combine_chunks()
+            if pa.types.is_list(chunk.type):
+                return chunk
             if chunk.null_count and not str(chunk.type).startswith("double"):
                 chunk = pc.fill_null(chunk, "" if str(chunk.type) == "string" else -1)
             self._columns[field] = to_numpy(chunk)

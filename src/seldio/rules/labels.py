@@ -100,10 +100,10 @@ def long_vector(x: Values, y: Values, z: Values, length: Values, labels: Labels)
         yield RowFault(row, "x", {"peak": peak, "rows": plural(int(marked.sum()), "row")})
 
 
-def map_range(segmentation: Values, labels: Labels) -> Iterator[RowFault]:
+def map_range(segmentation: pa.Array, labels: Labels) -> Iterator[RowFault]:
     from seldio.formats.dcase_json import PANORAMA, points  # for energy maps alone
 
-    rows, spots = points(labels.reading.table["segmentation"].combine_chunks())
+    rows, spots = points(segmentation)
     limits = np.array(PANORAMA)
     outside = (spots[:, :2] < 0) | (spots[:, :2] > limits)
     first = {int(rows[at]): at for at in np.flatnonzero(outside.any(axis=1))[::-1].tolist()}
