@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory() as folder:
     for row in map(json.loads, items.read_text("utf-8").splitlines()):
         print(f"{row['verdict']:<17} {row['reply']!r:<22} {row['doubt']}")
 
-_, _, recordings, accuracy, how = report.table("intervals").rows[0]
+_, _, recordings, accuracy, _, how = report.table("intervals").rows[0]
 print(f"accuracy {accuracy.value:.2f} [{accuracy.low:.2f}, {accuracy.high:.2f}] over {recordings} recordings, {how}")
 differs = seldio.verify(report.signature, replies, questions, fields=fields)
 print(f"the same files have the same signature: {not differs}")

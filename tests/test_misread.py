@@ -93,9 +93,6 @@ MISREAD: dict[str, tuple[Callable[[Rows, str], str | bytes], str, str | None]] =
         tenths, "SYN125", "--unsafe-fixes",
     ),
     "row index": (lambda rows, _: text([(n, *row) for n, row in enumerate(rows)]), "SYN114", "--unsafe-fixes"),
-    "row index of a selection": (
-        lambda rows, _: text([(3 * n + 5, *row) for n, row in enumerate(rows)]), "SYN114", "--unsafe-fixes",
-    ),
     "row index with a header": (headed, "SYN114", "--unsafe-fixes"),
     "frames in seconds": (at("frame", lambda frame: frame / 10), "LAB316", "--unsafe-fixes"),
     "class names": (at("class_id", lambda number: NAMES[int(number)]), "LAB317", None),

@@ -395,11 +395,12 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    """In 2019 all directions were multiples of 10°."""
+    """In 2019 all directions of labels were multiples of 10°; those of systems are what they are."""
     places = (dialect.index("azimuth"), dialect.index("elevation"))
     angles = [sample.columns[at].values for at in places if at is not None and at < len(sample.columns)]
     if not all((values % 10 == 0).all() for values in angles):
-        yield -4, "directions are not on the 10° grid of 2019"
+        if dialect.role == "label":
+            yield -4, "directions are not on the 10° grid of 2019"
     elif angles and (steps := len(set(angles[0].tolist()))):
         yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
 

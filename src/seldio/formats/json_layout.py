@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from seldio.errors import InvalidData
 from seldio.formats.json_text import dumps
 
 _STORED = (str, bool, list, tuple, type(None))
@@ -40,10 +41,11 @@ class Layout:
         escaped = data.isascii() and _ESCAPED.search(data) is not None
         try:
             value = json.loads(text)
-        except ValueError:
+            dumps(value)
+        except (ValueError, InvalidData):
             value = None
         if not isinstance(value, dict):
-            return self  # a finding says that it is no record
+            return self  # a finding says that it is no record, or what JSON cannot hold
         found = _INDENT.match(text)
         base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
         indent, eol = (found[2].removeprefix(base) or " ", found[1]) if found else (None, "\n")

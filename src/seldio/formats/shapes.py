@@ -138,19 +138,17 @@ def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
     if not filled or not all(column and _ascends(column, strictly=True) for column in count):
         return None
     if not all(headed):
-        # of all rows only frames ascend as well, and they stand in the first column, where now the index is
+        # an index grows by one a row, as frames may as well, which stand behind it; a single class does not grow
         frames = [_numbers(rows, 1) for _, rows in filled]
-        if not all(column and _ascends(column) for column in frames):
+        if any(column != list(range(column[0], column[0] + len(column))) for column in count):
             return None
-        if sum(len(set(column)) for column in frames) < ENOUGH:
+        if not all(column and _ascends(column) for column in frames) or sum(map(len, map(set, frames))) < ENOUGH:
             return None
         if any(len(column) >= SOME and len(set(column)) == 1 for column in frames):
-            return None  # the one class of a clip
-        if frames != count and all(_ascends(column, strictly=True) for column in frames):
-            # the frame may come first as well
-            counting = [all(counts_rows(rows, at) for _, rows in filled) for at in (0, 1)]
-            if counting != [True, False]:
-                return None
+            return None
+        strictly = frames != count and all(_ascends(column, strictly=True) for column in frames)
+        if strictly and [all(counts_rows(rows, at) for _, rows in filled) for at in (0, 1)] != [True, False]:
+            return None  # the frame may come first as well
     rows = sum(len(column) for column in count)
     return Shape(
         "SYN114", f"the first column is a row index, not data ({plural(rows, 'row')})",
