@@ -505,7 +505,8 @@ class Judge:
             with progress.task("asking the judge", len(todo)) as advance:
                 for job in as_completed(jobs):
                     replies[jobs[job]] = job.result()
-                    self._check_server(list(replies.values())[::-1])
+                    if not self._stop.is_set():  # else a request that is hopeless ends the run, and says why
+                        self._check_server(list(replies.values())[::-1])
                     advance(1, 0)
         except BaseException as error:
             self._stop.set()
