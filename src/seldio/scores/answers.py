@@ -48,10 +48,8 @@ class AnswerOptions:
     judge: JudgeOptions | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
     baselines: bool = False  # with the published results of the profile, where they are over the same questions
-
-    items: str | os.PathLike[str] | None = (
-        None  # where to write each reply with its verdict; JSONL, CSV or HTML by its suffix
-    )
+    #: Where to write each reply with its verdict: JSONL or CSV by its suffix.
+    items: str | os.PathLike[str] | None = None
 
     @property
     def matching(self) -> Literal["strict", "official"]:
