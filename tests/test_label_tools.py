@@ -311,3 +311,11 @@ def test_sources_are_counted(tmp_path: Path) -> None:
 def test_reading_by_name_raises_with_the_place(tmp_path: Path) -> None:
     with pytest.raises(seldio.InvalidData, match="1:9: SYN502 azimuth is up"):
         get("audacity").read([TextFile("a.txt", "a.txt", "a", b"0.0\t1.0\taz=up\n")], raise_errors)
+
+
+def test_a_raven_row_without_a_recording_is_named(tmp_path: Path) -> None:
+    head = "Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\tAnnotation\n"
+    rows = ["1\t0\t1\ta.wav\t0\tdog", "2\t5\t6\tb.wav\t1\tcat", "3\t7\t8\t\t3\tbird"]
+    (tmp_path / "t.selections.txt").write_text(head + "\n".join(rows) + "\n")
+    (finding,) = [f for f in seldio.validate(tmp_path / "t.selections.txt").findings if f.code == "SYN508"]
+    assert (finding.line, finding.severity) == (4, "error")

@@ -12,6 +12,7 @@ import dataclasses
 import json
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -77,10 +78,16 @@ class RavenFormat(ToolFormat):
             part.labels = table.labels(rows, "onset", {file.clip} & {*recordings, *clips})
             yield part
         elif "file_offset" in table.columns:
+            rows_of: dict[str, list[_Row]] = {}
+            for row in rows:
+                rows_of.setdefault(row.recording, []).append(row)
+            for row in rows_of.pop("", []):
+                source.report(
+                    "SYN508", row.whole, "the row names no recording, but others do", "fill in its Begin File"
+                )
             for recording, clip in zip(recordings, clips, strict=True):
                 part = source.part(clip or file.clip)
-                here = [row for row in rows if row.recording == recording]
-                part.labels = table.labels(here, "file_offset", {clip, recording})
+                part.labels = table.labels(rows_of[recording], "file_offset", {clip, recording})
                 yield part
         else:
             message = f"the rows cover {plural(len(recordings), 'recording')}, but no row gives a start time within "
@@ -128,8 +135,9 @@ class RavenFormat(ToolFormat):
         header = LINE.search(text)
         if "SYN503" not in codes or header is None:
             return text
-        names = {NAMES[field][0] for field in ("onset", "offset", "duration", "file_offset")}
-        times = {at for at, title in enumerate(header[0].split("\t")) if plain_title(title) in names}
+        titles = [title.strip() for title in header[0].split("\t")]
+        timed = {column_of(field, titles) for field in ("onset", "offset", "duration", "file_offset")}
+        times = {at for at, title in enumerate(titles) if title in timed}
         return with_points(text, lambda _: times)
 
 
@@ -137,7 +145,8 @@ def _clips(recordings: Sequence[str]) -> list[str]:
     """Return the clip of each recording: the name of its file, with its folders where two files are called alike."""
     paths = [posixpath.splitext(name.replace("\\", "/"))[0] for name in recordings]
     names = [posixpath.basename(path) for path in paths]
-    return [name if names.count(name) == 1 else path.strip("/") for name, path in zip(names, paths, strict=True)]
+    counts = Counter(names)
+    return [name if counts[name] == 1 else path.strip("/") for name, path in zip(names, paths, strict=True)]
 
 
 @dataclasses.dataclass(frozen=True)
