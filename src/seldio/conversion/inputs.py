@@ -31,11 +31,10 @@ _ALL = 1 << 62
 
 
 def label_parts(
-    source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None, *, by_clip: bool = False,
-    size: int | None = None,
-) -> list[Part]:  # fmt: skip
+    source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int | None = None
+) -> list[Part]:
     """The label files of an open source, in parts."""
-    return _labels_in(Catalogue(source, format, raising_unknown(sink), without=without), size, by_clip)
+    return _labels_in(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
 
 
 def _labels_in(told: Catalogue, size: int | None, by_clip: bool = False) -> list[Part]:

@@ -97,12 +97,12 @@ class JsonTool(ToolFormat):
 
 
 def _times(
-    holder: Mapping[str, Any], first: str, last: str, pointer: Pointer, report: Report, default: float | None = None
+    holder: Mapping[str, Any], first: str, last: str, pointer: Pointer, report: Report
 ) -> tuple[float, float] | None:
     """Two numbers of an object; None, after findings, where they are not."""
     found: list[float] = []
     for key in (first, last):
-        value = holder.get(key, default)
+        value: Any = holder.get(key)
         if type(value) in (int, float) and abs(value) < 2**53:
             found.append(float(value))
         elif key not in holder:

@@ -136,9 +136,9 @@ def _rules_for(subject: tuple[str, ...]) -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda one: order.get(one.code, len(order))))
 
 
-def run(subject: Any, sink: Sink, *, skip: Container[str] = ()) -> None:
+def run(subject: Any, sink: Sink) -> None:
     """Pass the findings of all rules about *subject* to *sink*; see :func:`findings`."""
-    for finding in findings(subject, skip=skip):
+    for finding in findings(subject):
         sink(finding)
 
 
