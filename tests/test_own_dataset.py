@@ -316,6 +316,17 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path)
     assert splits(tmp_path / "out") == {"a": "train", "b": "test"}
 
 
+@pytest.mark.parametrize(("name", "text", "said"), [
+    ("x.csv", "time,azi,azi,what\n0,1,2,dog\n1,3,4,cat\n", "two columns are called azi"),
+    ("a.wav", "no sound", "a.wav cannot be read"),
+])  # fmt: skip
+def test_new_names_the_file_that_stands_in_its_way(tmp_path: Path, name: str, text: str, said: str) -> None:
+    (tmp_path / "labels.csv").write_text("time,azi,what\n0,1,dog\n1,3,cat\n")
+    (tmp_path / name).write_text(text)
+    result = CliRunner().invoke(app, ["new", str(tmp_path)])
+    assert (result.exit_code, said in " ".join(result.output.split())) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -31,8 +31,8 @@ from seldio.formats.dataset_toml import parsed
 from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset
 from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
-from seldio.media.audio import probe_entry
 from seldio.media.heard import array_heard
+from seldio.rules.collection import probed
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.column_names import LIKELY, UNIT, plain_title
 from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS
@@ -251,6 +251,8 @@ def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
         rows = [(n, tuple(cell.replace(COMMA, ",").strip() for cell in line.split(","))) for n, line in lines]
         header = rows[0][1] if rows else ()
         if len(header) > 1 and not any(map(numeric, header)):
+            if twice := [title for title, count in Counter(header).items() if count > 1]:
+                raise UsageError(f"{printable(entry.path)}: two columns are called {listed(twice)}: rename one")
             whole = tuple(row for _, row in rows[1:] if len(row) == len(header))
             yield UnknownTable(entry, header, whole, tuple(n for n, row in rows if len(row) != len(header)))
 
@@ -274,7 +276,12 @@ def _alike(tables: Sequence[UnknownTable]) -> list[UnknownTable]:
 def _sound(catalogue: Catalogue) -> dict[str, Any]:
     """Return what all recordings have in common."""
     entries = [entry for group in catalogue.of("recording") for entry in group.files]
-    headers = [probe_entry(entry) for entry in entries]
+    headers = []
+    for entry in entries:
+        header, fault = probed(entry)
+        if header is None:
+            raise UsageError(f"{printable(entry.path)} cannot be read ({fault}): put it right or take it away")
+        headers.append(header)
     rates, channels = {header.rate for header in headers}, {header.channels for header in headers}
     heard = array_heard(entries[0]) if channels == {4} else None
     array = (heard.heard or heard.named) if heard is not None else None
