@@ -151,6 +151,13 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
     assert {row[0] for row in report.table("task")} == {"estimate_azimuth", "detect_time"}
     with pytest.raises(UsageError, match="average"):
         seldio.compare(files, tmp_path / "qa.jsonl", average="macro")
+    vague = rows(tmp_path / "vague.jsonl", [each | {"prediction": "somewhere over there"} for each in one])
+    odd = [{"id": f"q{n}", "judgement": {"prediction": {"angle_deg": "left"}}} for n in range(1, 16, 2)]
+    judgements = str(rows(tmp_path / "odd.jsonl", odd))
+    alone = seldio.score(vague, tmp_path / "qa.jsonl", judgements=judgements)
+    both = seldio.compare([vague, vague], tmp_path / "qa.jsonl", judgements=[judgements] * 2, resamples=100)
+    named = [[notice.name for notice in report.notices] for report in (alone, both)]
+    assert ["refused-replies" in names for names in named] == [True, True]
 
 
 def judged(path: Path, worth: int) -> Path:

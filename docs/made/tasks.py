@@ -14,6 +14,7 @@ from seldio.scores.answers import TITLES
 from seldio.scores.imaging.profiles import PROFILES as IMAGING_PROFILES
 from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
+from seldio.scores.so_bench import FAULTS
 from seldio.scores.so_bench import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
 from seldio.tasks import english, generate, russian
@@ -217,7 +218,7 @@ def _profiles() -> str:
     lines += ["## SO-Bench", ""]
     for answers in ANSWER_PROFILES:
         lines += [f"### {answers.name}", "", f"{sentence(answers.title)} Agrees with {answers.program}.", ""]
-        lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in answers.known_faults), ""]
+        lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in FAULTS), ""]
     known = {profile.name for profile in (*LABEL_PROFILES, *IMAGING_PROFILES, *ANSWER_PROFILES)}
     rest = [(f"`{name}`", title) for name, title in profile_titles() if name not in known]
     lines += ["## Other questions", "", *table(("profile", "what"), rest)]

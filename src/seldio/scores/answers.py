@@ -431,7 +431,7 @@ def judgements_of(path: str) -> dict[str, Judgement]:
     return read_judgements(_bytes(path), path)
 
 
-def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
+def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     """Return judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
 
     Those by id that their task cannot read give no verdict, and are counted in *tally*.
@@ -449,9 +449,8 @@ def imported(path: str, tally: JudgeTally | None = None) -> SoBenchJudge:
         if (value := known.get(request.id)) is None:
             return None
         wrong = faults(value, request.task)
-        if tally is not None:
-            tally.counts["asked"] += 1
-            tally.refused.update(wrong[:1])
+        tally.counts["asked"] += 1
+        tally.refused.update(wrong[:1])
         return None if wrong or isinstance(value, str) else value
 
     return lambda requests: [verdict(request) for request in requests]

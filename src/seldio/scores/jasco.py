@@ -664,7 +664,7 @@ _PROFILES: dict[Mode, tuple[str, str]] = {
     "corrected": ("jasco", "JASCO, the judge's texts read as they are meant"),
     "eval.py": ("jasco-eval.py", "JASCO, as its eval.py counts, with its faults"),
 }
-_BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
+BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
 _MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
 _SHARES = (
     Column("audio", "Audio", "%", 1, None, "rest on the sound alone, of those with an orientation"),
@@ -728,7 +728,7 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
         "eval.py": _official_row(case, whole),
     }
     order = sorted(rows, key=lambda reading: reading != mode)
-    columns = (Column("reading", "reading"), _BEST, _MEAN, *_SHARES, *_OTHERS)
+    columns = (Column("reading", "reading"), BEST, _MEAN, *_SHARES, *_OTHERS)
     overall = Table("overall", "overall, in both readings", columns, tuple(rows[reading] for reading in order))
 
     asked: dict[str, list[int]] = {prompt: [] for prompt in INSTRUCTIONS}
@@ -741,13 +741,13 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     heads = (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS)
     by_prompt = Table("prompts", "by instruction", heads, tuple(cells))
 
-    results, measures = about("jasco").results[0], (_BEST, *_SHARES)
+    results, measures = about("jasco").results[0], (BEST, *_SHARES)
     known = ((row["system"], *(results.cell(row, column.name) for column in measures)) for row in results.rows)
     published = Table("published", results.title, (Column("system", "system"), *measures), tuple(known))
 
     best = np.array([marks.best(numbers) for numbers in case.items.values()])
     best = best[~np.isnan(best)]
-    sure = intervals.table([_BEST], best[:, None], np.arange(len(best)), {}, "items")
+    sure = intervals.table([BEST], best[:, None], np.arange(len(best)), {}, "items")
     return (overall, by_prompt, published, *([sure] if sure.rows else []))
 
 

@@ -49,8 +49,8 @@ from seldio.text import clipped, listed, plural, printable
 
 THRESHOLDS = ("azimuth", "elevation", "distance", "onset", "wer")
 
-
-_FAULTS = (
+#: What the official program does that its users do not expect.
+FAULTS = (
     "thresholds are compared without rounding: an onset of 2.2 s for 2.0 s is 0.2000000000000002 s away and wrong",
     "an elevation that the judge did not give is read from its azimuth",
     "the judge sees the right answer while it reads numbers out of the prediction",
@@ -77,7 +77,6 @@ class AnswerProfile:
     source_time: Literal["event_only", "event_times_iou"] = "event_only"
     span_policy: Literal["semantic_only", "semantic_times_iou"] = "semantic_times_iou"  # the same of spatial_temporal
     broader: bool = False  # whether a broader name of a sound (``vehicle`` for ``bus``) is right
-    known_faults: tuple[str, ...] = _FAULTS  # what the program does that its users do not expect
     departures: str = ""  # what of the program is not followed
 
     def changed(self, **values: Any) -> AnswerProfile:
@@ -692,7 +691,7 @@ _METRICS: dict[str, Callable[[_Case], Outcome]] = {
 }
 
 
-_ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
+ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
 _DECIDED = Column("decided_accuracy", "over decided", "%", 2, "higher", "mean score of the questions decided")
 _N = Column("n", "n", "", 0, None, "questions")
 #: The columns of how often each decides; the first three come to a verdict.
@@ -793,7 +792,7 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     macro = mean(np.array([mean(marks.correct[rows]) for rows in marks.tasks.values()]))
     whole = (system, *marks.both(marks.all), macro, float(marks.decided.mean()), len(marks.all))
     columns = (
-        Column("system", "system"), _ACCURACY, _DECIDED,
+        Column("system", "system"), ACCURACY, _DECIDED,
         Column("macro", "macro", "%", 2, "higher", "mean over tasks: each counts the same"),
         Column("decided", "decided", "%", 1, "higher", "questions that were decided"), _N,
     )  # fmt: skip
@@ -801,7 +800,7 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
-        intervals.table([_ACCURACY], marks.correct[:, None], marks.clip, groups),
+        intervals.table([ACCURACY], marks.correct[:, None], marks.clip, groups),
         *replies.tables(marks.states, marks.correct),
         _errors(marks),
         _speech(marks),
@@ -818,7 +817,7 @@ def _tasks(marks: Marks) -> Table:
         share = sum(marks.parseable[row] for row in rows.tolist()) / len(rows)
         counts = [int((marks.how[rows] == column.name).sum()) for column in shown]
         cells.append((task, len(rows), *marks.both(rows), share, *counts))
-    columns = (Column("task", "task"), _N, _ACCURACY, _DECIDED, parsed, *shown)
+    columns = (Column("task", "task"), _N, ACCURACY, _DECIDED, parsed, *shown)
     return Table("tasks", "by task", columns, tuple(cells))
 
 

@@ -24,6 +24,7 @@ from seldio.scores.comparison.pairs import (
     system_names,
     tested,
 )
+from seldio.scores.judge import JudgeTally
 from seldio.scores.resampling import ENOUGH, Resampling, interval
 from seldio.scores.signatures import of_comparison
 from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
@@ -86,7 +87,8 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 
     items, profile = sides.items or [], so_bench.get(sides.profile).changed(**options.thresholds)
     joined = so_bench.join_answers(items, sides.outputs, options.matching)
-    judge = imported(options.judgements) if options.judgements else None
+    tally = JudgeTally()
+    judge = imported(options.judgements, tally) if options.judgements else None
     kept: list[ReplyVerdict] = []
 
     def take(row: so_bench.Scored) -> None:
@@ -97,24 +99,23 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     asked = [items[number] for number in np.concatenate((joined.items, joined.missing)).tolist()]
     if not asked:
         raise DataError("nothing to compare: no question has a prediction")
-    column = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
     there = np.arange(len(asked)) < len(joined.items)
-    told = so_bench.notices(marks, joined, profile)
+    told = (*tally.notices(), *so_bench.notices(marks, joined, profile))
     return MarkedAnswers(
-        profile.title, tuple(item.id for item in asked), marks.clip, (column,),
+        profile.title, tuple(item.id for item in asked), marks.clip, (so_bench.ACCURACY,),
         marks.correct[:, None], there, {"task": marks.tasks}, told, tuple(kept),
     )  # fmt: skip
 
 
 def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    from seldio.scores.jasco import count, join, notices
+    from seldio.scores.jasco import BEST, count, join, notices
 
     covered = join(sides.outputs, sides.items, allow_missing=options.allow_missing)
     judgements = judgements_of(options.judgements) if options.judgements else None
     case = count(sides.outputs, covered, judgements=judgements, allow_missing=options.allow_missing)
     marks = case.marks("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
     columns = (
-        Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2"),
+        BEST,
         Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2"),
     )
     values = np.array([[marks.best(rows), marks.mean(rows)] for rows in case.items.values()])
