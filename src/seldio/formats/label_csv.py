@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from seldio.errors import DataError
-from seldio.findings import Sink
+from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
@@ -28,7 +28,7 @@ from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
-    from seldio.formats.bad_rows import BadRows
+    from seldio.formats.diagnosis import FileLook
 
 
 #: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
@@ -120,13 +120,7 @@ class Dialect(LabelFormat):
             parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
-            from seldio.formats.bad_rows import BadRows
-
-            known = BadRows([part.kind for part in self.columns])
-            for part in parts:
-                part.clean(known, sink)
-            parsed = _parse_all(self, parts, checked=True)
-            assert parsed is not None, "the grammar let a row through that cannot be parsed"
+            parsed = diagnosis.read_faulty(self, parts, sink)
         return _reading(self, parts, parsed)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
@@ -151,18 +145,18 @@ class CsvPart(FileRows):
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
-        #: whether whole numbers may have a point and zeros in the body
-        self.pointed = False
         self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
 
-    def clean(self, known: BadRows, sink: Sink) -> None:
-        """Keep the rows that the grammar accepts; everything else becomes a finding."""
-        cleaned = diagnosis.clean(self.file, self.dialect, known, sink)
-        self.pointed = cleaned.pointed
-        self.body, self.physical, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
-        self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
-        self.origin = dataclasses.replace(self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline)
+    def take(self, look: FileLook) -> None:
+        """Take over what a closer look at the file has found."""
+        self.rows, self.physical, self.skipped = len(look.lines), look.lines, look.skipped
+        self.readable, self.delimiter = look.readable, look.delimiter
+        self.origin = dataclasses.replace(self.origin, newline=look.newline, final_newline=look.final_newline)
+
+    def moved(self, finding: Finding) -> Finding:
+        """Return a finding in what was parsed where it is in the file."""
+        return finding
 
     @cached_property
     def _text(self) -> tuple[bytes, Ints]:
@@ -204,25 +198,21 @@ _INT32 = np.iinfo(np.int32)
 _OVERRUNS = pa.cpp_version_info.major < 20
 
 
-def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False) -> pa.Table | None:
-    """The joined bodies as columns named by field; None where a file needs to be looked at.
+def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
+    """Return the joined bodies as columns named by field; None where a file needs to be looked at.
 
-    Sets the number of rows of each part. With *checked*, the bodies have passed the grammar.
+    Sets the number of rows of each part.
     """
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
-    if len(parts) > 1 and not (checked or _plain(dialect, parts[:1], bodies[0])):  # a fault is often in all files
+    if len(parts) > 1 and not _plain(dialect, parts[:1], bodies[0]):  # a fault is often in all files
         return None
     joined = b"".join(bodies)
-    if not (checked or _plain(dialect, parts, joined)):
+    if not _plain(dialect, parts, joined):
         return None
-    if not joined:
-        return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
     decimals = b"." in joined or b"e" in joined
-    pointed = any(part.pointed for part in parts)
-    table = _parse(dialect, joined, decimals, pointed, 1 << 20)
-    if table is None and checked:  # a row may be longer than a block
-        table = _parse(dialect, joined, decimals, pointed, len(joined))
-    if table is None or not (checked or all(map(_small, table.columns))):
+    types = {part.field: diagnosis.column_type(part.kind, decimals) for part in dialect.columns}
+    table = _parse(types, joined) if joined else pa.schema(types).empty_table()
+    if table is None or not all(map(_small, table.columns)):
         return None
     for part, body in zip(parts, bodies, strict=True):
         # numpy counts a byte several times faster than bytes.count
@@ -276,29 +266,17 @@ def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
     return True
 
 
-def _type(kind: str, decimals: bool, pointed: bool = False) -> pa.DataType:
-    if kind == "int" and pointed:
-        return pa.float64()
-    if kind == "whole" and not decimals:
-        return pa.int32()
-    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
-
-
-def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: int) -> pa.Table | None:
-    """One pyarrow parse; None where it meets anything that it cannot take exactly.
-
-    With *pointed*, whole numbers may be written with a point and zeros.
-    """
-    types = {part.field: _type(part.kind, decimals, pointed) for part in dialect.columns}
+def _parse(types: dict[str, pa.DataType], data: bytes) -> pa.Table | None:
+    """Parse rows of numbers; None where there is anything that cannot be taken exactly."""
     if len(data) <= _FEW and set(types.values()) == {pa.int32()}:
         cells = _whole_numbers(data, len(types))
         if cells is not None:
             return pa.Table.from_arrays([from_numpy(column) for column in cells], names=list(types))
     csv = pyarrow.csv
     try:
-        table = csv.read_csv(
+        return csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
+            csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(
                 column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
@@ -306,10 +284,6 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: 
         )
     except pa.ArrowInvalid:
         return None
-    if pointed:
-        whole = [pa.int32() if part.kind == "int" else types[part.field] for part in dialect.columns]
-        table = table.cast(pa.schema(zip(types, whole, strict=True)))
-    return table
 
 
 def _whole_numbers(data: bytes, columns: int) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from seldio.formats.cells import numeric
 from seldio.formats.diagnosis import plain_lines, thousands_in
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
 from seldio.reader_rules import READER_RULES
-
-if TYPE_CHECKING:
-    from seldio.formats.bad_rows import BadRows
 
 #: Bytes of a file that its first line is within.
 _HEAD = 4096
@@ -125,9 +122,9 @@ class _OtherPart(CsvPart):
         self.table = PlainCsv(file.data, delimiter)
         super().__init__(dialect, dataclasses.replace(file, data=self.table.data))
 
-    def clean(self, known: BadRows, sink: Sink) -> None:
-        """See :meth:`CsvPart.clean`."""
-        super().clean(known, lambda finding: sink(self.table.moved(finding)))
+    def moved(self, finding: Finding) -> Finding:
+        """See :meth:`CsvPart.moved`."""
+        return self.table.moved(finding)
 
     def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped

@@ -24,7 +24,18 @@ else:
 
     pc = _Compute()
 
-__all__ = ["from_numpy", "from_texts", "known_values", "memory_given_back", "pc", "to_mask", "to_numpy"]
+__all__ = ["compute", "from_numpy", "from_texts", "known_values", "memory_given_back", "pc", "to_mask", "to_numpy"]
+
+
+def compute(function: str, *columns: Any, **options: str) -> Any:
+    """Return what a function of Arrow makes of *columns*, without loading all the others; *options* are of patterns.
+
+    >>> compute("utf8_upper", pa.array(["a"])).to_pylist()
+    ['A']
+    """
+    arrow = import_module("pyarrow._compute")
+    kind = {1: "MatchSubstringOptions", 2: "ReplaceSubstringOptions"}.get(len(options))
+    return arrow.call_function(function, [*columns], getattr(arrow, kind)(**options) if kind else None)
 
 
 @contextmanager
