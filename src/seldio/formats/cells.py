@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from seldio.findings import Finding, Rule
 from seldio.reader_rules import READER_RULES
-from seldio.schema.arrays import compute, from_numpy, to_mask
+from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask
 from seldio.text import clipped, plural, printable
 
 
@@ -226,7 +226,7 @@ _EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
 _ODD = "is {text}, not a plain decimal number"
 _SIGNS = "write numbers using only 0-9, - and ."
 _POINT = "write it without a decimal point: the official loaders call int() on it"
-CONTROL = CellFault("SAF201", f".*{_CONTROL.pattern}.*", "an invisible control character ({control}) in a cell",
+CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell",
                     "remove it: such characters can garble a terminal or hide text")  # fmt: skip
 #: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
 FAULTS: tuple[CellFault, ...] = (
@@ -326,7 +326,7 @@ def problem(cell: str, kind: str, field: str) -> CellProblem:
     text = cell.strip()
     for number, _, pattern in _looked_for(kind, field):
         fault = FAULTS[number]
-        match = pattern.fullmatch(cell if fault.code == "SAF201" else text)
+        match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
         if match is None or (fault.only is not None and not fault.only(text)):
             continue
         repaired = _without_exponent(text) if fault.meant == "plain" else match.expand(fault.meant) or None
@@ -349,22 +349,22 @@ def problems(cells: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
     """The number of the fault of each of these *cells*, all of them bad, and what each is meant as."""
     if len(cells) <= _MANY:
         every = [problem(cell, kind, field) for cell in cells.to_pylist()]
-        return np.array([one.number for one in every], np.int64), pa.array([one.repaired for one in every], pa.string())
+        return np.array([one.number for one in every], np.int64), from_texts(one.repaired for one in every)
     texts, faults = compute("utf8_trim_whitespace", cells), np.zeros(len(cells), np.int64)
     places, meant, left = list[Ints](), list[pa.Array](), np.arange(len(cells))
     for number, pattern, _ in _looked_for(kind, field):
         fault = FAULTS[number]
-        there = compute("take", cells if fault.code == "SAF201" else texts, from_numpy(left))
-        whole = f"^(?s:{pattern})$"
+        there = compute("take", cells if fault is CONTROL else texts, from_numpy(left))
+        whole = pattern if fault is CONTROL else f"^(?s:{pattern})$"
         hits = to_mask(matched(there, whole)).copy()
         if fault.only is not None or fault.meant == "plain":  # looked at one by one
             few = {at: problem(there[at].as_py(), kind, field) for at in np.flatnonzero(hits).tolist()}
             few = {at: one for at, one in few.items() if one.number == number}
             hits[:] = False
             hits[list(few)] = True
-            repaired = pa.array([one.repaired for one in few.values()], pa.string())
+            repaired = from_texts(one.repaired for one in few.values())
         elif fault.meant:
-            repaired = compute("array_filter", there, pa.array(hits))
+            repaired = compute("array_filter", there, from_numpy(hits))
             repaired = compute("replace_substring_regex", repaired, pattern=whole, replacement=fault.meant)
         else:
             repaired = pa.nulls(int(hits.sum()), pa.string())
@@ -372,6 +372,8 @@ def problems(cells: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
         places.append(left[hits])
         meant.append(repaired)
         left = left[~hits]
+        if not len(left):
+            break
     return faults, compute("take", pa.concat_arrays(meant), from_numpy(np.argsort(np.concatenate(places))))
 
 

@@ -98,9 +98,10 @@ def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
     look = FileLook(TextFile("", "", "", _BOM + text.encode()), dialect, codes)
     if look.body and look.certain:
         for at, column in enumerate(_columns(dialect, look.body)):
-            for row, code in zip(column.rows.tolist(), column.codes.tolist(), strict=True):
-                if cells.FAULTS[column.faults[code]].code in codes:
-                    look.put(int(look.lines[row]), at, column.meant[code].as_py())
+            for row in np.flatnonzero(column.causes[column.which] >= 0).tolist():
+                problem = column.problem(row)
+                if problem.fault.code in codes:
+                    look.put(int(look.lines[row]), at, problem.repaired)
     ends = _TEXT_END.findall(text)
     lines = itertools.zip_longest(look.meant, ends, fillvalue="")
     kept = [(line, end) for line, end in lines if line is not None and (line.strip() or "SYN110" not in codes)]
@@ -113,103 +114,96 @@ def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
 # --- the cells of all files ---------------------------------------------------------------------------
 
 
+#: Codes of the faults of cells, in the order of their first row in the table.
+_CODES = [*dict.fromkeys(fault.code for fault in cells.FAULTS)]
+_CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
+
+
 class _Column:
-    """One column of the rows of all files as text, with what is wrong with its cells."""
+    """One column of the rows of all files: its different texts, which of them each row has, and what is wrong."""
 
-    def __init__(self, texts: pa.Array, part: column, first: bool) -> None:
-        self.texts, self.kind = texts, part.kind
+    def __init__(self, cells_of: pa.Array, part: column, first: bool) -> None:
+        if isinstance(cells_of, pa.DictionaryArray):
+            self.texts, self.which = cells_of.dictionary, to_numpy(cells_of.indices)[1:]
+        else:
+            self.texts, self.which = cells_of, np.arange(1, len(cells_of))
+        self.part = part
         # spaces before a number are legal behind a comma, not at the start of a row
-        good = f"^{'' if first else ' *'}(?:{cells.KINDS[part.kind].pattern})$"
-        #: the rows of the bad cells, and for each which of the different bad cells it is
-        self.rows = np.flatnonzero(~to_mask(cells.matched(texts, good)))
-        encoded = compute("dictionary_encode", compute("take", texts, from_numpy(self.rows)))
-        self.codes = to_numpy(encoded.indices).astype(np.int64)
-        self.different = encoded.dictionary
-        self.faults, self.meant = cells.problems(self.different, part.kind, part.field)
-        self.fixable = to_mask(self.meant)  # which of the different bad cells can only mean one thing
+        good = to_mask(cells.matched(self.texts, f"^{'' if first else ' *'}(?:{cells.KINDS[part.kind].pattern})$"))
+        bad = compute("array_filter", self.texts, from_numpy(~good))
+        faults, repaired = cells.problems(bad, part.kind, part.field)
+        #: what each text can only mean
+        self.meant = compute("replace_with_mask", self.texts, from_numpy(~good), repaired) if len(bad) else self.texts
+        #: for each text the row of the table of faults, and the cause: twice the number of the code, 1 if repaired
+        self.faults, self.causes = np.full((2, len(good)), -1)
+        self.faults[~good] = faults
+        self.causes[~good] = 2 * _CODE_OF[faults] + to_mask(repaired)
+        self.lost = self.causes.copy() % 2 == 0 if len(bad) else np.zeros(len(good), bool)
 
-    def as_meant(self, kept: Bools) -> pa.Array:
-        """Return the cells of rows that are *kept*, as they are meant."""
-        mask = np.zeros(len(kept), bool)
-        mask[self.rows] = True
-        meant = compute("take", self.meant, from_numpy(self.codes))
-        texts = compute("replace_with_mask", self.texts, pa.array(mask), meant) if len(self.rows) else self.texts
-        return compute("utf8_trim_whitespace", compute("array_filter", texts, pa.array(kept)))
+    def problem(self, row: int) -> cells.CellProblem:
+        """Return what is wrong with the cell of a row."""
+        at = int(self.which[row])
+        return cells.CellProblem(
+            int(self.faults[at]), self.meant[at].as_py(), self.texts[at].as_py(), self.part.kind, self.part.field
+        )
+
+    def values(self, kept: Bools, kind: pa.DataType) -> pa.Array:
+        """Return the values of rows that are *kept*."""
+        texts = compute("utf8_trim_whitespace", self.meant)
+        if kind == pa.string():
+            return compute("take", texts, from_numpy(self.which[kept]))
+        known = to_mask(texts)
+        values = to_numpy(compute("cast", compute("array_filter", texts, from_numpy(known)), kind=kind))
+        return from_numpy(values[(np.cumsum(known) - 1)[self.which[kept]]])
 
 
 def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
     """Split rows of bare cells into columns."""
     csv, names = pyarrow.csv, [str(at) for at in range(len(dialect.columns))]
     longest = int(np.diff(np.flatnonzero(np.frombuffer(text, np.uint8) == 10), prepend=-1).max(initial=0))
+    few = pa.dictionary(pa.int32(), pa.string())  # decimals are nearly all different
+    kinds = [pa.string() if part.kind.startswith("real") else few for part in dialect.columns]
     head = b",".join([b"0"] * len(names)) + b"\n"  # what stands first may be a second byte order mark
     table = csv.read_csv(
         pa.BufferReader(head + text),
         csv.ReadOptions(column_names=names, block_size=max(1 << 20, 2 * longest), use_threads=len(text) > 1 << 20),
         csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-        csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False),
-    )
-    texts = [column.combine_chunks().slice(1) for column in table.columns]
+        csv.ConvertOptions(
+            column_types=dict(zip(names, kinds, strict=True)), null_values=[], strings_can_be_null=False
+        ),
+    )  # fmt: skip
+    texts = [column.combine_chunks() for column in table.columns]
     return [_Column(text, part, not at) for at, (text, part) in enumerate(zip(texts, dialect.columns, strict=True))]
-
-
-class _Cells:
-    """The rows of files as columns, and their bad cells, row by row."""
-
-    def __init__(self, dialect: Dialect, text: bytes, count: int) -> None:
-        self.dialect, self.columns = dialect, _columns(dialect, text)
-        before = np.cumsum([0, *(len(column.different) for column in self.columns)])
-        rows = np.concatenate([column.rows for column in self.columns])
-        fields = np.repeat(np.arange(len(self.columns)), [len(column.rows) for column in self.columns])
-        codes = np.concatenate([column.codes + start for column, start in zip(self.columns, before[:-1], strict=True)])
-        order = np.lexsort((fields, rows))
-        #: of each bad cell its row, its column, and which of the different bad cells it is
-        self.rows, self.fields, self.codes = rows[order], fields[order], codes[order]
-        self.names = list(dict.fromkeys(fault.code for fault in cells.FAULTS))
-        names = np.array([self.names.index(fault.code) for fault in cells.FAULTS])
-        fixable = np.concatenate([column.fixable for column in self.columns])
-        #: of the different bad cells the cause: twice the number of the name of its code, and 1 where it is repaired
-        self.causes = 2 * names[np.concatenate([column.faults for column in self.columns])] + fixable
-        self.before = before
-        self.kept = np.ones(count, bool)  # the rows of which every cell has a meaning
-        self.kept[self.rows[~fixable[self.codes]]] = False
-
-    def problem(self, place: int) -> cells.CellProblem:
-        """What is wrong with one of the bad cells."""
-        at = int(self.fields[place])
-        column, code = self.columns[at], int(self.codes[place] - self.before[at])
-        part = self.dialect.columns[at]
-        return cells.CellProblem(
-            int(column.faults[code]), column.meant[code].as_py(), column.different[code].as_py(), part.kind, part.field
-        )
-
-    def table(self) -> pa.Table:
-        """The rows that are kept, as columns by field."""
-        texts = [column.as_meant(self.kept) for column in self.columns]
-        decimals = any(
-            column.kind not in _BARE and to_mask(cells.matched(text, "[.e]")).any()
-            for text, column in zip(texts, self.columns, strict=True)
-        )
-        types = [column_type(column.kind, decimals) for column in self.columns]
-        values = [text.cast(kind) for text, kind in zip(texts, types, strict=True)]
-        return pa.Table.from_arrays(values, names=[part.field for part in self.dialect.columns])
 
 
 def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Table:
     """Return the rows of files that cannot be parsed as they are, as columns by field; what is wrong goes to *sink*."""
     looks = [FileLook(part.file, dialect) for part in parts]
-    table = _Cells(dialect, b"".join(look.body for look in looks), sum(len(look.lines) for look in looks))
-    begin, first = 0, 0
-    for part, look in zip(parts, looks, strict=True):
-        end = begin + len(look.lines)
-        last = int(np.searchsorted(table.rows, end))
-        if last > first:
-            look.note_cells(table, first, last, begin)
+    columns = _columns(dialect, b"".join(look.body for look in looks))
+    ends = np.cumsum([len(look.lines) for look in looks], dtype=np.int64)
+    kept = np.ones(sum(len(look.lines) for look in looks), bool)
+    for column in columns:
+        kept &= ~column.lost[column.which]
+    causes = sum(np.bincount(column.causes + 1, minlength=2 * len(_CODES) + 1)[1:] for column in columns)
+    for cause in np.flatnonzero(causes).tolist():
+        marked = [(column.causes == cause)[column.which] for column in columns]
+        rows = np.flatnonzero(np.logical_or.reduce(marked))
+        owners = np.searchsorted(ends, rows, side="right")
+        bounds = np.flatnonzero(np.diff(owners, prepend=-1, append=-1))
+        for first, last in itertools.pairwise(bounds.tolist()):
+            number = int(owners[first])
+            begin = int(ends[number]) - len(looks[number].lines)
+            looks[number].note_cells(columns, marked, rows[first:last], begin, cause)
+    for part, look, end in zip(parts, looks, ends.tolist(), strict=True):
         for finding in look.findings():
             sink(part.moved(finding))
-        look.lines = look.lines[table.kept[begin:end]]
+        look.lines = look.lines[kept[end - len(look.lines) : end]]
         part.take(look)
-        begin, first = end, last
-    return table.table()
+    decimals = any(
+        column.part.kind not in _BARE and to_mask(cells.matched(column.meant, "[.e]")).any() for column in columns
+    )
+    values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
+    return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
 
 
 #: Kinds of columns whose cells have no decimals.
@@ -234,10 +228,10 @@ class _Cause:
         self.number = self.places = 0
         self.lines: list[Ints] = []
 
-    def add(self, lines: Ints, number: int) -> None:
-        """Count as many places as there are *lines*, and *number* findings."""
+    def add(self, lines: Ints, places: int, number: int) -> None:
+        """Count *number* findings with so many *places*, all in *lines*."""
         self.number += number
-        self.places += len(lines)
+        self.places += places
         self.lines.append(lines)
 
     @property
@@ -245,7 +239,7 @@ class _Cause:
         """Few findings as they are, more as one."""
         if self.number <= len(self.first):
             return self.first
-        return [self.first[0].times(self.places, np.sort(np.concatenate(self.lines)).tolist())]
+        return [self.first[0].times(self.places, np.concatenate(self.lines))]
 
 
 class FileLook:
@@ -362,19 +356,21 @@ class FileLook:
         if len(cause.first) < SINGLY:
             cause.first.append(finding)
         line = finding.line or 1
-        cause.add(np.arange(line, line + count), 1)
+        cause.add(np.arange(line, line + count), count, 1)
 
-    def note_cells(self, table: _Cells, first: int, last: int, begin: int) -> None:
-        """Take some of the bad cells of a table, which are of this file; its first row is *begin*."""
-        causes = table.causes[table.codes[first:last]]
-        for number in np.unique(causes).tolist():
-            places = np.flatnonzero(causes == number) + first
-            code, fixable = table.names[number // 2], bool(number % 2) and self.certain
-            cause = self.causes.setdefault((code, fixable), _Cause())
-            for place in places[: max(0, SINGLY - len(cause.first))].tolist():
-                line = int(self.lines[table.rows[place] - begin])
-                cause.first.append(self.cell_finding(table.problem(place), int(table.fields[place]), line, fixable))
-            cause.add(self.lines[table.rows[places] - begin], len(places))
+    def note_cells(
+        self, columns: Sequence[_Column], marked: Sequence[Bools], rows: Ints, begin: int, number: int
+    ) -> None:
+        """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
+        code, fixable = _CODES[number // 2], bool(number % 2) and self.certain
+        cause = self.causes.setdefault((code, fixable), _Cause())
+        for row in rows[:SINGLY].tolist():
+            line = int(self.lines[row - begin])
+            bad = [(at, column.problem(row)) for at, column in enumerate(columns) if marked[at][row]]
+            for at, problem in bad[: SINGLY - len(cause.first)]:
+                cause.first.append(self.cell_finding(problem, at, line, fixable))
+        places = sum(int(np.count_nonzero(mask[rows])) for mask in marked)
+        cause.add(self.lines[rows - begin], places, places)
 
     def cell_finding(self, problem: cells.CellProblem, at: int, line: int, fixable: bool) -> Finding:
         """Return the finding about a cell."""
@@ -570,17 +566,16 @@ class FileLook:
     def quoted(self, begin: int) -> Bools:
         """Report quotes that do not close on their line; return the lines up to where they do."""
         inside = np.zeros(len(self.ends), bool)
-        quotes = np.searchsorted(self.ends, np.flatnonzero(np.frombuffer(self.text, np.uint8) == 34))
-        odd = np.bincount(quotes, minlength=len(inside)) % 2 == 1
-        for number in np.flatnonzero(odd).tolist():
+        before = np.cumsum(np.frombuffer(self.text, np.uint8) == 34, dtype=np.int32)[self.ends]
+        for number in np.flatnonzero(np.diff(before, prepend=0) % 2).tolist():
             if number < begin or inside[number] or not self.widths[number]:
                 continue
-            behind = int(np.searchsorted(quotes, number, side="right"))
-            last = int(quotes[behind]) if behind < len(quotes) else len(inside) - 1
+            close = self.text.find(b'"', int(self.ends[number]))
+            last = int(np.searchsorted(self.ends, close)) if close >= 0 else len(inside) - 1
             inside[number : last + 1] = True
             message = f"a quoted cell spans {last + 1 - number} lines"
             hint = "a row is one line of unquoted cells"
-            if behind == len(quotes):
+            if close < 0:
                 message = "a quote is opened and never closed: the rest of the file is inside it"
                 hint = "cells are plain numbers: remove the quotes"
             column = self.line(number).rindex('"') + 1

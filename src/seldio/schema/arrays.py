@@ -27,15 +27,17 @@ else:
 __all__ = ["compute", "from_numpy", "from_texts", "known_values", "memory_given_back", "pc", "to_mask", "to_numpy"]
 
 
-def compute(function: str, *columns: Any, **options: str) -> Any:
-    """Return what a function of Arrow makes of *columns*, without loading all the others; *options* are of patterns.
+def compute(function: str, *columns: Any, **options: Any) -> Any:
+    """Return what a function of Arrow makes of *columns*, without loading all the others.
 
-    >>> compute("utf8_upper", pa.array(["a"])).to_pylist()
-    ['A']
+    >>> compute("utf8_trim_whitespace", from_texts([" a"])).to_pylist()
+    ['a']
     """
     arrow = import_module("pyarrow._compute")
-    kind = {1: "MatchSubstringOptions", 2: "ReplaceSubstringOptions"}.get(len(options))
-    return arrow.call_function(function, [*columns], getattr(arrow, kind)(**options) if kind else None)
+    if "kind" in options:
+        return arrow.call_function(function, [*columns], arrow.CastOptions.safe(options["kind"]))
+    made = {1: "MatchSubstringOptions", 2: "ReplaceSubstringOptions"}.get(len(options))
+    return arrow.call_function(function, [*columns], getattr(arrow, made)(**options) if made else None)
 
 
 @contextmanager
