@@ -265,6 +265,8 @@ FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN130", ".*", "is {text}, not {expected}",
               "expected {expected}, written with the digits 0-9 and nothing around it"),
 )  # fmt: skip
+#: The faults of cells that say that there is no value.
+WITHOUT_VALUE = [number for number, fault in enumerate(FAULTS) if "{absent}" in fault.says]
 _CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
 
 

@@ -24,7 +24,7 @@ from seldio.formats import cells
 from seldio.formats.base import Ints, TextFile
 from seldio.formats.shapes import counted, titled
 from seldio.reader_rules import reader_rule
-from seldio.schema.arrays import compute, from_numpy, to_mask, to_numpy
+from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ _CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
 class _Column:
     """One column of the rows of all files: its different texts, which of them each row has, and what is wrong."""
 
-    def __init__(self, cells_of: pa.Array, part: column, first: bool) -> None:
+    def __init__(self, cells_of: pa.Array, part: column, *, first: bool, own: bool) -> None:
         if isinstance(cells_of, pa.DictionaryArray):
             self.texts, self.which = cells_of.dictionary, to_numpy(cells_of.indices)[1:]
         else:
@@ -132,13 +132,16 @@ class _Column:
         good = to_mask(cells.matched(self.texts, f"^{'' if first else ' *'}(?:{cells.KINDS[part.kind].pattern})$"))
         bad = compute("array_filter", self.texts, from_numpy(~good))
         faults, repaired = cells.problems(bad, part.kind, part.field)
+        unknown = np.isin(faults, cells.WITHOUT_VALUE) & (own and part.field in cells.UNKNOWABLE)
+        if unknown.any():
+            repaired = compute("if_else", from_numpy(unknown), from_texts([str(cells.ABSENT)] * len(bad)), repaired)
         #: what each text can only mean
         self.meant = compute("replace_with_mask", self.texts, from_numpy(~good), repaired) if len(bad) else self.texts
         #: for each text the row of the table of faults, and the cause: twice the number of the code, 1 if repaired
         self.faults, self.causes = np.full((2, len(good)), -1)
         self.faults[~good] = faults
-        self.causes[~good] = 2 * _CODE_OF[faults] + to_mask(repaired)
-        self.lost = self.causes.copy() % 2 == 0 if len(bad) else np.zeros(len(good), bool)
+        self.causes[~good] = np.where(unknown, -1, 2 * _CODE_OF[faults] + to_mask(repaired))
+        self.lost = self.causes % 2 == 0
 
     def problem(self, row: int) -> cells.CellProblem:
         """Return what is wrong with the cell of a row."""
@@ -173,7 +176,10 @@ def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
         ),
     )  # fmt: skip
     texts = [column.combine_chunks() for column in table.columns]
-    return [_Column(text, part, not at) for at, (text, part) in enumerate(zip(texts, dialect.columns, strict=True))]
+    return [
+        _Column(text, part, first=not at, own=bool(dialect.own))
+        for at, (text, part) in enumerate(zip(texts, dialect.columns, strict=True))
+    ]
 
 
 def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Table:

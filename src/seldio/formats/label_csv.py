@@ -22,9 +22,11 @@ from seldio.errors import DataError
 from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
-from seldio.formats.cells import KINDS, LIMIT, plain_exponents
+from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE, plain_exponents
+from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
+from seldio.text import listed, plural
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
@@ -121,7 +123,10 @@ class Dialect(LabelFormat):
         parsed = _parse_all(self, parts)
         if parsed is None:
             parsed = diagnosis.read_faulty(self, parts, sink)
-        return _reading(self, parts, parsed)
+        reading = _reading(self, parts, parsed)
+        if self.own:
+            _report_unknown(reading, sink)
+        return reading
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """See :meth:`LabelFormat.write`."""
@@ -357,6 +362,19 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
     return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
 
 
+def _report_unknown(reading: LabelReading, sink: Sink) -> None:
+    """Say once that directions or distances of a dataset are not known."""
+    unknown = {field: ~to_mask(reading.table[field]) for field in UNKNOWABLE if field in reading.table.column_names}
+    fields = [field for field, mask in unknown.items() if mask.any()]
+    if fields:
+        rows = np.flatnonzero(np.logical_or.reduce([unknown[field] for field in fields]))
+        field = next(field for field in fields if unknown[field][rows[0]])
+        text = reading.place(int(rows[0]), field).value or "an empty cell"
+        message = f"{listed(fields)} not known in {plural(len(rows), 'row')}: {text} stands for no value"
+        hint = "they are read as unknown (null); -1000, None, NaN and empty cells, and a distance of -1, mean so"
+        sink(reading.finding(READER_RULES["DAT205"], int(rows[0]), field, message, hint))
+
+
 #: Of a frame: times that are written in decimals may lie a little before it.
 _SLACK = 1e-6
 
@@ -364,19 +382,22 @@ _SLACK = 1e-6
 def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterator[tuple[str, Any]]:
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
     for part in dialect.columns:
-        same = (part.scale, part.zero, part.timed) == (1.0, 0.0, False) and part.field != "azimuth"
-        if part.field in columns and not same:
-            values = to_numpy(columns[part.field]).astype(np.float64) * part.scale
-            if part.timed:
-                frames = np.floor(values / float(dialect.hop) + _SLACK)
-                yield part.field, from_numpy(frames.astype(np.int32))
-            elif part.field == "azimuth":
-                turned = values + part.zero
-                from seldio import geometry
+        measured = part.field in UNKNOWABLE
+        if part.field not in columns or ((part.scale, part.zero, part.timed) == (1.0, 0.0, False) and not measured):
+            continue
+        written = to_numpy(columns[part.field]).astype(np.float64)
+        values, unknown = written * part.scale, None
+        if measured:
+            unknown = (written == ABSENT) | ((written == -1) & (part.field == "distance"))
+        if part.timed:
+            values = np.floor(values / float(dialect.hop) + _SLACK).astype(np.int32)
+        elif part.field == "azimuth":
+            from seldio import geometry
 
-                yield part.field, from_numpy(np.where(np.abs(values) <= 360, geometry.wrap(turned), turned))
-            else:
-                yield part.field, from_numpy(values + part.zero)
+            values = np.where(np.abs(values) <= 360, geometry.wrap(values + part.zero), values + part.zero)
+        else:
+            values = values + part.zero
+        yield part.field, from_numpy(values, unknown if unknown is not None and unknown.any() else None)
     for field, value in dialect.given.items():
         yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
@@ -388,7 +409,7 @@ def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
         return None
     metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
     if dialect.unknown_distance is None:
-        return from_numpy(metres)
+        return from_numpy(metres, ~to_mask(column) if column.null_count else None)
     return from_numpy(metres, values == dialect.unknown_distance)
 
 
