@@ -18,6 +18,7 @@ from seldio.vocabularies import vocabulary
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 #: Values of a row that are compared as numbers.
 FIELDS = ("azimuth", "elevation", "distance", "norm", "onscreen", "hemisphere", "score")
