@@ -203,7 +203,7 @@ class _Comparison:
         begins, ends = self.old.begin[i][:, None], self.old.end[i][:, None]
         common = np.minimum(ends, self.new.end[j]) - np.maximum(begins, self.new.begin[j])
         union = np.maximum(ends, self.new.end[j]) - np.minimum(begins, self.new.begin[j])
-        return np.clip(common, 0, None) / np.maximum(union, 1)
+        return np.asarray(np.clip(common, 0, None) / np.maximum(union, 1))
 
     def _degrees(self, i: Ints, j: Ints) -> Floats:
         """Return the degrees between some events of both versions, infinite where they do not even touch in time.
@@ -231,9 +231,10 @@ class _Comparison:
             return np.zeros(len(rows))
         if "elevation" not in a:
             return np.abs(wrapped(b["azimuth"][others] - a["azimuth"][rows]))
-        return geometry.great_circle(
+        angles: Floats = geometry.great_circle(
             a["azimuth"][rows], a["elevation"][rows], b["azimuth"][others], b["elevation"][others]
         )
+        return angles
 
     def _happened(self, i: int, j: int, degrees: float) -> dict[str, str]:
         """Return what happened to an event that both versions have, by kind, in words."""
@@ -256,9 +257,7 @@ class _Comparison:
         if was.source[row] != now.source[other]:
             happened["renumbered"] = f"source {_number(was.source[row])} to {_number(now.source[other])}"
         if "onscreen" in changed:
-            before, after = (
-                int(np.nansum(side.fields["onscreen"][at])) for side, at in ((was, rows), (now, others))
-            )
+            before, after = (int(np.nansum(side.fields["onscreen"][at])) for side, at in ((was, rows), (now, others)))
             happened["flag"] = f"on screen in {before} label frames, now in {after}"
         values = sorted(changed & {"norm", "score", "hemisphere"})
         values = ["length of x, y, z" if value == "norm" else value for value in values]
