@@ -257,8 +257,8 @@ class _Comparison:
         if was.source[row] != now.source[other]:
             happened["renumbered"] = f"source {_number(was.source[row])} to {_number(now.source[other])}"
         if "onscreen" in changed:
-            before, after = (int(np.nansum(side.fields["onscreen"][at])) for side, at in ((was, rows), (now, others)))
-            happened["flag"] = f"on screen in {before} label frames, now in {after}"
+            shown = [int(np.nansum(side.fields["onscreen"][at])) for side, at in ((was, rows), (now, others))]
+            happened["flag"] = f"on screen in {shown[0]} label frames, now in {shown[1]}"
         values = sorted(changed & {"norm", "score", "hemisphere"})
         values = ["length of x, y, z" if value == "norm" else value for value in values]
         if (was.rest[rows] != now.rest[others]).any():
