@@ -367,7 +367,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
         near = "" if detection.foreign else closest(sample)
         code, message = "SYN901", f"no known format: rows of {plural(sample.width, 'column')}"
         hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
-        hint += "; seldio new --write describes its columns in a dataset.toml" if sample.header else ""
+        hint += "; seldio new --write describes its columns in a dataset.toml" if near else ""
     else:
         code, message = "SYN903", f"this may be {' or '.join(one.format.name for one in shown)}"
         why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)
