@@ -26,9 +26,9 @@ import soundfile
 import stored
 
 import seldio
+from seldio import validate
 from seldio.catalogues.look import Recognised
 from seldio.check.labels import label_findings
-from seldio.check.validation import validate
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
