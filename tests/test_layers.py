@@ -41,7 +41,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rich": ("reports/terminal.py", "reports/bars.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
-    "jsonschema": ("scores/judge.py",),
+    "jsonschema": ("scores/judge.py", "reports/json_report.py"),
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),

@@ -139,24 +139,11 @@ def _run(step: Step, folder: Path, number: int) -> None:
     write_bytes(folder / kept, _STYLE.sub("", done.stdout).encode(), folder)
     lines = done.stdout.rstrip("\n").splitlines()
     last = lines[-1:] if step.tail else []
-    most = _fitting(lines, last, step.lines, width)
-    if most < len(lines):
+    most = step.lines - 1 - len(last)
+    if len(lines) > step.lines:
         left = f"{_RESET if colours else ''}… {len(lines) - most - len(last)} more lines in {kept}"
         lines = [*lines[:most], left, *last]
     typer.echo("".join(f"{line}\n" for line in lines))
-
-
-def _fitting(lines: list[str], last: list[str], most: int, width: int) -> int:
-    """How many of *lines* to show in *most* lines of the screen: all, or as many as leave room for *last*."""
-    heights = [_height(line, width) for line in lines]
-    if sum(heights) <= most:
-        return len(lines)
-    room = most - 1 - sum(_height(line, width) for line in last)
-    return max(number for number in range(1, len(lines)) if number == 1 or sum(heights[:number]) <= room)
-
-
-def _height(line: str, width: int) -> int:
-    return 1 + max(len(_STYLE.sub("", line)) - 1, 0) // width
 
 
 def _compare(labels: Path, back: Path) -> None:
