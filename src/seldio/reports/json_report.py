@@ -161,7 +161,7 @@ def _read_table(value: Mapping[str, Any], where: str) -> Table:
     return Table(value["name"], value["title"], columns, tuple(rows))
 
 
-def _read_cell(value: Any) -> Cell:
+def _read_cell(value: Any) -> Any:
     if isinstance(value, dict) and "value" in value:
         kind = next((kind for kind, flag in _FLAGS.items() if flag.items() <= value.items()), Interval)
         return kind(*(_read_cell(value[name]) for name in Interval._fields))
