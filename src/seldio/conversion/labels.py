@@ -29,7 +29,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, origin_of
 from seldio.schema.frames import event_table
-from seldio.text import plural, printable
+from seldio.text import as_toml, plural, printable
 from seldio.vocabularies import own, short
 
 
@@ -101,8 +101,6 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
     """Write what the dataset says of itself into the folder of its labels in another format."""
-    from seldio.conversion.new_dataset import as_toml
-
     said = own_datasets(source, lambda _: None)
     assert said is not None, "classes of its own come from nowhere else"
     (one, *_) = said.datasets
@@ -148,7 +146,7 @@ def _write(
     if not isinstance(out, str):
         if not single:
             count = len(files) or sum(len(origin_of(one.table).files) for one in converted)
-            raise UsageError(f"{printable(source)} becomes {count} files: use -o FOLDER")
+            raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
         out.write(files[0][1])
         return ("-",)
     if single and not is_folder(out):
