@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from io import BytesIO
 from itertools import zip_longest
 from typing import Any, BinaryIO, cast
@@ -15,8 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio import formats
-from seldio.catalogues import Catalogue
-from seldio.catalogues.parts import Part
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.item_inputs import in_memory, read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
@@ -35,7 +33,6 @@ from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parquet import too_large
-from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows
 from seldio.text import listed, plural, printable
@@ -64,7 +61,7 @@ def convert_items(
     checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
     with reopened(path, sink) as source:
-        reading = _only_reading(source, place, format, sink)
+        reading = only_reading(source, place, format, sink)
         if reading.format.holds != target.holds:
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
@@ -102,38 +99,13 @@ def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def _only_reading(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> ItemReading:
+def only_reading(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> ItemReading:
     """Read the only file of questions or predictions in a source."""
     readings = read_items(source, format, sink)
     if len(readings) != 1:
         count = plural(len(readings), "file")
         raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: choose one")
     return readings[0]
-
-
-def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
-    """The only file of questions or predictions in a source, in parts that follow each other."""
-    found = [part for part in Catalogue(source, format, sink).parts() if part.questions is not None]
-    files = {file.entry.path for part in found for file in part.files}
-    if len(files) > 1:  # all but one may hold nothing that can be read
-        files = {path for path, _ in _readings(found, sink)}
-    readings = (reading for path, reading in _readings(found, sink) if path in files)
-    first = next(readings, None) if len(files) == 1 else None
-    if first is None:
-        count = plural(0 if len(files) == 1 else len(files), "file")
-        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: choose one")
-    yield first
-    yield from readings
-
-
-def _readings(found: Sequence[Part], sink: Sink) -> Iterator[tuple[str, ItemReading]]:
-    """What the parts of files hold, with the path of each; what is wrong goes to *sink*, with its line in the file."""
-    lines: Counter[str] = Counter()  # in front of the next part of a file
-    for part in found:
-        for file in part.texts(sink):
-            said = cast("Sink", lambda finding, before=lines[file.path]: sink(moved(finding, before)))
-            yield from ((file.path, reading) for reading in part.readings(file, said))
-            lines[file.path] += file.data.count(b"\n") if part.span is not None else 0
 
 
 # --- what is written ------------------------------------------------------------------------------------------------

@@ -93,18 +93,6 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.read`; the line of a place is the number of its row."""
         return guarded(data, path, sink, partial(self._read, path=path, sink=sink))
 
-    def readings(self, data: bytes, path: str, sink: Sink) -> Iterator[ItemReading]:
-        """See :meth:`ItemFormat.readings`: the groups of rows of a table with the columns of one of seldio's."""
-        kept, firsts = guarded(data, path, _nothing, self._groups) or ({}, [])
-        if len(firsts) < 2:
-            yield from super().readings(data, path, sink)
-            return
-        for number, first in enumerate(firsts):
-            own = partial(self._own, kept=kept, path=path, sink=sink, groups=TableRows(number, number + 1, first, 0))
-            reading = guarded(data, path, sink, own)
-            if reading is not None:
-                yield reading
-
     def table_rows(self, stream: BinaryIO, most: int) -> list[TableRows]:
         """The row groups of a table in runs of about *most* bytes; empty for a table that is read as a whole."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from string import ascii_uppercase
 from typing import Literal
@@ -129,12 +129,6 @@ class ItemFormat(Format):
     @abstractmethod
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """The bytes of a file with *rows*; with the *origin* of a reading of this format, as that was written."""
-
-    def readings(self, data: bytes, path: str, sink: Sink) -> Iterator[ItemReading]:
-        """What :meth:`read` gives; of files that can be read so, in parts that follow each other."""
-        reading = self.read(data, path, sink)
-        if reading is not None:
-            yield reading
 
     def origin_of(
         self,
