@@ -257,15 +257,6 @@ def test_new_writes_a_file_with_which_all_is_read(yard: Path) -> None:
     assert new(yard, "--write")[0] == 2  # it is there
 
 
-def test_new_believes_what_is_said_of_columns(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("when,who,where,note\n0,owl,10,x\n100,owl,11,y\n200,owl,12,z\n")
-    said = ["--column", "when=frame:ms", "--column", "who=class_name", "--column", "where=azimuth"]
-    assert new(tmp_path, *said, "--azimuth", "counter-clockwise", "--zero", "left", "--write")[0] == 0
-    table = seldio.read(tmp_path / "a.csv")
-    assert table["frame"].to_pylist() == [0, 1, 2]
-    assert table["azimuth"].to_pylist() == [100.0, 101.0, 102.0]
-
-
 def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
     for name in ("dev-train/a.csv", "dev-test/b.csv"):
         place = tmp_path / "set" / name
