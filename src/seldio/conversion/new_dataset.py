@@ -21,6 +21,7 @@ from seldio.catalogues import Catalogue
 from seldio.clock import HOP
 from seldio.errors import UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
+from seldio.files.names import suffix_of
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import TextFile
@@ -163,7 +164,7 @@ def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
     labels = [entry for group in catalogue.of("labels") if group.format is None for entry in group.files]
     if all(group.format is None for group in catalogue.of("labels")):
         others = [entry for group in catalogue.of("list", "other") for entry in group.files]
-        labels += [entry for entry in others if entry.name.lower().endswith((".csv", ".tsv"))]
+        labels += [entry for entry in others if suffix_of(entry.name) in ("csv", "tsv")]
     for entry in sorted(labels, key=lambda entry: entry.name):
         data = entry.read()
         data = text.encode() if (text := from_utf16(data)) is not None else data
