@@ -42,7 +42,8 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     """One column of a dialect: the field it holds and its kind.
 
     In a dataset's own columns, a number is multiplied by *scale*, and *zero* is added, to get what the field holds:
-    seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in.
+    seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in. An offset in a
+    column of *durations* counts from the onset.
     """
 
     field: str
@@ -50,6 +51,7 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     scale: float = 1.0
     zero: float = 0.0
     timed: bool = False
+    durations: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -381,9 +383,11 @@ _SLACK = 1e-6
 
 def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterator[tuple[str, Any]]:
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
+    onsets = next((part.scale for part in dialect.columns if part.field == "onset"), 1.0)
     for part in dialect.columns:
         measured = part.field in UNKNOWABLE
-        if part.field not in columns or ((part.scale, part.zero, part.timed) == (1.0, 0.0, False) and not measured):
+        same = (part.scale, part.zero, part.timed, part.durations) == (1.0, 0.0, False, False)
+        if part.field not in columns or (same and not measured):
             continue
         written = to_numpy(columns[part.field]).astype(np.float64)
         values, unknown = written * part.scale, None
@@ -391,6 +395,8 @@ def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterat
             unknown = (written == ABSENT) | ((written == -1) & (part.field == "distance"))
         if part.timed:
             values = np.floor(values / float(dialect.hop) + _SLACK).astype(np.int32)
+        elif part.durations:
+            values = np.round(to_numpy(columns["onset"]) * onsets + values, 9)
         elif part.field == "azimuth":
             from seldio import geometry
 
@@ -494,7 +500,8 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
     if part.field in dialect.fills and isinstance(values, pa.Array):
         values = values.fill_null(dialect.fills[part.field])
     values = np.asarray(to_numpy(values) if isinstance(values, pa.Array) else values)
-    if dialect.own:
+    if dialect.own and part.field != "clip":
+        values = values - to_numpy(table["onset"]) if part.durations else values
         values = values * float(dialect.hop) if part.timed else values - part.zero
         values = np.round(values / part.scale, 9)
     # adding 0.0 turns -0.0 into 0.0
