@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -192,8 +192,13 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
         kept &= ~column.lost[column.which]
     causes = sum(np.bincount(column.causes + 1, minlength=2 * len(_CODES) + 1)[1:] for column in columns)
     for cause in np.flatnonzero(causes).tolist():
-        marked = [(column.causes == cause)[column.which] for column in columns]
-        rows = np.flatnonzero(np.logical_or.reduce(marked))
+        # by column, which rows have such a cell
+        marked = {
+            at: (column.causes == cause)[column.which]
+            for at, column in enumerate(columns)
+            if (column.causes == cause).any()
+        }
+        rows = np.flatnonzero(np.logical_or.reduce([*marked.values()]))
         owners = np.searchsorted(ends, rows, side="right")
         bounds = np.flatnonzero(np.diff(owners, prepend=-1, append=-1))
         for first, last in itertools.pairwise(bounds.tolist()):
@@ -365,17 +370,17 @@ class FileLook:
         cause.add(np.arange(line, line + count), count, 1)
 
     def note_cells(
-        self, columns: Sequence[_Column], marked: Sequence[Bools], rows: Ints, begin: int, number: int
+        self, columns: Sequence[_Column], marked: Mapping[int, Bools], rows: Ints, begin: int, number: int
     ) -> None:
         """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
         code, fixable = _CODES[number // 2], bool(number % 2) and self.certain
         cause = self.causes.setdefault((code, fixable), _Cause())
         for row in rows[:SINGLY].tolist():
             line = int(self.lines[row - begin])
-            bad = [(at, column.problem(row)) for at, column in enumerate(columns) if marked[at][row]]
+            bad = [(at, columns[at].problem(row)) for at, mask in marked.items() if mask[row]]
             for at, problem in bad[: SINGLY - len(cause.first)]:
                 cause.first.append(self.cell_finding(problem, at, line, fixable))
-        places = sum(int(np.count_nonzero(mask[rows])) for mask in marked)
+        places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
         cause.add(self.lines[rows - begin], places, places)
 
     def cell_finding(self, problem: cells.CellProblem, at: int, line: int, fixable: bool) -> Finding:
