@@ -567,7 +567,8 @@ class FileLook:
                 self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
         if b"#" in self.text:
             for number in range(begin, len(rows)):
-                if not quoted[number] and self.line(number).lstrip().startswith("#"):
+        fitting: Bools = rows & ~quoted
+        return fitting
                     quoted[number] = self.comment(number, rows[number])
         ragged = ~rows & ~quoted & (self.widths > 0)
         for number in np.flatnonzero(ragged[begin:]).tolist():
