@@ -502,7 +502,7 @@ def asked_about(yard: Path, tmp_path: Path, target: str) -> list[str]:
     for name in ("train/a.csv", "other/b.csv"):
         (yard / name).write_text(HEAD + "\n".join(lines) + "\n")
     (yard / "dataset.toml").write_text(ABOUT + RUSSIAN, "utf-8")
-    seldio.convert(yard, tmp_path / "questions.json", target, language="ru")
+    seldio.convert(yard, tmp_path / "questions.json", target, fill={"language": "ru"})
     items = seldio.read(tmp_path / "questions.json").to_pylist()
     return [" ".join([item["question"], *(item["options"] or ())]) for item in items]
 

@@ -37,7 +37,7 @@ from seldio.schema.qa import (
     table_of,
     table_of_columns,
 )
-from seldio.text import clipped, plural
+from seldio.text import clipped, json_text, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
@@ -521,7 +521,8 @@ class _Reader:
                 self.report("SYN211", f"{_path(pointer)} is missing", record, pointer, None)
             return
         if flaw.kind == "unknown":
-            hint = f"its keys are {', '.join(self.format.keys)}; put others in extra"
+            key = json_text(str(pointer[-1]))
+            hint = f'its keys are {", ".join(self.format.keys)}; put others in extra: "extra": {{{key}: …}}'
             self.report("SYN212", f"{_path(pointer)} is not a key of this format", record, pointer, hint)
             return
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
