@@ -567,13 +567,13 @@ class FileLook:
                 self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
         if b"#" in self.text:
             for number in range(begin, len(rows)):
-        fitting: Bools = rows & ~quoted
-        return fitting
+                if not quoted[number] and self.line(number).lstrip().startswith("#"):
                     quoted[number] = self.comment(number, rows[number])
         ragged = ~rows & ~quoted & (self.widths > 0)
         for number in np.flatnonzero(ragged[begin:]).tolist():
             self.ragged(number + begin)
-        return rows & ~quoted
+        fitting: Bools = rows & ~quoted
+        return fitting
 
     def quoted(self, begin: int) -> Bools:
         """Report quotes that do not close on their line; return the lines up to where they do."""
