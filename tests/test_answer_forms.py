@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio import formats, validate
-from seldio.answers.matching import exact_match, string_match
 from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
@@ -72,12 +71,6 @@ def test_an_answer_in_the_other_form_is_an_error(format: ItemFormat, tmp_path: P
     assert ("write B: " if format.answers == "letter" else 'write "cat": ') in (finding.hint or "")
 
 
-def test_what_the_message_says_of_scorers_is_true() -> None:
-    """A right reply to a right answer in the other form scores 0; to one in its own form, 1."""
-    assert [exact_match("B", "cat"), exact_match("B", "B")] == [False, True]
-    assert [string_match("cat", "B", CHOICES), string_match("cat", "cat", CHOICES)] == [False, True]
-
-
 @pytest.mark.parametrize(
     ("source", "target"), some(itertools.product([*TEXTS, *LETTERS], repeat=2), 3), ids=lambda format: format.name
 )
@@ -103,12 +96,6 @@ def answers(format: ItemFormat, path: Path) -> list[str | None]:
     reading = format.read(path.read_bytes(), str(path), raise_errors)
     assert reading is not None
     return [row.answer for row in reading.rows if isinstance(row, Item)]
-
-
-def test_letters_become_texts_where_nothing_says_what_they_are_of(tmp_path: Path) -> None:
-    path = written(formats.get("ruenvaqa", ItemFormat), tmp_path, item("B"))
-    seldio.convert(path, tmp_path / "so.jsonl", "so-bench", allow_loss="all")
-    assert answers(formats.get("so-bench", ItemFormat), tmp_path / "so.jsonl") == ["cat"]
 
 
 @pytest.mark.parametrize(
@@ -271,26 +258,6 @@ def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
     assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text
 
 
-@pytest.mark.parametrize("id", ["0", "007", "q1", "-1"])
-def test_an_id_that_is_text_is_no_number_in_spatialsoundqa(tmp_path: Path, id: str) -> None:
-    path = written(formats.get("items", ItemFormat), tmp_path, item("dog", id=id, options=None))
-    seldio.convert(path, tmp_path / "out.json", "spatialsoundqa")
-    assert [id] == [each["question_id"] for each in json.loads((tmp_path / "out.json").read_text())]
-
-
-def test_spatialsoundqa_is_written_from_items_without_a_type(tmp_path: Path) -> None:
-    path = written(formats.get("items", ItemFormat), tmp_path, item("dog", task=None, options=None))
-
-    def read(path: Path) -> Any:
-        return json.loads(path.read_text())[0]["question_type"]
-
-    seldio.convert(path, tmp_path / "out.json", "spatialsoundqa")
-    assert "" == read(tmp_path / "out.json")
-    assert set() == {finding.code for finding in validate(tmp_path / "out.json").findings} - {"QAI309"}
-    seldio.convert(path, tmp_path / "filled.json", "spatialsoundqa", fill={"task": "detection"})
-    assert "detection" == read(tmp_path / "filled.json")
-
-
 def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:
     for name, hint in (("mmau", 'write "cat"'), ("ruenvaqa", "write B")):
         path = written(formats.get(name, ItemFormat), tmp_path, item("В"))
@@ -305,16 +272,3 @@ def test_options_that_look_alike_are_told_apart(tmp_path: Path) -> None:
 
 
 # --- rules about the whole of a file, in parts ----------------------------------------------------------------------
-
-
-def test_a_file_in_parts_has_the_same_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Questions asked twice, and one answer that is missing, however the lines are cut."""
-    mmar = formats.get("mmar", ItemFormat)
-    rows = [item("cat", id=str(n), audio=[f"{n % 40}.wav"], question=f"Which? {n // 80}") for n in range(160)]
-    path = written(mmar, tmp_path, *rows, item("", id="last", audio=["last.wav"])).rename(tmp_path / "q.jsonl")
-    whole = [str(finding) for finding in validate(path).findings]
-    monkeypatch.setattr("seldio.catalogues.LINES", 1 << 10)
-    monkeypatch.setattr("seldio.catalogues.CHUNK", 1 << 9)
-    assert whole == [str(finding) for finding in validate(path).findings]
-    counts = validate(path).by_rule()
-    assert (80, 1) == (counts["QAI123"], counts["QAI122"])

@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -108,14 +107,6 @@ def test_in_the_way_of_what_is_converted(
     elif way != "a link to nothing":  # the folder that is named may be a link, and is not empty
         block(out, way, outside)
         refused(out, "convert", tree, "--to", to, "-o", out)
-
-
-def test_in_the_way_of_recordings_and_of_the_demo(tree: Path, outside: Path, tmp_path: Path) -> None:
-    place = tmp_path / f"out/foa_dev/dev-train-tau/{CLIP}.wav"
-    block(place, "a link to a file", outside)
-    refused(place, "convert", tree, "--to", "foa", "--audio", "-o", tmp_path / "out")
-    block(tmp_path / "demo/starss23", "a link to a folder", outside)
-    refused(tmp_path / "demo/starss23", "demo", tmp_path / "demo", "--no-media", "--no-run")
 
 
 # --- 2: … of an export -----------------------------------------------------------------------------------
@@ -350,15 +341,6 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
 
 
 # --- 9: archives that unpack to more than they may ---------------------------------------------------------------
-
-
-def test_limits_on_archives(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", bytes(64 << 20))
-    tar(tmp_path / "packed.tar.gz", ("a.csv", bytes(64 << 20), {}), mode="w:gz")
-    for name in ("packed.zip", "packed.tar.gz"):
-        code, said = seldio("validate", tmp_path / name)
-        assert (1, True) == (code, "SAF105" in said), said
 
 
 # --- 10: shards that hold names of their own ---------------------------------------------------------------------

@@ -8,16 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import soundfile
 from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.cli.completion import complete_profiles, complete_rules, complete_targets
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
 
@@ -80,25 +77,6 @@ def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
         seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss="sauce")
 
 
-def test_a_data_frame_is_written(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1])
-    table = seldio.read(labels, format="starss23")
-    frame = table.to_pandas()
-    for data in (frame, frame.set_index(frame.index + 7), table.cast(wider(table.schema))):
-        seldio.write(data, tmp_path / "a.csv", "starss23")
-        assert ROWS == (tmp_path / "a.csv").read_text()
-    hand = pd.DataFrame({"clip": "a", "frame": [0, 1], "class_id": [1, 2], "source": 0, "azimuth": [10.0, -20],
-                         "elevation": 0, "distance": [1.5, 2]})  # fmt: skip
-    seldio.write(hand, tmp_path / "a.csv", "starss23")
-    assert "0,1,0,10,0,150\n1,2,0,-20,0,200\n" == (tmp_path / "a.csv").read_text()
-
-
-def wider(schema: pa.Schema) -> pa.Schema:
-    """Types as other programs have them."""
-    wide = {"int32": pa.int64(), "double": pa.float64()}
-    return pa.schema([(field.name, wide.get(str(field.type), pa.string())) for field in schema])
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -118,42 +96,6 @@ def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None
     assert not (tmp_path / "a.csv").exists()
 
 
-def tree(place: Path) -> Path:
-    """A part of STARSS23 in two rooms, with FOA recordings alone."""
-    for room in (22, 23):
-        for kind in ("metadata_dev", "foa_dev"):
-            (place / kind / "dev-train-sony").mkdir(parents=True, exist_ok=True)
-        (place / f"metadata_dev/dev-train-sony/fold3_room{room}_mix001.csv").write_text(ROWS)
-        sound = np.zeros((96_000, 4), np.float32)
-        soundfile.write(place / f"foa_dev/dev-train-sony/fold3_room{room}_mix001.wav", sound, 24_000)
-    return place
-
-
-def test_rooms_are_numbers_however_they_are_written(tmp_path: Path) -> None:
-    dataset = seldio.open(tree(tmp_path))
-    for room in (22, "22", "022", ["22"], [22, "99"]):
-        assert ["fold3_room22_mix001"] == dataset.select(room=room).clips["clip"].to_pylist()  # type: ignore[arg-type]
-    with pytest.raises(seldio.UsageError, match="room room22: the column room of the clip table has numbers"):
-        dataset.select(room="room22")
-
-
-def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
-    media = seldio.open(tree(tmp_path)).media["fold3_room22_mix001"]
-    assert (4, 100) == media.foa.read(0, 100).shape
-    for name in ("mic", "stereo", "video"):
-        with pytest.raises(seldio.UsageError, match=f"fold3_room22_mix001 has no {name}; it has foa"):
-            getattr(media, name)
-    assert media.recording("mic") is None
-
-
-def test_questions_are_read_as_a_table_of_their_own(tmp_path: Path) -> None:
-    item = '{"id": "a", "audio": ["a.wav"], "question": "What?", "answer": "A dog.", "task": "detect_source"}\n'
-    (tmp_path / "items.jsonl").write_text(item)
-    assert ["What?"] == seldio.read(tmp_path / "items.jsonl")["question"].to_pylist()
-    with pytest.raises(seldio.InvalidData):
-        seldio.read(tmp_path / "items.jsonl", format="starss23")
-
-
 # --- the shell --------------------------------------------------------------------------------------------------------
 
 
@@ -170,27 +112,6 @@ def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: list[str]) -> None
     os.close(writer)
     assert 141 == done.returncode
     assert "" == done.stderr
-
-
-def test_names_that_are_nearly_right(tmp_path: Path) -> None:
-    for command, near in (
-        (("formats", "so-benchh"), "did you mean so-bench?"),
-        (("formats", "Starss32"), "did you mean starss23?"),
-        (("convert", folder(tmp_path / "in", [1]), "--to", "starrs23"), "did you mean starss23?"),
-        (("rule", "LAB1O3"), "did you mean lab103?"),
-        (("rule", "radianss"), "did you mean radians?"),
-    ):
-        done = run(*command)
-        assert 2 == done.exit_code
-        assert near in done.stderr
-
-
-def test_completion_offers_names() -> None:
-    assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
-    assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
-    assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
-    assert "LAB301" in {name for name, _ in complete_rules("lab3")}
-    assert "radians" in {name for name, _ in complete_rules("radi")}
 
 
 @pytest.mark.slow

@@ -53,39 +53,6 @@ def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
         seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
 
 
-def test_other_inputs_of_inspect(tmp_path: Path) -> None:
-    """A text instead of messages, a system message, unknown keys: all come back."""
-    rows = [
-        {"id": "1", "input": "Who speaks?", "target": "A", "choices": ["x", "y"]},
-        {"id": "2", "input": [{"role": "system", "content": "Listen."}, {"role": "user", "content": "Who?"}],
-         "target": "B", "metadata": {"task": "t", "mine": 1}, "sandbox": "docker"},
-    ]  # fmt: skip
-    path = items(tmp_path, *rows)
-    table = seldio.read(path)
-    assert table.column("question").to_pylist() == ["Who speaks?", "Who?"]
-    seldio.convert(path, tmp_path / "p.parquet", "parquet")
-    seldio.convert(tmp_path / "p.parquet", tmp_path / "back.jsonl", "inspect")
-    assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
-
-
-def test_bad_records_have_their_place(tmp_path: Path) -> None:
-    path = items(tmp_path, {"id": "1", "input": [{"role": "user", "content": "?"}], "target": ["A", "B"]},
-                 {"id": "2", "target": "A"})  # fmt: skip
-    found = seldio.validate(path, format="inspect").findings
-    assert {(one.code, one.line) for one in found if one.severity.value == "error"} == {
-        ("SYN212", 1), ("SYN211", 2), ("QAI111", 2)
-    }  # fmt: skip
-    assert "target is an array, but must be text" in found[0].message
-
-
-def test_stored_texts_of_a_log(tmp_path: Path) -> None:
-    """inspect keeps long texts once, under their hash."""
-    sample = {"id": 7, "epoch": 1, "output": {"completion": "attachment://ab"}, "attachments": {"ab": "A long answer"}}
-    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": [sample]}))
-    table = seldio.read(tmp_path / "log.json")
-    assert (table["id"][0].as_py(), table["prediction"][0].as_py()) == ("7", "A long answer")
-
-
 # --- logs of inspect as archives --------------------------------------------------------------------------------------
 
 

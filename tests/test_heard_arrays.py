@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -132,21 +130,3 @@ def test_a_folder_with_the_files_of_another_array_is_refused(tree: Path, tmp_pat
     assert len(seldio.windows(tree, audio="mic")) == len(seldio.windows(tree, audio="any")) == 2
     with pytest.raises(SeldioError, match="sounds like a microphone array"):
         seldio.convert(tree, tmp_path / "so.jsonl", "so-bench", audio=True)
-
-
-def test_right_folders_are_used_as_before(tree: Path, tmp_path: Path) -> None:
-    for to in ("mic", "foa"):
-        assert run("convert", tree, "--to", to, "-o", tmp_path / to)[0] == 0
-        assert len(seldio.windows(tree, audio=to)) == 2
-
-
-def test_info_and_view_say_what_is_heard(tree: Path) -> None:
-    right, wrong = tree / "mic_dev" / TRAIN, tree / "foa_dev" / TRAIN
-    assert "array       sounds like MIC\n" in run("info", right)[1]
-    shutil.copy(right, wrong)
-    assert "array       sounds like MIC, but its name says FOA" in run("info", wrong)[1]
-    assert {"named": "foa", "heard": "mic"} == json.loads(run("info", wrong, "--json")[1])["media"][0]["array"]
-
-    labels = tree / "metadata_dev" / TRAIN.replace(".wav", ".csv")
-    page = seldio.view(labels, io.BytesIO())
-    assert any("among the FOA recordings and sounds like MIC: mixed as MIC" in note for note in page.media)

@@ -22,7 +22,7 @@ from seldio.errors import DataError, InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import energy_maps, profiles
-from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
+from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, tied
 from seldio.scores.imaging.resampled import RankedMaps
 from seldio.scores.imaging.score_maps import MapsCounted
 
@@ -140,14 +140,6 @@ def test_many_pairs_are_compared_as_each_is_by_the_program(
         assert same(None if official != official else official, float(r))
 
 
-def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:
-    around = np.array([[358, 88, 1], [2, 88, 1], [358, 94, 1], [2, 94, 1]], np.float32)
-    (part,) = energy_maps.polygons(energy_maps.Outline(around, (4,)))
-    assert part.x.min() > 99
-    drawn = energy_maps.draw([part])
-    assert np.argwhere(drawn)[:, 1].tolist() == [0, 0] or set(np.argwhere(drawn)[:, 1].tolist()) == {0}
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.integers(1, 9))
 def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], references: int) -> None:
     scores = np.array([score / 4 for score, _ in rows])
@@ -158,15 +150,6 @@ def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], r
     order = np.argsort(-scores, kind="stable")
     assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
     assert (count == 0) <= (low == high)
-
-
-def test_clips_add_up() -> None:
-    clips = imaging_set(8) + imaging_set(9)
-    both = counted(clips)
-    parts = counted(clips[:1]) + counted(clips[1:])
-    one, other = both.detections(13), parts.detections(13)
-    a, b = (scored(found, (0.25, 0.5), undetected=True).averages["micro"] for found in (one, other))
-    assert np.array_equal(a.aps, b.aps)
 
 
 # --- files -------------------------------------------------------------------------------------------
@@ -201,26 +184,6 @@ def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
     assert "prediction-names" not in names(report)
 
 
-def test_every_version_scores_files(tmp_path: Path) -> None:
-    predictions, labels = written(tmp_path, imaging_set(2))
-    for profile in profiles.PROFILES:
-        report = seldio.score(predictions, labels, profile=profile.name)
-        assert ("old-version" in names(report)) == (profile.name != "dcase2026")
-
-
-@pytest.mark.parametrize(
-    "profile",
-    [  # one of them; processes take long to start
-        pytest.param(one.name, marks=[pytest.mark.slow] * (one.name != "dcase2026")) for one in profiles.PROFILES
-    ],
-)
-def test_every_version_scores_files_with_any_number_of_workers(profile: str, tmp_path: Path) -> None:
-    predictions, labels = written(tmp_path, imaging_set(2))
-    report = seldio.score(predictions, labels, profile=profile)
-    with seldio.running(workers=2):
-        assert seldio.score(predictions, labels, profile=profile).to_json() == report.to_json()
-
-
 def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_said(tmp_path: Path) -> None:
     predictions, labels = written(tmp_path, imaging_set(1), "_inference")
     with pytest.raises(DataError, match=r"all 2 files of predictions are called X_inference\.json"):
@@ -248,14 +211,6 @@ def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
             seldio.score(*sides)
     with pytest.raises(UsageError, match="threshold= does not apply here"):
         seldio.score(predictions, labels, threshold={"angle": 5})
-
-
-def test_missing_clips_are_refused(tmp_path: Path) -> None:
-    predictions, labels = written(tmp_path, imaging_set(2) + imaging_set(4))
-    next(iter(sorted(predictions.iterdir()))).unlink()
-    with pytest.raises(DataError, match="1 clip of the reference without prediction"):
-        seldio.score(predictions, labels)
-    assert "missing-clips" in names(seldio.score(predictions, labels, allow_missing=True))
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
@@ -348,46 +303,3 @@ def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
 
 
 # --- what is shown -----------------------------------------------------------------------------------
-
-
-def test_info_counts_maps(tmp_path: Path) -> None:
-    predictions, labels = written(
-        tmp_path, [({"annotations": [label(0, 1)]}, {"annotations": [detection(0, 1, 0.5)] * 2})]
-    )
-    (group,) = seldio.info(predictions)["groups"]
-    assert group["maps"] == {
-        "rows": 2, "polygons": 2, "points": 8, "most_points": 4, "peak": {"lowest": 1.0, "mean": 1.0, "highest": 1.0},
-    }  # fmt: skip
-    text = "maps        1, with 4.0 points in 1.0 polygons on average, at most 4 points; peaks 1 to 1, mean 1"
-    assert text in str(seldio.info(labels))
-
-
-@given(st.integers(0, 99), st.integers(5, 60))
-def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
-    """Also where it goes over the edge of the panorama."""
-    from seldio.viewer.maps import packed
-
-    x = column * 3.6
-    square = [[x, 80.0, 1.0], [(x + wide) % 360, 80.0, 0.9], [x, 100.0, 0.8], [(x + wide) % 360, 100.0, 1.0]]
-    rows = table({"annotations": [label(0, 1) | {"segmentation": [square]}, label(1, 1) | {"segmentation": []}]})
-    first, empty = packed(rows) or [None, None]
-    assert empty is None
-    assert first is not None
-    left, top, width, levels = first
-    drawn = energy_maps.draw(energy_maps.polygons(Annotations(rows).shape(0)))
-    wanted, found = np.rint(drawn * 15), np.zeros((50, 100))
-    for number, level in enumerate(levels):
-        found[top + number // width, (left + number % width) % 100] = int(level, 16)
-    assert np.array_equal(wanted, found)
-
-
-def test_maps_have_a_page_and_a_picture(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    clips = [({"annotations": [label(0, 1), label(1, 1, 350.0)]}, {"annotations": [detection(0, 1, 0.5)]})]
-    predictions, labels = written(tmp_path, clips)
-    file = next(labels.rglob("*.json"))
-    picture = seldio.plot(file, tmp_path / "clip.svg", predictions=next(predictions.rglob("*.json")))
-    assert Path(picture.path).stat().st_size > 10_000
-    page = seldio.view(file, out=tmp_path / "page.html", no_media=True)
-    assert page is not None
-    assert (tmp_path / "page.html").stat().st_size > 10_000

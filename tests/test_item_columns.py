@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +10,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seldio import catalogues, formats
-from seldio.conversion.items import convert_items
 from seldio.findings import Finding
-from seldio.formats import ItemFormat, item_parquet, json_records
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS, MMAR, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS
 from seldio.schema.flaws import row_of
@@ -71,26 +67,3 @@ def test_a_key_that_stands_twice_is_found_among_thousands() -> None:
     assert reading is not None
     assert len(reading.rows) == 3000
     assert [(one.code, one.line) for one in found] == [("SYN202", 1235)]
-
-
-@pytest.mark.parametrize("name", ["items", "items-parquet", "so-bench"])
-def test_any_cut_is_converted_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    record = {"qa_id": "q", "audio_path": "a.wav", "task_name": "count_sources", "question": "?", "answer": "2"}
-    some = [record | {"qa_id": f"q{number}", "answer_meta": {"active_count": 2}} for number in range(400)]
-    lines = [json.dumps(each if number % 7 else dict(reversed(each.items()))) for number, each in enumerate(some)]
-    source, target = tmp_path / "qa.jsonl", formats.get(name, ItemFormat)
-    source.write_text("\n".join(lines), "utf-8")
-    whole = tmp_path / f"whole{target.suffix}"
-    convert_items(source, whole, target)
-    monkeypatch.setattr(catalogues, "LINES", 0)
-    monkeypatch.setattr(catalogues, "CHUNK", 5000)
-    monkeypatch.setattr(json_records, "_RUN_BYTES", 900)
-    monkeypatch.setattr(item_parquet, "GROUP", 64 if name != "items-parquet" else item_parquet.GROUP)
-    cut = tmp_path / f"cut{target.suffix}"
-    convert_items(source, cut, target)
-    assert cut.read_bytes() == whole.read_bytes()
-
-    table, back = tmp_path / "x.parquet", tmp_path / "back.jsonl"
-    convert_items(source, table, formats.get("items-parquet", ItemFormat))
-    convert_items(table, back, SO_BENCH)
-    assert back.read_bytes() == source.read_bytes()

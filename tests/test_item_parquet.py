@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
-from seldio.errors import DataError, LossError, UsageError
+from seldio.errors import LossError, UsageError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import ITEM_FORMATS, format_of_file
 from seldio.formats.items import ItemFormat, ItemReading, Row
@@ -32,7 +30,6 @@ from seldio.synth.tree import write_demo
 from tests.test_qa_json import items, predictions
 
 ITEMS, PREDICTIONS = formats.get("items-parquet", ItemFormat), formats.get("predictions-parquet", ItemFormat)
-TABLES = (ITEMS, PREDICTIONS)
 RUN = CliRunner()
 SO: dict[str, Any] = {
     "qa_id": "q1", "split": "test", "audio_id": "a", "audio_path": "a.wav", "task_name": "detect_time",
@@ -95,36 +92,6 @@ def test_real_files_come_back(shared: Path, tmp_path: Path, name: str) -> None:
     assert row.rows == text.rows
 
 
-def _turned(records: list[dict[str, Any]]) -> str:
-    """The keys of every second record in another order."""
-    turned = [dict(reversed(each.items())) if n % 2 else each for n, each in enumerate(records)]
-    return json.dumps(turned, indent=1)
-
-
-def test_what_a_footer_has_no_room_for_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.formats.item_parquet.FOOTER_BYTES", 1000)
-    source, table = tmp_path / "x.json", tmp_path / "x.parquet"
-    source.write_text(_turned([MC | {"id": f"m{n}"} for n in range(200)]), "utf-8")
-    done = RUN.invoke(app, ["convert", str(source), "--to", "parquet", "-o", str(table)])
-    assert 0 == done.exit_code, done.output
-    assert re.search(r"the orders of keys in this file take 0\.0 MB, more than a Parquet footer", done.output)
-    assert len(pq.read_schema(table).metadata[b"seldio.items"]) < 1000
-    assert json.loads(source.read_bytes()) == json.loads(convert(table, tmp_path / "back.json", "mmau").read_bytes())
-
-
-def test_what_cannot_be_read_again_is_not_blamed_on_every_field(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("seldio.formats.parquet.MAX_ROWS", 10)
-    source, table = tmp_path / "x.json", tmp_path / "x.parquet"
-    source.write_text(json.dumps([MC | {"id": f"m{n}"} for n in range(20)]), "utf-8")
-    done = RUN.invoke(app, ["convert", str(source), "--to", "parquet", "-o", str(table)])
-    assert 1 == done.exit_code, done.output
-    assert "cannot hold these 20 rows: the result could not be read back (20 rows, more than 10)" in done.output
-    assert "cannot carry" not in done.output
-    assert not table.exists()
-
-
 @given(st.lists(items, max_size=4), st.lists(predictions, max_size=4))
 def test_rows_come_back(questions: list[Item], outputs: list[Prediction]) -> None:
     for format, rows in ((ITEMS, questions), (PREDICTIONS, outputs)):
@@ -172,25 +139,6 @@ def test_parquet_means_what_the_source_holds(tmp_path: Path) -> None:
     assert format_of_file((tmp_path / "stdin").read_bytes(), "-") is ITEMS
 
 
-def test_many_files_are_labels_and_parquet_names_either(tmp_path: Path) -> None:
-    write_demo(tmp_path)
-    folder, table = tmp_path / "starss23", tmp_path / "x.parquet"
-    (folder / "a-qa.jsonl").write_text(json.dumps(SO) + "\n", "utf-8")
-    table.write_bytes(ITEMS.write([Item(id="1", question="?")]))
-
-    assert "clip" in pq.read_schema(convert(folder, tmp_path / "labels.parquet", "parquet")).names
-    convert_any(table, tmp_path / "x.jsonl", "items", "parquet", [], {}, QuestionOptions())
-    assert {"id": "1", "audio": [], "question": "?"} == json.loads((tmp_path / "x.jsonl").read_text("utf-8"))
-
-
-def test_findings_name_the_row() -> None:
-    rows = [Item(id="1", question="?"), Item(id="2", question="?", options=["a", "a"], answer="c")]
-    reading = clean(ITEMS.write(rows))
-
-    assert (reading.place(1, "answer", None).line, reading.place(1, "answer", None).value) == (2, "c")
-    assert reading.place(0, None, None).value == reading.place(0, "answer", None).value == ""
-
-
 # --- tables of other makers ------------------------------------------------------------------------
 
 
@@ -225,25 +173,6 @@ def test_recordings_inside_a_table_are_a_loss_with_a_name(tmp_path: Path) -> Non
     assert [record["inputs"]["audio"] for record in done["data"]] == ["samples/1.wav"] * 2
     assert [record["meta"]["id"] for record in done["data"]] == [1, 2]
     assert convert(other, tmp_path / "y.json", "ruenvaqa").exists()
-
-
-def test_findings_in_tables_of_others_name_the_row() -> None:
-    bad = [SO, SO | {"qa_id": None}, SO | {"qa_id": "q3", "answer_meta": {"time_span": [float("nan")]}}]
-    reading, found = look(packed(bad))
-
-    assert [(finding.path, finding.line, finding.column) for finding in found] == [
-        ("x.parquet", 2, 1),
-        ("x.parquet", 3, 1),
-    ]
-    assert reading is None or len(reading.rows) == 1
-
-
-def test_values_that_json_lacks() -> None:
-    table = pa.table({"qa_id": pa.array([b"q1"], pa.binary()), "audio_path": ["a"], "task_name": ["t"], "question": ["?"],
-                      "answer": ["x"], "answer_format": ["text"], "price": [Decimal("1.10")]})  # fmt: skip
-    row = clean(packed(table)).rows[0]
-
-    assert (row.id, row.extra) == ("q1", {"answer_format": "text", "price": "1.10"})
 
 
 # --- what is no table of questions -----------------------------------------------------------------
@@ -312,12 +241,6 @@ GOOD = ITEMS.write(
     [Item(id=str(n), question="?", extra={"a": n}) for n in range(3)], {"format": "so-bench", "origin": {}}
 )
 FOREIGN = packed([SO, SO | {"qa_id": "q2"}])
-
-
-def test_what_cannot_be_written() -> None:
-    for rows in ([Prediction(id="1")], [Item.model_construct(id="\ud800")]):
-        with pytest.raises(DataError):
-            ITEMS.write(rows)
 
 
 # --- every pair of formats -------------------------------------------------------------------------

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 import seldio
-from seldio import catalogues, formats, validate
+from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
-from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
-from seldio.tasks.specs import COUNTS, PUBLISHED
 
 RUN = CliRunner()
 CASES = Path(__file__).parent / "cases" / "rules"
@@ -55,103 +51,6 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "starss23"
 
 
-@pytest.mark.slow
-def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
-    """QAI107"""
-    meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}
-    about = {"answer": "1 left", "canonical_answer": "1", "answer_meta": meta | {"active_count": 1}}
-    classes = {task: spec.question_class for task, spec in PUBLISHED.items()}
-    words = {"classify_motion": "moving", "relative_left_right": "left", "spatial_temporal": "dog from left"}
-    words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
-    whole = [
-        question(
-            0,
-            task_name=task,
-            question_class=classes[task],
-            **about | ({"canonical_answer": words[task]} if task in words else {}),
-        )
-        for task, count in COUNTS.items()
-        for _ in range(count)
-    ]
-    records = [record | {"qa_id": f"qa_{number:020x}"} for number, record in enumerate(whole)]
-    right = validate(lines(tmp_path / "right.jsonl", *records))
-    wrong = validate(lines(tmp_path / "wrong.jsonl", *records[:-3]))
-
-    assert {"QAI123": 1, "QAI309": 1} == right.by_rule()  # no recordings
-    assert {"QAI107": 1, "QAI123": 1, "QAI309": 1} == wrong.by_rule()
-    assert "count_sources: 31 instead of 34" in "".join(one.message for one in wrong.findings)
-    half = validate(lines(tmp_path / "half.jsonl", *records[:5_000]))
-    assert (half.by_rule()["QAI129"], "QAI107" in half.by_rule()) == (1, False)
-    assert not {"QAI107", "QAI129"} & {*validate(lines(tmp_path / "few.jsonl", *records[:100])).by_rule()}
-
-
-def russian(number: int, source: str) -> dict[str, Any]:
-    """A record of ruEnvAQA."""
-    record = json.loads((CASES / "QAI126" / "good.json").read_text("utf-8"))["data"][source == "MUSIC-AVQA"]
-    inputs = record["inputs"] | {"audio": f"samples/audio{number:03}.wav"}
-    return record | {"inputs": inputs, "meta": record["meta"] | {"id": number}}
-
-
-@pytest.mark.parametrize(
-    ("music", "clotho", "says"),
-    [
-        (298, 298, ""),
-        (300, 306, ""),
-        (400, 196, "67% are MUSIC-AVQA instead of 50%"),
-        (290, 290, "580 questions, but ruEnvAQA has 596 or 606"),
-        (200, 200, "400 of the 596 questions of ruEnvAQA"),
-        (40, 2, ""),
-    ],
-)
-def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str, tmp_path: Path) -> None:
-    """QAI107, QAI129"""
-    sources = ["MUSIC-AVQA"] * music + ["CLOTHO-AQA"] * clotho
-    records = [russian(number, source) for number, source in enumerate(sources, 1)]
-    path = tmp_path / "test.json"
-    path.write_text(json.dumps({"access": "public", "data": records}, ensure_ascii=False), "utf-8")
-
-    found = [
-        one.message for one in validate(path).findings if one.code in ("QAI107", "QAI113", "QAI126", "QAI127", "QAI129")
-    ]
-
-    assert len(found) == bool(says)
-    assert not says or says in found[0]
-
-
-@pytest.mark.parametrize(
-    ("left_out", "code", "says"),
-    [
-        ([], None, ""),
-        (range(70, 81), "QAI107", "69 of the 80 questions of JASCO: 70 to 80 missing"),
-        (range(11, 81), "QAI129", "10 of the 80 questions of JASCO: 11 to 80 missing"),
-        ([3, 40, 41, 42], "QAI129", "76 of the 80 questions of JASCO: 3, 40 to 42 missing"),
-    ],
-)
-def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says: str, tmp_path: Path) -> None:
-    """QAI107, QAI129"""
-    cells = "Waves,Let's go.,They swim.,They build.,They are at the beach.,beach"
-    rows = [
-        f"{number},{cells.replace('Waves', f'Waves {number}')}\n" for number in range(1, 81) if number not in left_out
-    ]
-    path = tmp_path / "v0.csv"
-    path.write_text(",".join(JASCO.columns) + "\n" + "".join(rows), "utf-8")
-
-    found = [one for one in validate(path).findings if one.code != "QAI309"]
-
-    assert [(one.code, one.message) for one in found] == ([(code, says)] if code else [])
-
-
-def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "qa.jsonl"
-
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7"])
-
-    assert 0 == done.exit_code, done.output
-    records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert len({record["qa_id"] for record in records}) == len(records) > 50
-    assert {"QAI309": 1} == validate(out).by_rule()  # no recordings
-
-
 def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1))
     refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
@@ -159,15 +58,6 @@ def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     assert 1 == refused.exit_code
     assert "answer_meta" in refused.stderr
     assert not (tmp_path / "x.json").exists()
-
-
-def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1, source_refs="none of them"))
-    lost = "answer_meta"
-    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost])
-
-    assert 1 == refused.exit_code
-    assert "extra" in refused.stderr
 
 
 def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
@@ -214,25 +104,6 @@ def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, 
     found = formats.format_of_file(out.read_bytes(), out.name)
     assert found is formats.get(to, ItemFormat)
     assert codes == validate(out).by_rule()
-
-
-def test_what_needs_no_mark_gets_none(tmp_path: Path) -> None:
-    record = question(1)
-    del record["answer_meta"]
-    convert_items(lines(tmp_path / "qa.jsonl", record), tmp_path / "items", formats.get("items", ItemFormat))
-    convert_items(tmp_path / "items", tmp_path / "back", formats.get("so-bench", ItemFormat))
-
-    assert record == json.loads((tmp_path / "back").read_text("utf-8"))
-
-
-def test_an_end_before_the_start_is_told_once(tmp_path: Path) -> None:
-    wrong = validate(lines(tmp_path / "qa.jsonl", question(1, start=8.0, end=4.0)))
-    late = validate(lines(tmp_path / "qa2.jsonl", question(1, start=8.0, end=9.0)))
-
-    assert {"QAI105": 1, "QAI309": 1} == wrong.by_rule()
-    first = next(finding for finding in wrong.findings if finding.code == "QAI105")
-    assert ("4.0", "the end, 4 s, is before the start, 8 s") == (first.value, first.message)
-    assert ["time_span ends at 2.5 s, but the clip at 1 s"] == [f.message for f in late.findings if f.code == "QAI105"]
 
 
 GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})
@@ -296,13 +167,6 @@ def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     assert record["Speech"] == "a castle"
 
 
-def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
-    head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
-    (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,Same.,In a castle.,Same.,x\n")
-    with pytest.raises(UsageError, match="1 row has no options"):
-        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["all"])
-
-
 # --- letters and texts ---------------------------------------------------------------------------------
 
 ANIMALS = ["dog", "cat", "cow", "horse", "goat", "sheep"]
@@ -349,53 +213,6 @@ def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
     made, said = converted(source, "ruenvaqa", "r.json")
     assert not made.exists()
     assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
-
-
-@pytest.mark.parametrize(
-    ("answer", "options", "why"),
-    [
-        ("cow", ["dog", "cow", "cow", "cat"], "1 answer is option B or C (1)"),
-        ("sheep", ["dog", "cow"], "1 answer is none of the options (1)"),
-        ("B", ["dog", "cow"], "1 answer is none of the options (1)"),  # MMAR's answers are texts
-    ],
-)
-def test_an_answer_that_is_not_one_option_is_no_letter(
-    tmp_path: Path, answer: str, options: list[str], why: str
-) -> None:
-    made, said = converted(lines(tmp_path / "q.jsonl", choice(1, answer, options)), "ruenvaqa", "r.json")
-    assert not made.exists()
-    assert why in said
-
-
-def test_an_answer_that_is_a_text_and_a_letter_is_the_text(tmp_path: Path) -> None:
-    """The answers of items are texts, as those of MMAR are, on the way from one to the other as well."""
-    item = {"id": "1", "audio": ["a.wav"], "question": "Which?", "options": ["B", "A"], "answer": "A"}
-    made, _ = converted(lines(tmp_path / "q.jsonl", item), "ruenvaqa", "r.json")
-    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"
-    back, _ = converted(made, "items", "q2.jsonl")
-    assert json.loads(back.read_text())["answer"] == "A"
-    made, _ = converted(lines(tmp_path / "m.jsonl", choice(1, "A", ["B", "A"])), "ruenvaqa", "r.json")
-    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
-
-
-def test_many_questions_that_are_asked_twice_are_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogues, "LINES", 0)
-    monkeypatch.setattr(catalogues, "CHUNK", 5000)
-    asked = [question(number, question=f"{number % 150}?") for number in range(600)]
-    [twice] = [one for one in validate(lines(tmp_path / "qa.jsonl", *asked)).findings if one.code == "QAI123"]
-    assert (450, 151, ((151, 600),)) == (twice.count, twice.line, twice.ranges)
-    assert "those of qa_00000000000000000000, in line 1" in twice.message
-
-
-@pytest.mark.parametrize(
-    ("keys", "proposed"),
-    [(("uuid", "said", "output"), "--fields id=uuid,prediction=output"),
-     (("uuid", "question", "answer"), "--format fields:id=uuid,question=question,answer=answer")],
-)  # fmt: skip
-def test_keys_of_ones_own_are_proposed(tmp_path: Path, keys: tuple[str, ...], proposed: str) -> None:
-    path = lines(tmp_path / "own.jsonl", *({key: f"{key} {number}" for key in keys} for number in range(9)))
-    assert proposed in str(validate(path).findings[0].hint)
-    assert proposed in RUN.invoke(app, ["info", str(path)]).output.replace("\n", " ")
 
 
 # --- what is JSON, and none of ours --------------------------------------------------------------------
@@ -492,32 +309,11 @@ def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> Non
     assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
 
 
-def test_what_a_target_refuses_of_single_questions_is_left_out(tmp_path: Path) -> None:
-    source = lines(
-        tmp_path / "q.jsonl", choice(1, "dog", ANIMALS), choice(2, "dog", ANIMALS) | {"audio_path": "a.flac"}
-    )
-    done = seldio.convert(source, tmp_path / "out", "inspect", allow_loss="all", drop_unfit=True)
-    assert ["2"] == [id for id, _ in done.dropped]
-
-
 def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
     source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
     with pytest.raises(UsageError, match="no row fits"):
         seldio.convert(source, tmp_path / "r.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
     assert not (tmp_path / "r.json").exists()
-
-
-@pytest.mark.parametrize("options", [{"drop_unfit": True}, {"fill": {"task": "x"}}])
-def test_a_template_has_nothing_to_fill_in_or_leave_out(tmp_path: Path, options: dict[str, Any]) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
-    with pytest.raises(UsageError, match="template"):
-        seldio.convert(source, tmp_path / "p.jsonl", "predictions", **options)
-
-
-def test_only_questions_are_left_out(labels: Path, tmp_path: Path) -> None:
-    for to in ("so-bench", "starss22", "parquet"):
-        with pytest.raises(UsageError, match="the source has to hold some"):
-            seldio.convert(labels, tmp_path / "out", to, drop_unfit=True)
 
 
 @pytest.mark.parametrize(("source", "target"), [("so-bench", "so-dataset-qa"), ("so-dataset-qa", "so-bench")])

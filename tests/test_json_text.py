@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Severity, raise_errors
+from seldio.findings import Finding, Severity
 from seldio.formats.json_text import MAX_DEPTH, JsonDocument, dumps, parse, parse_lines
 from seldio.text import printable
 
@@ -117,12 +117,6 @@ def test_findings_of_documents(case: tuple[bytes | str, list[tuple[Any, ...]]]) 
     assert [printable(finding.message) for finding in found] == [finding.message for finding in found]
 
 
-def test_hints_name_the_repair() -> None:
-    hints = [read(text)[1][0].hint or "" for text in ("[1,]", "{'a': 1}", "[True]", '["a\tb"]', "[007]", '["C:\\d"]')]
-    wanted = ["remove it", "json.dumps", "json.dumps", "\\t", "zero", "\\\\"]
-    assert [hint for hint, words in zip(hints, wanted, strict=True) if words not in hint] == []
-
-
 def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
     document, [finding] = read('{"a": 1,\n "b": 2,\n "a": 3}')
     assert str(finding) == 'x.json:3:2: SYN202 the key "a" appears twice in its object, first in line 1, column 2'
@@ -133,16 +127,6 @@ def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
         7,
         "3",
     )
-
-
-def test_loading_raises_at_the_first_error() -> None:
-    with pytest.raises(InvalidData) as caught:
-        parse(b'{"a": NaN, "a": 1}', "x.json", raise_errors)
-    assert caught.value.finding.code == "SYN203"
-    documents = parse_lines(b'{"a": 1}\n{"a": }\n', "x.jsonl", raise_errors)
-    assert next(documents).value == {"a": 1}
-    with pytest.raises(InvalidData):
-        next(documents)
 
 
 # --- JSON Lines ---------------------------------------------------------------------------------------
@@ -205,24 +189,6 @@ def test_every_truncation_of_three_records_is_found() -> None:
 
 
 # --- places -------------------------------------------------------------------------------------------
-
-
-def spot(document: JsonDocument | None, *pointer: str | int) -> tuple[int, int, int, str, str]:
-    assert document is not None
-    return tuple(document.locate(pointer))
-
-
-@pytest.mark.parametrize("pointer", [("b",), (0,), ("a", 2), ("a", "0"), ("a", 0, 0), ("a", 0, "x")])
-def test_pointers_that_lead_nowhere_lead_to_what_is_around(pointer: Pointer) -> None:
-    document, _ = read('{"a": [1, 2]}')
-    assert spot(document, *pointer) in [spot(document, *pointer[:length]) for length in range(len(pointer))]
-
-
-def test_findings_at_places() -> None:
-    [_, document], _ = read_lines('{"id": 1}\n{"id": 2, "azimuth": 181}\n')
-    finding = document.finding("SYN212", "odd", ("azimuth",), hint="wrap it", severity=Severity.WARNING)
-    assert Finding("SYN212", Severity.WARNING, "odd", "x.jsonl", 2, 22, 25, "181", "wrap it") == finding
-    assert finding.excerpt == '{"id": 2, "azimuth": 181}'
 
 
 # --- properties ---------------------------------------------------------------------------------------
@@ -320,11 +286,6 @@ def fits(value: Any, depth: int = 0) -> bool:
 
 
 # --- writing ------------------------------------------------------------------------------------------
-
-
-def test_dumps() -> None:
-    assert dumps({"где": ["é", 1, 0.5, None], "a": True}) == '{"где": ["é", 1, 0.5, null], "a": true}'
-    assert dumps({"b": 1, "a": [2, 3]}, separators=(",", ":")) == '{"b":1,"a":[2,3]}'
 
 
 @pytest.mark.parametrize(

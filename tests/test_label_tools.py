@@ -16,12 +16,10 @@ from hypothesis import strategies as st
 from test_cli import seldio as command
 
 import seldio
-from seldio.catalogues.look import named_like_labels
-from seldio.findings import Finding, raise_errors
+from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
 from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
 from seldio.rules import CATALOGUE
-from seldio.schema.event_rows import Event, from_events, to_events
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases"
@@ -147,13 +145,6 @@ def test_examples_are_recognised(tool: ToolFormat, tmp_path: Path) -> None:
     assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
 
 
-def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
-    result = [{"from_name": "c", "to_name": "audio", "type": "choices", "value": {"choices": ["dog"]}}]
-    path = tmp_path / "tasks.json"
-    path.write_text(json.dumps([{"id": 1, "data": {"audio": "a.wav"}, "annotations": [{"result": result}]}]), "utf-8")
-    assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
-
-
 def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
     names = {tool.name for tool in TOOLS}
     for folder in (CASES / "formats", CASES / "formats-items", CASES / "rules", CASES / "answers"):
@@ -166,19 +157,6 @@ def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
             if path.is_file() and not own:
                 data = path.read_bytes()
                 assert [tool.name for tool in TOOLS if tool.likes(data, path.name) >= 0.5] == [], path
-
-
-def test_other_text_files_are_left_alone(tmp_path: Path) -> None:
-    class Named:
-        def __init__(self, name: str, data: bytes) -> None:
-            self.name, self.data = name, data
-
-        def head(self, count: int) -> bytes:
-            return self.data[:count]
-
-    for text in (b"Read me first.\n", b"0.5 1.5 dog\n", b"a\tb\tc\n", b"", b"1,2,3\t4\n", b"12\t0.5\n"):
-        assert not named_like_labels(Named("README.txt", text))  # type: ignore[arg-type]
-    assert named_like_labels(Named("a.txt", b"0.5\t1.5\tdog\n"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -201,16 +179,6 @@ def _rounded(table: pa.Table) -> pa.Table:
     for field in ("onset", "offset"):
         table = table.set_column(table.column_names.index(field), field, pa.array(np.round(table[field].to_numpy(), 3)))
     return table
-
-
-def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
-    rows = [
-        Event(clip="a", frame=frame, class_id=12, source=0, azimuth=30, elevation=0, distance=2) for frame in range(5)
-    ]
-    seldio.write(from_events(rows), tmp_path / "a.txt", "audacity")
-    assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
-    seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
-    assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
 
 
 # --- single tools --------------------------------------------------------------------------------------
@@ -269,48 +237,6 @@ def test_namespaces_of_jams() -> None:
     assert (found, table["class_id"].to_pylist(), table["score"].to_pylist()) == ([], [12, 11], [None, 0.5])
     table, found, _ = read(get("jams"), jams(namespace="beat", data=[]))
     assert [finding.code for finding in found] == ["SYN213"]
-
-
-@pytest.mark.slow  # jams imports much
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what jams imports
-def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
-    jams = pytest.importorskip("jams")
-    ours = tmp_path / "ours.jams"
-    seldio.convert(example(get("audacity")), ours, "jams")
-    loaded = jams.load(str(ours), validate=True, strict=True)
-    (annotation,) = loaded.annotations
-    events = list(to_events(seldio.read(ours)))
-    first = annotation.data[0]
-    assert (first.time, round(first.time + first.duration, 9), first.value) == (0.5, 1.7, "Knock")
-    assert len(annotation.data) == len(events)
-    made = jams.JAMS(file_metadata={"duration": 4.0, "title": "x"})
-    added = jams.Annotation(namespace="tag_open", time=0, duration=4.0)
-    added.append(time=0.5, duration=1.2, value="Knock az=30 el=0", confidence=1.0)
-    made.annotations.append(added)
-    made.save(str(tmp_path / "theirs.jams"))
-    table = seldio.read(tmp_path / "theirs.jams")
-    assert table.select(["onset", "offset", "class_id", "azimuth"]).to_pylist() == [
-        {"onset": 0.5, "offset": 1.7, "class_id": 12, "azimuth": 30.0}
-    ]
-
-
-def test_sources_are_counted(tmp_path: Path) -> None:
-    text = "0.0\t1.0\tKnock source=1\n0.5\t1.0\tKnock\n0.2\t1.0\tKnock\n0.0\t1.0\tBell\n"
-    (tmp_path / "k.txt").write_text(text)
-    seldio.convert(
-        tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": "count", "azimuth": 10, "elevation": 0}
-    )
-    table = seldio.read(tmp_path / "k.csv")
-    assert {(row["class_id"], row["source"]) for row in table.to_pylist()} == {(12, 1), (12, 2), (12, 3), (11, 0)}
-    with pytest.raises(seldio.UsageError, match="only events"):
-        seldio.convert(
-            CASES / "formats/dcase2023-submission/mix001.csv", tmp_path / "x.csv", "starss22", fill={"source": "count"}
-        )
-
-
-def test_reading_by_name_raises_with_the_place(tmp_path: Path) -> None:
-    with pytest.raises(seldio.InvalidData, match="1:9: SYN502 azimuth is up"):
-        get("audacity").read([TextFile("a.txt", "a.txt", "a", b"0.0\t1.0\taz=up\n")], raise_errors)
 
 
 def test_a_raven_row_without_a_recording_is_named(tmp_path: Path) -> None:

@@ -15,18 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from seldio import formats, validate
 from seldio.errors import SeldioError
 from seldio.findings import Finding, Severity
 from seldio.formats import ITEM_FORMATS
 from seldio.formats.items import ItemFormat, Row
-from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import ITEMS
-from seldio.formats.ruenvaqa import RUENVAQA, template
+from seldio.formats.ruenvaqa import template
 from seldio.schema.qa import Item, Prediction
 
 SO: dict[str, Any] = {
@@ -207,13 +202,6 @@ def test_oddity(name: str, tmp_path: Path) -> None:
 # --- what breaks other readers ---------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def naughty(shared: Path) -> list[str]:
-    """The Big List of Naughty Strings."""
-    strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
-    return [text for text in strings if text]
-
-
 def filled(format: ItemFormat, text: str, number: int) -> Row:
     """A row with *text* in whatever the format carries as text."""
     values: dict[str, Any] = {
@@ -229,80 +217,6 @@ def filled(format: ItemFormat, text: str, number: int) -> Row:
         values |= {"question": "", "audio": [f"dataset/v0/{number}.wav"]}
     model = Item if format.holds == "items" else Prediction
     return model.model_validate({name: value for name, value in values.items() if name in format.carries})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", ITEM_FORMATS, ids=lambda format: format.name)
-def test_naughty_strings_pass_through_every_pair(format: ItemFormat, naughty: list[str]) -> None:
-    given = [filled(format, text, number) for number, text in enumerate(naughty)]
-    first = through(format, given)
-    for row, before in zip(first, given, strict=True):
-        kept = before.model_dump()
-        now = row.model_dump()
-        now["extra"] = {key: value for key, value in (now["extra"] or {}).items() if key in (kept["extra"] or {})}
-        now["question"] = kept["question"] if format.name == "jasco" else now.get("question")
-        assert {name: now[name] for name in format.carries} == {name: kept[name] for name in format.carries}
-    eights = [" ".join(naughty[start : start + 8]) for start in range(0, len(naughty), 8)]
-    first = through(format, [filled(format, text, number) for number, text in enumerate(eights)])
-    for other in ITEM_FORMATS:
-        both = [name for name in format.carries if name in other.carries and name != "extra"]
-        if other.holds != format.holds or (other.name == "jasco" and format.name != "jasco"):
-            continue  # JASCO implies its question and path
-        plain = [
-            row.model_copy(update={name: None for name in type(row).model_fields if name not in both}) for row in first
-        ]
-        plain = [row.model_copy(update={"audio": row.audio or [], "extra": None}) for row in plain]
-        if format.name == "jasco-predictions" or other.name == "ruenvaqa":
-            both = [name for name in both if name != "language"]
-        for row, before in zip(through(other, plain), plain, strict=True):
-            assert [getattr(row, name) for name in both] == [getattr(before, name) for name in both], other.name
-
-
-def through(format: ItemFormat, rows: list[Row]) -> list[Row]:
-    """Rows after they were written and read; written again, they are the same bytes."""
-    data = format.write(rows)
-    found: list[Finding] = []
-    reading = format.read(data, f"x{format.suffix}", found.append)
-    assert reading is not None
-    assert format.write(reading.rows, reading.origin) == data
-    assert len(reading.rows) == len(rows), found[:3]
-    return list(reading.rows)
-
-
-@pytest.mark.slow
-def test_json_test_suite_through_every_reader(shared: Path) -> None:
-    """No exception, and what is read without a finding comes back byte for byte, through Parquet too.
-
-    As whole files for the readers that ``test_qa_json`` does not try, and as a value inside a record.
-    """
-    others = [format for format in ITEM_FORMATS if not isinstance(format, JsonItems)]
-    read = 0
-    for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
-        data = path.read_bytes()
-        for format in others:
-            assert 0 <= format.likes(data, "x.json") <= 1
-            comes_back(format, data)
-        inside = data.replace(b"\n", b" ").replace(b"\r", b" ").strip()
-        read += comes_back(ITEMS, b'{"id": "1", "question": "?", "extra": {"x": ' + inside + b"}}\n")
-        read += comes_back(
-            RUENVAQA, b'{"data": [%s]}' % line(RU | {"x": 0}).strip().encode().replace(b'"x": 0', b'"x": ' + inside)
-        )
-    assert read > 150
-
-
-def comes_back(format: ItemFormat, data: bytes) -> bool:
-    """Whether a file is read without a finding; then it is written as it was, and so it is by way of a table."""
-    found: list[Finding] = []
-    reading = format.read(data, "x.json" if format is RUENVAQA else "x.jsonl", found.append)
-    if reading is None or found or not reading.rows:
-        return False
-    assert values(format.write(reading.rows, reading.origin)) == values(data) or format is RUENVAQA
-    table = formats.get(f"{format.holds}-parquet", ItemFormat)
-    again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
-    assert again is not None
-    assert again.rows == reading.rows
-    assert format.write(again.rows, format.origin_of(again, found.append)) == format.write(reading.rows, reading.origin)
-    return True
 
 
 # --- broken variants -------------------------------------------------------------------------------
@@ -381,18 +295,6 @@ CASES = [(name, variant) for name in GOOD for variant in variants(name)]
 def errors(path: Path, text: str, name: str) -> list[str]:
     path.write_bytes(text.encode())
     return [finding.code for finding in validate(path, format=name).findings if finding.severity is Severity.ERROR]
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(150))
-@given(st.sampled_from(CASES), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6))
-def test_no_broken_variant_is_clean(tmp_path_factory: pytest.TempPathFactory, case: tuple[str, str], salt: str) -> None:
-    name, variant = case
-    good, pack = GOOD[name]
-    path = tmp_path_factory.getbasetemp() / f"variant{formats.get(name, ItemFormat).suffix}"
-
-    assert errors(path, pack(salted(good, salt)), name) == []
-    assert errors(path, variants(name)[variant](salt), name)
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)

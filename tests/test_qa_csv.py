@@ -12,17 +12,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seldio.errors import DataError, InvalidData, LossError
-from seldio.findings import Finding, raise_errors
+from seldio.errors import LossError
+from seldio.findings import Finding
 from seldio.formats.base import TextLines
 from seldio.formats.csv_text import BOM, CsvLayout, rows, written
 from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, KEYWORDS, QUESTION, expand
-from seldio.media.audio import probe
 from seldio.schema.qa import Item, Prediction
 
 HEADER = ",".join(JASCO.columns)
-PREDICTIONS = ",".join(JASCO_PREDICTIONS.columns)
 CSV_CHARACTERS = st.text(st.sampled_from('ab,"\r\n é\u2028'), max_size=30)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 AWKWARD = (
@@ -105,14 +103,6 @@ def test_expanding_the_questions_makes_the_template(jasco: Path) -> None:
     assert {""} == {row.extra["n_frames"] for row in expand(items)}  # type: ignore[index, arg-type]
 
 
-def test_the_recordings_have_the_frames_of_the_template(jasco: Path) -> None:
-    for row in clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes()).rows:
-        path = jasco / "audio" / f"{row.id}.wav"
-        if path.exists():
-            with path.open("rb") as stream:
-                assert str(probe(stream).frames) == row.extra["n_frames"]  # type: ignore[index]
-
-
 def test_places_in_the_real_file(jasco: Path) -> None:
     data = (jasco / "v0.csv").read_bytes()
     reading = clean(JASCO, data)
@@ -128,26 +118,6 @@ def test_places_in_the_real_file(jasco: Path) -> None:
             == reading.place(number, "question", None).value
             == reading.place(number, None, None).value
         )
-
-
-def test_the_place_of_a_keyword() -> None:
-    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,",movie ,TV ""show"""\n2,a,b,c,d,e,one\n')
-    found = [reading.place(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
-    assert [(2, 15, 20), (2, 22, 33), (2, 14, 33), (3, 13, 16)] == [(at.line, at.column, at.end_column) for at in found]
-
-
-def test_a_judged_file_keeps_the_judge(jasco: Path) -> None:
-    reading = clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes())
-    judged = [
-        row.model_copy(update={"extra": {**(row.extra or {}), "llama3_extract": "Rating: 2\n\nOrientation: Both"}})
-        for row in reading.rows
-    ]
-    data = JASCO_PREDICTIONS.write(judged, reading.origin)
-    assert data.startswith((PREDICTIONS + ",llama3_extract\n").encode())
-    again = clean(JASCO_PREDICTIONS, data)
-    assert judged == again.rows
-    assert data == JASCO_PREDICTIONS.write(again.rows, again.origin)
-    assert 2 + 3 * 639 == again.locate(639, "llama3_extract", None).line
 
 
 # --- texts ---------------------------------------------------------------------------------------------
@@ -194,29 +164,6 @@ def test_no_output_and_an_empty_output_stay_apart() -> None:
     assert pair == clean(JASCO_PREDICTIONS, data).rows
 
 
-@pytest.mark.parametrize(
-    ("cell", "words"),
-    [
-        ("", None),
-        ("a", ["a"]),
-        ("a,b", ["a", "b"]),
-        (" a , b ", ["a", "b"]),
-        ("a,,b,", ["a", "b"]),
-        ("movie, TV show", ["movie", "TV show"]),
-    ],
-)
-def test_keywords(cell: str, words: list[str] | None) -> None:
-    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,"{cell}"\n')
-    row = reading.rows[0]
-    assert isinstance(row, Item)
-    assert words == (row.answer_meta.keywords if row.answer_meta else None)
-    assert reading.rows == clean(JASCO, JASCO.write(reading.rows, reading.origin)).rows
-    changed = row.model_copy(
-        update={"answer_meta": Item.model_validate({"id": "1", "answer_meta": {"keywords": ["x", "y"]}}).answer_meta}
-    )
-    assert JASCO.write([changed]).endswith(b'"x,y"\n')
-
-
 # --- what cannot be written ----------------------------------------------------------------------------
 
 
@@ -242,30 +189,6 @@ def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
     assert [field] == list(JASCO.losses([row]))
     with pytest.raises(LossError, match=field):
         JASCO.write([row])
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"id": None}, "id"),
-        ({"audio": ["a", "b"]}, "audio"),
-        ({"extra": {"prompt": "x"}}, "extra"),
-        ({"prediction": "\0"}, "prediction"),
-    ],
-)
-def test_losses_of_a_prediction(change: dict[str, object], field: str) -> None:
-    assert [field] == list(JASCO_PREDICTIONS.losses([Prediction.model_validate({"id": "1", **change})]))
-
-
-def test_a_bare_item_is_written() -> None:
-    row = Item.model_validate({"id": "7", "answer": "yes"})
-    assert f"{HEADER}\n7,,,,,yes,\n".encode() == JASCO.write([row])
-    assert f"{PREDICTIONS}\n".encode() == JASCO_PREDICTIONS.write([])
-
-
-def test_rows_of_the_other_kind_are_refused() -> None:
-    with pytest.raises(DataError, match="jasco holds items; row 1 is Prediction"):
-        JASCO.write([prediction()])
 
 
 # --- findings ------------------------------------------------------------------------------------------
@@ -302,29 +225,11 @@ def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int,
     assert sorted(expected) == sorted(at(finding) for finding in found)
 
 
-def test_the_offending_text_is_where_the_finding_says() -> None:
-    _, found = read(JASCO, f'{HEADER}\n1,"ж\nя"ю,3,4,5,6,7\n')
-    assert [("SYN122", 3, 2, 'я"ю,3,4,5,6,7')] == [(*at(finding), finding.excerpt) for finding in found]
-
-
 def test_good_rows_beside_bad_ones_are_read() -> None:
     reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
     assert reading is not None
     assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
     assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
-
-
-@pytest.mark.parametrize(
-    ("data", "code"), [(b"\xff\xfea\0", "SYN102"), (b"a\0b", "SYN104"), (b"audio_id,\xe9", "SYN101")]
-)
-def test_bytes_that_are_no_text(data: bytes, code: str) -> None:
-    reading, found = read(JASCO, data)
-    assert (None, [code]) == (reading, [finding.code for finding in found])
-
-
-def test_loading_raises_at_the_first_error() -> None:
-    with pytest.raises(InvalidData, match=r"x\.csv:2:1: SYN121"):
-        JASCO.read(f"{HEADER}\n1\n".encode(), "x.csv", raise_errors)
 
 
 @given(

@@ -180,17 +180,6 @@ def test_what_cannot_be_counted(events, reason):
     assert not any(item.question.startswith("Сколько раз") for item in items)
 
 
-def test_times_are_counted():
-    table = make(*((4, 20 * n, 20 * n + 5) for n in range(7)))
-    many = [item for seed in range(8) for item in ask(table, CAPTIONING, seed=seed)[0] if "паузы" in item.question]
-    assert {item.canonical_answer for item in many} == {"7", "7 раз"}
-    assert len({tuple(sorted(item.options)) for item in many}) > 3
-    bare = list(stream(table, seed=1, skipped=Counter(), margins=Margins(seconds=0)))
-    assert any(item.question.startswith("Сколько раз") for item in bare)
-    assert not any("паузы" in item.question for item in bare)
-    assert wording.pauses(Margins(seconds=2.0)) == " (паузы короче 2 с не в счёт)"
-
-
 def test_kinds():
     assert ask(make((4, 0, 50)), COUNTING)[0][0].canonical_answer == "один"
     assert ask(make((4, 0, 50), (2, 0, 9)), COUNTING)[0][0].canonical_answer == "несколько"
@@ -216,19 +205,6 @@ def test_classes_without_a_russian_name():
     assert skipped[SINGLE, "too few classes are surely absent"] == 1
 
 
-def test_own_names_tell_only_of_the_classes_that_occur():
-    table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("piano", 400, 430))
-    skipped = Counter()
-    items = list(stream(table, seed=1, skipped=skipped, tasks=[SINGLE, CAPTIONING]))
-    denied = [item.question for item in items if item.canonical_answer == "нет"]
-    assert len(denied) == 3
-    assert all(re.search("смех|хлопки в ладоши|пианино", question) for question in denied)
-    assert skipped[CAPTIONING, "too few classes are surely absent"] == 3
-    table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("Knock", 400, 430))
-    options = {o for i in stream(table, seed=1, skipped=Counter(), tasks=[CAPTIONING]) for o in i.options}
-    assert len(options & {forms[1] for forms in oracle.FORMS}) > 3
-
-
 def test_refused_tasks():
     for task in REFUSED:
         with pytest.raises(UsageError, match=re.escape(task)):
@@ -241,46 +217,6 @@ def test_refused_tasks():
 # --- Russian -----------------------------------------------------------------------------------------
 
 NOUNS = nouns().all
-IRREGULAR = {
-    "речь": ("речи", "речь", "речью"),
-    "кашель": ("кашля", "кашель", "кашлем"),
-    "лай": ("лая", "лай", "лаем"),
-    "плач": ("плача", "плач", "плачем"),
-    "пианино": ("пианино", "пианино", "пианино"),
-}
-ENDINGS = (
-    ("ая", ("ой", "ую", "ой")),
-    ("ые", ("ых", "ые", "ыми")),
-    ("ый", ("ого", "ый", "ым")),
-    ("кий", ("кого", "кий", "ким")),
-    ("ской", ("ского", "ской", "ским")),
-    ("ок", ("ка", "ок", "ком")),
-    ("ка", ("ки", "ку", "кой")),
-    ("ие", ("ия", "ие", "ием")),
-    ("и", ("ов", "и", "ами")),
-    ("", ("а", "", "ом")),
-)
-
-
-def declined(word):
-    """Genitive, accusative and instrumental by the rules of school."""
-    if word in IRREGULAR:
-        return IRREGULAR[word]
-    ending, new = next(pair for pair in ENDINGS if word.endswith(pair[0]))
-    return tuple(word.removesuffix(ending) + end for end in new)
-
-
-@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
-def test_forms_follow_the_rules(noun):
-    words = noun.name.split()
-    head = 2 if re.search(r"(ая|ые|ый|кий|ской)$", words[0]) else 1
-    forms = [declined(word) for word in words[:head]]
-    gen, acc, ins = (" ".join([form[case] for form in forms] + words[head:]) for case in range(3))
-    with_ = "со" if re.match(r"[сзшж][бвгджзйклмнпрстфхцчшщ]", ins) else "с"
-    assert (noun.x["x_gen"], noun.x["x_acc"], noun.x["x_with"]) == (gen, acc, f"{with_} {ins}")
-    last = words[head - 1]
-    gender = "f" if last in ("речь", "музыка") else "pl" if last.endswith("и") else "n" if last[-1] in "ое" else "m"
-    assert noun.gender == gender
 
 
 def test_the_table_of_the_oracle():
@@ -345,27 +281,3 @@ def test_files_are_clean_and_come_back(synthetic, hub):
     for before, after in zip(items, reading.rows, strict=True):
         for field in RUENVAQA.carries:
             assert getattr(before, field) == getattr(after, field), field
-
-
-def test_one_record_to_the_letter():
-    table = with_origin(make((4, 0, 50)), Origin("starss23", "starss"))
-    item = next(stream(table, seed=1, skipped=Counter(), tasks=[SINGLE]))
-    record = RUENVAQA.read(RUENVAQA.write([item]), "x", raise_errors).rows[0]
-    assert (item.dataset, item.language, item.split, item.audio) == ("starss23", "ru", "test", ["a.wav"])
-    assert int(item.id) < 2**53
-    assert record.extra == {
-        "meta": {
-            "categories": {"knowledge": "common"}, "audio_id": item.extra["meta"]["audio_id"],
-        }
-    }  # fmt: skip
-    assert (record.start, record.end) == (0.0, 5.0)
-
-
-def test_balance(synthetic):
-    _, items = synthetic
-    counts = Counter(
-        item.task
-        for item in select(items, 7, balance=True, proportions={name: task.weight for name, task in TASKS.items()})
-    )
-    assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
-    assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=3)

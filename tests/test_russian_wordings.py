@@ -12,9 +12,6 @@ from oracle_russian import BY_FORM, FORMS, NAME, VERBS
 
 from seldio.tasks.english import worded
 from seldio.tasks.nouns import russian_name
-from seldio.tasks.wordings import wordings_in
-
-RU = wordings_in("ru")
 
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",
@@ -136,23 +133,3 @@ def test_nouns_stand_in_the_right_case_and_verbs_agree(x: str) -> None:
             heard = re.findall(r"\b(?:слышен|слышна|слышно|слышны)\b(?! (?:\d|один))", text)
             if subject and task not in ("compare_elevation", "compare_distance"):
                 assert set(heard) <= {VERBS["слышать"][subject[0]]}, sentence
-
-
-@pytest.mark.parametrize(
-    ("number", "unit", "written"),
-    [
-        (1, "degrees", "1 градус"), (-1, "degrees", "-1 градус"), (21, "degrees", "21 градус"), (2, "degrees", "2 градуса"),
-        (-104, "degrees", "-104 градуса"), (11, "degrees", "11 градусов"), (112, "degrees", "112 градусов"),
-        (14, "degrees", "14 градусов"), (0, "degrees", "0 градусов"), (180, "degrees", "180 градусов"),
-        (-36.6, "degrees", "-36,6 градуса"), (0.5, "metres", "0,5 метра"), (1, "metres", "1 метр"), (5, "metres", "5 метров"),
-    ],
-)  # fmt: skip
-def test_numbers_with_their_units(number: float, unit: str, written: str) -> None:
-    assert RU.counted(number, unit) == written  # type: ignore[arg-type]
-
-
-def test_the_cells_in_words() -> None:
-    assert [RU.directions[cell].name for cell in (0, 1, 10, 20, 24, 25)] == [
-        "спереди", "спереди слева", "слева сверху", "сзади снизу", "прямо сверху", "прямо снизу",
-    ]  # fmt: skip
-    assert [each.short for each in RU.directions] == [each.short for each in wordings_in("en").directions]

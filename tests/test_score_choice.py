@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio.errors import UnknownFormat, UsageError
-from seldio.formats import LABEL_FORMATS, TextFile
+from seldio.formats import TextFile
 from seldio.formats.base import Role
-from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
+from seldio.formats.detect import Wanted, choose_layout, detect
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.schema.events import ClipFile, Origin, with_origin
 from seldio.schema.frames import event_table
@@ -109,35 +109,7 @@ def test_a_wish_is_among_what_is_possible(
         assert wanted.apart(choice.detection.format) < wanted.apart(found.format)
 
 
-def test_what_is_offered_where_nothing_decides() -> None:
-    found = detect([TextFile("a.csv", "a.csv", "a", AXES.encode())])
-    assert found.format is None
-    labels = [one.format for one in offered(found, Wanted(("label",), ()))]
-    assert labels
-    assert {format.role for format in labels} == {"label"}
-    outputs = [one.format.name for one in offered(found, Wanted(("output", "submission"), ()))]
-    assert outputs[0] == "dcase2020-output"
-    assert {"starss23", "spatialscaper"} <= set(outputs)
-    assert offered(found, None) == found.candidates
-
-
-def test_years_of_layouts() -> None:
-    found = {format.name: years(format) for format in LABEL_FORMATS}
-    assert found["dcase2023-submission"] == (2022, 2023)
-    assert found["spatialscaper"] == ()  # of no challenge
-    assert all(2019 <= year <= 2030 for each in found.values() for year in each)
-
-
 # --- what is said ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
-def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
-    report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
-    assert notice(report, "misread") is None
-    assert report.overall["F"] == 0
-    full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
-    assert notice(full, "misread") is not None
 
 
 def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
@@ -158,13 +130,6 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
 
 
 # --- accumulators --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025", "dcase2021"])
-def test_nothing_counted_is_no_score(profile: str) -> None:
-    live = SeldAccumulator(profile)
-    assert all(value != value for value in live.compute().values())
-    assert [value != value for value in live.score().values().overall[0].tolist()].count(False) == 0
 
 
 def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:
