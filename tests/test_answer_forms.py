@@ -182,9 +182,6 @@ def test_real_answers_have_the_form_of_their_format(shared: Path) -> None:
         assert not FORMS & {finding.code for finding in validate(shared / "data" / name).findings}
 
 
-# --- repairs ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
 def test_a_repair_writes_the_form_and_nothing_else(format: ItemFormat, tmp_path: Path) -> None:
     own, other = (["cat", "dog"], ["B", "dog"]) if format.answers == "text" else (["B", "A"], ["cat", "A"])
@@ -218,8 +215,6 @@ def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
     seldio.validate(path, format="mmar", unsafe_fixes=True)
     assert path.read_bytes() == before
 
-
-# --- a numeral as text stays text -----------------------------------------------------------------------
 
 NUMERALS = st.sampled_from(["3", "-3", "0", "007", "3.0", "1e5", "NaN", "true", "null", "1,000", "٣", " 3"])
 FIELDS = ("question", "task", "answer", "canonical_answer", "instruction", "split", "dataset")
@@ -269,6 +264,3 @@ def test_options_that_look_alike_are_told_apart(tmp_path: Path) -> None:
     [finding] = [each for each in validate(path, format="mmar").findings if each.code == "QAI103"]
     expected = 'option "кoт" looks like option A, but has a Latin Small Letter O for a Cyrillic Small Letter O'
     assert expected == finding.message
-
-
-# --- rules about the whole of a file, in parts ----------------------------------------------------------------------

@@ -1,9 +1,4 @@
-"""What free answers say, phrasing by phrasing: written from their meaning, not from what the reader makes of them.
-
-A row of ``cases/answers/phrasings.jsonl`` and, in Russian, of ``russian.jsonl`` is what is asked about, an answer, and what it says: a number, an interval,
-a letter, 1 for the right name or relation and 0 for a wrong one; null where it is not sure, so that a judge has to
-say, and ``"nothing"`` where it surely does not say what was asked for.
-"""
+"""What free answers say, phrasing by phrasing; null where a judge has to say, "nothing" where it surely does not."""
 
 from __future__ import annotations
 

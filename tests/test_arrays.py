@@ -19,9 +19,6 @@ RATE = 24_000
 azimuths = st.floats(-180, 180)
 
 
-# --- responses -------------------------------------------------------------------------------------
-
-
 def test_golden_responses(official: Kept) -> None:
     golden = json.loads((official / "steering.json").read_text())
     assert len(golden["foa"]) == 12
@@ -55,9 +52,6 @@ def test_diffuse_field_is_the_mean_over_all_directions() -> None:
 def test_requests_that_make_no_sense(arguments: Any, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
         arrays.response(*arguments)
-
-
-# --- rendering -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate", [16_000, 24_000, 44_100, 48_000])

@@ -67,9 +67,6 @@ def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
     return target.write(found.items)
 
 
-# --- the same bytes ------------------------------------------------------------------------------------
-
-
 @pytest.mark.usefixtures("small_shards")
 @pytest.mark.parametrize(
     ("to", "options"),
@@ -115,17 +112,11 @@ def test_targets_that_cannot_carry_what_is_asked(labels: Path, to: str) -> None:
         converted(labels, to)
 
 
-# --- shards ----------------------------------------------------------------------------------------------
-
-
 def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
                                             enumerate([10] * 30 + [200] * 3)))  # fmt: skip
     with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
         convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
-
-
-# --- what is chosen --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -148,9 +139,6 @@ def test_a_total_is_kept_in_proportion(available: dict[str, int], total: int, mo
     for task in free:  # what is not used up is in proportion, to one item
         for scale, step in scales:
             assert abs(found[task] / SO_BENCH[task] - scale) <= 1 / SO_BENCH[task] + step + 1e-9
-
-
-# --- the command -----------------------------------------------------------------------------------------
 
 
 def test_margins_are_options_and_documented(labels: Path) -> None:
@@ -223,9 +211,6 @@ def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
     assert 0 == RUN.invoke(app, [*command, f"{tmp_path}/all/", "--fill", "split=validation"]).exit_code
     told = (tmp_path / "all/validation.jsonl").read_text().splitlines()
     assert {json.loads(line)["split"] for line in told} == {"validation"}
-
-
-# --- audio -----------------------------------------------------------------------------------------------
 
 
 def with_recordings(labels: Path, root: Path) -> Path:

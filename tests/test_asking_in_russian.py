@@ -46,9 +46,6 @@ def russian(table: pa.Table) -> Generated:
     return generate(table, seed=7, audio_pattern="{clip}", language="ru")
 
 
-# --- the same facts ----------------------------------------------------------------------------------------
-
-
 def facts(item: Item) -> dict[str, object]:
     """All of an item but its words, its id and its language."""
     return item.model_dump(exclude={"id", "question", "answer", "language"})
@@ -76,8 +73,6 @@ def test_english_questions_are_as_they_were() -> None:
     digest = hashlib.sha256("\n".join(f"{item.id} {item.question} {item.answer}" for item in items).encode())
     assert digest.hexdigest() == "87042d679c8296e1226576e9554069fd29ce636d138e2f863756fd617141c9a8"
 
-
-# --- answered again from labels ----------------------------------------------------------------------------
 
 SPOKEN = list(oracle.SPOKEN)
 SECTOR = "спереди слева|спереди справа|сзади слева|сзади справа|спереди|сзади|слева|справа"
@@ -132,9 +127,6 @@ def test_the_oracle_notices(table: pa.Table, russian: Generated) -> None:
             check_all(table, [item.model_copy(update={"canonical_answer": other.canonical_answer})])
 
 
-# --- classes without a Russian name ------------------------------------------------------------------------
-
-
 def named(*names: str) -> pa.Table:
     """One sound after another, each of a class with this name."""
     rows = [row for place, _ in enumerate(names) for row in event(0, 40 * place, 40 * place + 30, 90 * place - 90)]
@@ -154,9 +146,6 @@ def test_a_class_without_a_russian_name_is_skipped_and_counted() -> None:
     assert made.skipped["detect_source", NO_NAME] == 1
     assert made.skipped["identify_source_by_location", NO_NAME] == 1
     assert not any(reason == NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
-
-
-# --- read, scored, checked ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("profile", some(["so-bench", "so-bench-paper", "so-bench-legacy"], 3))

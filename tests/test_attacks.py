@@ -88,9 +88,6 @@ def refused(place: Path, *command: object) -> None:
     assert re.search("is a link|not a regular|is a file, but|is not empty", said), said
 
 
-# --- 1: something is in the way of an output ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("source", "to", "name"),
@@ -107,9 +104,6 @@ def test_in_the_way_of_what_is_converted(
     elif way != "a link to nothing":  # the folder that is named may be a link, and is not empty
         block(out, way, outside)
         refused(out, "convert", tree, "--to", to, "-o", out)
-
-
-# --- 2: … of an export -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -134,9 +128,6 @@ def test_the_folder_that_is_named_may_be_a_link(tree: Path, tmp_path: Path) -> N
     made = export(tree, tmp_path / "out")
     assert (tmp_path / "real/manifest.json").is_file()
     assert made == export(tree, tmp_path / "out", overwrite=True)
-
-
-# --- 3: a manifest that names what is not of the export ----------------------------------------------------
 
 
 def forge(out: Path, names: dict[str, str], *, finished: bool) -> None:
@@ -179,9 +170,6 @@ def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path
     assert ["years", "weeks"] == [(out / n).read_text() for n in ("thesis.tex", "notes.txt")]
 
 
-# --- 4: a folder that only looks like an export --------------------------------------------------------------
-
-
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
 def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
@@ -195,9 +183,6 @@ def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_pat
     assert (2, True) == (code, "choose a new folder" in said), said
     assert "0,1,0,10,0\n" == (out / "labels/mine.csv").read_text()
     assert not text or text == (out / "manifest.json").read_text()
-
-
-# --- 5: the input is the output --------------------------------------------------------------------------------
 
 
 def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:
@@ -214,9 +199,6 @@ def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:
     ):
         assert 2 == seldio(*command)[0], command
     assert before == {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
-
-
-# --- 6: a link that comes between the look and the deed ----------------------------------------------------------
 
 
 @pytest.fixture(params=["by handles", "by paths"])
@@ -258,8 +240,6 @@ def test_a_link_that_comes_meanwhile(moment: str, outside: Path, tmp_path: Path)
             (top / "a/new.txt").symlink_to(outside / "mine.txt")
     assert b"x" == (top / ("b" if moment == "folder" else "a") / "new.txt").read_bytes()
 
-
-# --- 7: a kill, and a full disk --------------------------------------------------------------------------------
 
 STRUCK = """
 import os, sys
@@ -315,9 +295,6 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
     assert {"a.csv": b"old"} == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
-# --- 8: names and links in archives ----------------------------------------------------------------------------
-
-
 def tar(path: Path, *members: tuple[str, bytes, dict[str, Any]], mode: Literal["w", "w:gz"] = "w") -> Path:
     with tarfile.open(path, mode) as archive:
         for name, data, fields in members:
@@ -338,12 +315,6 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     code, said = seldio("convert", packed, "--to", "starss22", "-o", tmp_path / "out", "--allow-loss", "all")
     assert (1, True) == (code, "SAF101" in said), said
-
-
-# --- 9: archives that unpack to more than they may ---------------------------------------------------------------
-
-
-# --- 10: shards that hold names of their own ---------------------------------------------------------------------
 
 
 def test_shards_that_lead_out(tree: Path, outside: Path, tmp_path: Path) -> None:

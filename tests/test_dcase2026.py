@@ -45,9 +45,6 @@ def document(*annotations: Any, **top: Any) -> bytes:
     return json.dumps({**top, "annotations": list(annotations)}, indent=2).encode()
 
 
-# --- files come back as they were --------------------------------------------------------------------
-
-
 def decimals(low: float, high: float, digits: int) -> st.SearchStrategy[float]:
     """Numbers as the official program writes them: floats, rounded."""
     return st.floats(low, high).map(lambda number: round(number, digits))
@@ -99,9 +96,6 @@ def test_labels_of_another_layout_come_back_too(
     assert written(reading) == data
 
 
-# --- columns -----------------------------------------------------------------------------------------
-
-
 def test_columns() -> None:
     (row,) = read(document(DETECTION))[0].table.to_pylist()
     assert row == {
@@ -149,8 +143,6 @@ def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> N
     assert again.table.select(table.column_names).equals(table)
     assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
 
-
-# --- what is wrong -----------------------------------------------------------------------------------
 
 CASES = {
     "not an object": (b"[]", "1:1: SYN213 the file holds an array, not an object"),

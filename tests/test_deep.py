@@ -1,7 +1,4 @@
-"""Labels against audio (AUD301 to AUD309): what is heard, what is planted is found and named, and nothing else is said.
-
-The rates over many scenes, rooms and noises are in docs/concepts/listening.md, made by benchmarks/deep.py.
-"""
+"""Labels against audio (AUD301 to AUD312): what is planted is found and named, and nothing else is said."""
 
 from __future__ import annotations
 
@@ -101,9 +98,6 @@ def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
     return label_frames(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
 
 
-# --- what is heard -----------------------------------------------------------------------------------------
-
-
 @settings(max_examples=examples(8))
 @given(st.floats(-180, 180), st.floats(-85, 85), st.sampled_from(FORMATS), st.sampled_from([16_000, 24_000, 44_100]))
 def test_a_plane_wave_is_heard_where_it_comes_from(
@@ -135,9 +129,6 @@ def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> 
     assert not silent.activity().any()
     assert array_of(silent.raw) is None
     assert inverted(silent.raw) == ()
-
-
-# --- causes ------------------------------------------------------------------------------------------------
 
 
 def foa(*names: str) -> tuple[list[int], Any]:
@@ -243,9 +234,6 @@ def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
     assert "no known cause" in found.message
 
 
-# --- time --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("format", few(FORMATS, "foa"))
 def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
     one = clip(8, events=30)
@@ -268,9 +256,6 @@ def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told
 
     assert len(made) > 84, "long enough for any shift"
     assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
-
-
-# --- trees -------------------------------------------------------------------------------------------------
 
 
 def rows_of(table: Any) -> tuple[Row, ...]:
@@ -474,9 +459,6 @@ def test_where_the_sound_cannot_tell_nothing_is_said(change: str, tmp_path: Path
     assert found == (["AUD301"] if change == "no distance" else [])
 
 
-# --- which file is at fault ----------------------------------------------------------------------------------
-
-
 def delayed(frames: int) -> Callable[[Any], Any]:
     """The sound so many label frames later (earlier, if negative), as long as before."""
 
@@ -538,9 +520,6 @@ def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) ->
     assert "recording" in str(one.hint)
 
 
-# --- what was heard ------------------------------------------------------------------------------------------
-
-
 def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_path: Path) -> None:
     names = [f"fold3_room4_mix00{number}" for number in (2, 3, 9)]
     folder = tree(tmp_path, [clip(20), planted(clip(21), row=lambda k, c, s, az, el, d: (k, c, s, az, el + 5, d))])
@@ -571,9 +550,6 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "Labels compared with the recordings" in done.stdout
     assert f"{names[2]} (FOA): not heard, the recording has 2 channels, not 4" in done.stdout
     assert "What was heard of each class" in done.stdout
-
-
-# --- channels, and what only a dataset shows -----------------------------------------------------------------
 
 
 #: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.

@@ -30,9 +30,6 @@ def folder(place: Path, numbers: Any, rows: str = ROWS) -> Path:
     return place
 
 
-# --- what a conversion keeps, and the units of what it is given -------------------------------------------------------
-
-
 def test_minus_180_stays_on_the_way_through_2026(tmp_path: Path) -> None:
     rows = "0,1,0,-180,0,150\n1,1,0,180,10,150\n2,1,0,-179,-90,150\n3,1,0,0,90,150\n"
     (tmp_path / "mix001.csv").write_text(rows)
@@ -55,9 +52,6 @@ def test_distances_to_fill_in_are_metres(tmp_path: Path) -> None:
     assert 0 == run(*command, "--fill", "distance=2.5").exit_code
     assert "0,0,1,-60,-20,250\n" == (tmp_path / "out/mix001.csv").read_text().splitlines(keepends=True)[0]
     assert "distance in metres" in " ".join(run("convert", "--help").stdout.split())
-
-
-# --- Python -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_reference_is_a_range_or_a_path(tmp_path: Path) -> None:
@@ -96,9 +90,6 @@ def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None
     assert not (tmp_path / "a.csv").exists()
 
 
-# --- the shell --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize("command", [["formats"], ["rule", "--all"], ["validate", "labels"], ["info", "labels"]])
@@ -132,9 +123,6 @@ def test_a_shell_is_answered(words: str, offered: str) -> None:
     assert offered in done.stdout.split()
 
 
-# --- a cache of the Hub -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(os.name == "nt", reason="links")
 @pytest.mark.parametrize("name", ["datasets--me--labels", "moved"])
 def test_a_cache_of_the_hub_is_read(tmp_path: Path, name: str) -> None:
@@ -162,9 +150,6 @@ def test_other_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "set/blobs").symlink_to(tmp_path / "secret")
     (tmp_path / "set/snapshots/1/mix001.csv").symlink_to("../../blobs/mix001.csv")
     assert {"SAF108": 1} == seldio.validate(tmp_path / "set/snapshots/1").by_rule()
-
-
-# --- gaps -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -31,18 +31,8 @@ def lowpassed(frames: int, low: float, high: float, seed: int = 0, channels: int
     return np.fft.irfft(spectrum, frames) * np.hanning(frames)
 
 
-# --- responses of the filters ------------------------------------------------------------------------
-
-
 def bounds(frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far plane waves can be off when FOA is made from MIC, and MIC from FOA, by frequency; shape (f,).
-
-    Four capsules cannot tell order 2 from order 1. Worst is Z, of waves from ±45° and ±135° in the plane: there order
-    2 puts ``5 b2 · 3/2 · cos²(35°) / 2`` onto the capsules with the signs of Z, whose own gain is ``3 b1 sin(35°)``.
-    MIC made from FOA lacks all orders from 2 on, ``(2n + 1) bn Pn``: most at the capsules on the line of the wave,
-    where all Pn are 1 or -1; and orders 0 and 1 are raised to the level of the whole, by 0.07 % at 500 Hz. Both are
-    gains; a wave of W has 1.
-    """
+    """How far plane waves can be off when FOA is made from MIC, and MIC from FOA, by frequency; shape (f,)."""
     b = arrays.modes(frequencies)
     tilt, orders = np.radians(35), np.arange(b.shape[1])
     to_foa = 1.25 * np.cos(tilt) ** 2 / np.sin(tilt) * np.abs(b[:, 2] / b[:, 1])
@@ -87,9 +77,6 @@ def test_the_diffuse_field_keeps_its_level(frequency: float) -> None:
     assert pytest.approx(np.diag(sphere), rel=0.01) == made
 
 
-# --- sound -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("azimuth", "elevation"), [(0, 0), (90, 0), (-135, 35), (10, -80), (180, 45)])
 def test_round_trip_of_a_plane_wave(azimuth: int, elevation: int) -> None:
     signal = lowpassed(9000, 100, 400)[0]
@@ -129,9 +116,6 @@ def test_channels_of_known_directions() -> None:
         gains = made @ signal / (signal @ signal)
         wanted = np.eye(4)[0] + sign * np.eye(4)[channel]
         assert pytest.approx(wanted, abs=0.03) == gains
-
-
-# --- blocks ----------------------------------------------------------------------------------------
 
 
 def cut(sound: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
@@ -174,9 +158,6 @@ def test_memory_stays_flat() -> None:
 
     assert list(encode([block], RATE, "foa"))  # the filters are made once
     assert peak(60) < 1.2 * peak(6)
-
-
-# --- requests that make no sense ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

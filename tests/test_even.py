@@ -94,9 +94,6 @@ def test_of_each_context_too() -> None:
     assert found[1, 2] == 10
 
 
-# --- whole sets ------------------------------------------------------------------------------------------------------
-
-
 def assert_places_and_answers_are_even(path: Path) -> None:
     """Check that neither the place of the right option nor the usual answer tells more than guessing."""
     (reading,) = read_items(path, None, raise_errors)

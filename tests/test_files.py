@@ -97,9 +97,6 @@ def make_tar(path: Path, *members: tuple[str | tarfile.TarInfo, bytes], mode: st
     return path
 
 
-# ---------------------------------------------------------------------------------- what can be read
-
-
 def test_file(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(ROWS)
@@ -276,9 +273,6 @@ def test_a_file_that_hides_its_size() -> None:
     contents, found = read("/proc/self/status")
     assert b"Pid:" in contents["status"]
     assert found == []
-
-
-# ---------------------------------------------------------------------------------- what is refused
 
 
 @pytest.mark.parametrize(
@@ -771,9 +765,6 @@ def test_saf111_webdataset_keys(tmp_path: Path) -> None:
     assert read(make_zip(tmp_path / "x", *members))[1] == []  # shards of WebDataset are tars
 
 
-# ---------------------------------------------------------------------------------- what cannot work
-
-
 @pytest.mark.parametrize("name", ["nowhere", "a.csv/b", "nowhere/a.csv", "nul\0.csv", ""])
 def test_what_does_not_exist_is_wrong_usage(name: str, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -835,9 +826,6 @@ def test_a_failing_disk_is_no_finding(tmp_path: Path, monkeypatch) -> None:
             list(read_entries(source, found.append))
         assert not isinstance(caught.value, InvalidData)
         assert found == []
-
-
-# ---------------------------------------------------------------------------------- the shared corpora
 
 
 def manifest(folder: str) -> list[tuple[str, str]]:

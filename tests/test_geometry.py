@@ -12,7 +12,6 @@ from seldio import clock, geometry
 
 azimuths = st.floats(-180, 180)
 
-# --- directions --------------------------------------------------------------------------------------
 
 #: azimuth, elevation, x (front), y (left), z (up)
 KNOWN = [
@@ -79,9 +78,6 @@ def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
     assert pytest.approx(1e-7, rel=1e-6) == geometry.great_circle(10, 20, 10, 20 + 1e-7)
 
 
-# --- pixels ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("x", "y", "azimuth", "elevation"),
     [(180, 89.5, 0, 0), (0, 0, 180, 90), (90, 179, 90, -90), (270, 0, -90, 90), (359, 89.5, -179, 0)],
@@ -89,9 +85,6 @@ def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
 def test_pixels(x: float, y: float, azimuth: float, elevation: float) -> None:
     assert (azimuth, elevation) == geometry.from_pixels(x, y)
     assert (x, y) == geometry.to_pixels(azimuth, elevation)
-
-
-# --- time --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,6 @@ def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
         seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
 
 
-# --- logs of inspect as archives --------------------------------------------------------------------------------------
-
-
 def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
     record = {"id": id, "epoch": epoch, "input": "?", "target": "A", "output": {"completion": text}}
     return f"samples/{id}_epoch_{epoch}.json", json.dumps(record).encode()

@@ -115,9 +115,6 @@ def configs_of(card: str) -> dict[str, dict[str, Any]]:
     return {config["config_name"]: config for config in front(card)["configs"]}
 
 
-# --- push ----------------------------------------------------------------------------------------------
-
-
 def test_a_dry_run_shows_everything_and_changes_nothing(hub: HubStandIn, tree: Path) -> None:
     before = content(tree)
     code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
@@ -289,9 +286,6 @@ def test_errors_of_the_hub_are_said_in_plain_words(
     assert cli("push", str(tree), "--repo", REPO)[0] == 0
 
 
-# --- pull ----------------------------------------------------------------------------------------------
-
-
 def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: Path) -> None:
     hub.make(REPO, FILES)
     out = write(tmp_path / "got", {"mine.txt": "mine", "README.md": "old", "a.csv": FILES["a.csv"].decode()})
@@ -370,9 +364,6 @@ def test_wrong_usage(hub: HubStandIn, arguments: list[str], said: str) -> None:
     assert said in text
 
 
-# --- hf:// ---------------------------------------------------------------------------------------------
-
-
 def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
     name = "metadata_dev/dev-test-sony/fold4_room23_mix001.csv"
     hub.make(REPO, {name: b"0,1,0,-50,30\n1,1,0,-249,30\n"})
@@ -399,9 +390,6 @@ def test_more_than_a_limit_is_not_fetched(hub: HubStandIn) -> None:
     with pytest.raises(UsageError, match="seldio pull"):
         open_source(f"hf://datasets/{REPO}", print, Limits(total_bytes=100))
     assert not hub.downloads
-
-
-# --- cards ---------------------------------------------------------------------------------------------
 
 
 def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
@@ -508,9 +496,6 @@ def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None
     }
     assert "(24000, 4) Audio" in lines
     assert "{'time': Value('float64'), 'label': Value('string'), 'azimuth': Value('float64')}" in lines
-
-
-# --- rules ---------------------------------------------------------------------------------------------
 
 
 def folder(files: Mapping[str, bytes | int], card: dict[str, Any] | None = None) -> HubFolder:

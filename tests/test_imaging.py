@@ -48,9 +48,6 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-# --- official results --------------------------------------------------------------------------------
-
-
 def test_golden(official: Kept) -> None:
     """AP, Pearson r and counts are those of the golden; its means were made in float32, those of the program are not."""
     for row in rows(official / "seld-2026.jsonl"):
@@ -103,9 +100,6 @@ def test_all_random_sets_score_as_by_each_version() -> None:
         check(row)
 
 
-# --- maps --------------------------------------------------------------------------------------------
-
-
 POINTS = st.lists(st.tuples(*[st.integers(0, 360), st.integers(0, 180)]), min_size=1, max_size=12)
 
 
@@ -150,9 +144,6 @@ def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], r
     order = np.argsort(-scores, kind="stable")
     assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
     assert (count == 0) <= (low == high)
-
-
-# --- files -------------------------------------------------------------------------------------------
 
 
 def written(folder: Path, clips: Sequence[tuple[Document, Document]], ending: str = "") -> tuple[Path, Path]:
@@ -300,6 +291,3 @@ def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
         overall = seldio.score(*sides, profile=profile.name).overall
         assert overall["mAP"] == pytest.approx(1)
         assert overall["r"] == pytest.approx(1)
-
-
-# --- what is shown -----------------------------------------------------------------------------------

@@ -92,8 +92,6 @@ def one(tmp_path: Path, data: bytes, record: dict[str, Any] | None = None) -> li
     return alone
 
 
-# --- what is right -----------------------------------------------------------------------------------------
-
 RIGHT = {
     "plain": wav(),
     "20 seconds": wav(20.0),
@@ -117,9 +115,6 @@ def test_a_file_of_questions_alone_is_clean_with_one_note(tmp_path: Path) -> Non
         assert (finding.code, finding.severity, finding.line) == ("QAI309", Severity.INFO, None)
         assert finding.message == "none of 2 recordings found: not checked"
     assert CliRunner().invoke(app, ["validate", str(file)]).exit_code == 0
-
-
-# --- what is wrong -----------------------------------------------------------------------------------------
 
 
 def test_missing_recordings_once_each(tmp_path: Path) -> None:
@@ -208,9 +203,6 @@ def test_what_all_recordings_share_is_said_once(tmp_path: Path) -> None:
     assert codes(file) == ["QAI304"] * 6
 
 
-# --- times -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("record", "says"),
     [
@@ -257,9 +249,6 @@ def test_times_of_proofs_and_parts(tmp_path: Path) -> None:
     assert "the end of bell is 1.9 s, but the clip ends at 1.500 s" in findings[0].message
     assert "end is 3.5 s" in findings[1].message
     assert "the end of bell is 3.6 s, but the recording ends" in findings[2].message
-
-
-# --- where recordings are looked for -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -310,8 +299,6 @@ def test_links_inside_are_followed_and_those_of_the_hub(tmp_path: Path) -> None:
     assert codes(cache / "snapshots/0123/qa/test.jsonl") == ["QAI304"]
 
 
-# --- other benchmarks --------------------------------------------------------------------------------------
-
 JASCO = (
     "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
     + "".join(f"{number},rain,hello,a,b,c,c\n" for number in (46, 47, 48))
@@ -339,9 +326,6 @@ def test_real_jasco_recordings(shared: Path, tmp_path: Path) -> None:
     assert codes(tmp_path / "dataset/v0/v0.csv") == ["QAI308"]
 
 
-# --- the header's promise ----------------------------------------------------------------------------------
-
-
 def missing_bytes(stream: io.BytesIO) -> int:
     """Bytes of sound that the header promises and that are not there; 0 where there is no header."""
     header = read_header(stream)
@@ -357,9 +341,6 @@ def test_missing_bytes_are_counted_to_the_byte(cut: int, before: bytes, after: b
     header = len(data) - cut >= end - 1000  # it is there
     assert missing_bytes(stream) == (max(0, end - (len(data) - cut)) if header else 0)
     assert stream.tell() == 0
-
-
-# --- on the screen -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("channels", "expected"), [(1, ["QAI310"]), (4, [])])

@@ -66,8 +66,6 @@ def convert(source: Path, out: Path, to: str, *allow_loss: str) -> Path:
     return out
 
 
-# --- own tables ------------------------------------------------------------------------------------
-
 REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_sample.partial.json", "jasco/v0.csv",
         "jasco/predictions-example.csv", "ruenvaqa/test.json", "ruenvaqa/records.jsonl", "mmau/mmau-test-mini.json",
         "ruenvaqa/mera-submission-bad/BPS.json"]  # fmt: skip
@@ -139,9 +137,6 @@ def test_parquet_means_what_the_source_holds(tmp_path: Path) -> None:
     assert format_of_file((tmp_path / "stdin").read_bytes(), "-") is ITEMS
 
 
-# --- tables of other makers ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("records", "home"), [([SO, SO | {"qa_id": "q2", "answer_meta": {"onset_time": 1.5}}], "so-bench"),
                          ([MC], "mmau")])  # fmt: skip
 def test_tables_of_known_records(records: list[dict[str, Any]], home: str, tmp_path: Path) -> None:
@@ -174,8 +169,6 @@ def test_recordings_inside_a_table_are_a_loss_with_a_name(tmp_path: Path) -> Non
     assert [record["meta"]["id"] for record in done["data"]] == [1, 2]
     assert convert(other, tmp_path / "y.json", "ruenvaqa").exists()
 
-
-# --- what is no table of questions -----------------------------------------------------------------
 
 WRONG: dict[str, tuple[pa.Table, str]] = {
     "unknown columns": (pa.table({"x": [1]}), "SYN302"),
@@ -241,9 +234,6 @@ GOOD = ITEMS.write(
     [Item(id=str(n), question="?", extra={"a": n}) for n in range(3)], {"format": "so-bench", "origin": {}}
 )
 FOREIGN = packed([SO, SO | {"qa_id": "q2"}])
-
-
-# --- every pair of formats -------------------------------------------------------------------------
 
 
 def example(format: ItemFormat) -> list[Row]:

@@ -167,8 +167,6 @@ def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     assert record["Speech"] == "a castle"
 
 
-# --- letters and texts ---------------------------------------------------------------------------------
-
 ANIMALS = ["dog", "cat", "cow", "horse", "goat", "sheep"]
 
 
@@ -215,9 +213,6 @@ def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
     assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
 
 
-# --- what is JSON, and none of ours --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "text", "code", "told"),
     [
@@ -242,9 +237,6 @@ def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, t
     (tmp_path / name).write_text(text)
     [finding] = validate(tmp_path / name).findings
     assert (finding.code, finding.message) == (code, told)
-
-
-# --- filling in, and leaving out --------------------------------------------------------------------------
 
 
 def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:

@@ -36,8 +36,6 @@ def places(found: list[Finding]) -> list[tuple[Any, ...]]:
     return [(finding.code, finding.line, finding.column, finding.end_column, finding.value) for finding in found]
 
 
-# --- what is wrong, and where -------------------------------------------------------------------------
-
 BROKEN = {
     # bytes
     "latin-1": (b'{"a":\n "caf\xe9"}', [("SYN101", 2, 6, 7, "é")]),
@@ -129,8 +127,6 @@ def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
     )
 
 
-# --- JSON Lines ---------------------------------------------------------------------------------------
-
 LINES = {
     "nothing": ("", [], []),
     "two": ('{"a": 1}\n{"a": 2}\n', [1, 2], []),
@@ -187,11 +183,6 @@ def test_every_truncation_of_three_records_is_found() -> None:
         assert data[:length].count(b"}\n") <= len(documents)
         assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
 
-
-# --- places -------------------------------------------------------------------------------------------
-
-
-# --- properties ---------------------------------------------------------------------------------------
 
 SCALARS = st.one_of(
     st.none(),
@@ -285,9 +276,6 @@ def fits(value: Any, depth: int = 0) -> bool:
     return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
-# --- writing ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "code"),
     [(math.nan, "SYN203"), ([math.inf], "SYN203"), ({"a": "x\ud800"}, "SYN205"), ({"\udc00": 1}, "SYN205")],
@@ -297,9 +285,6 @@ def test_dumps_refuses(value: Any, code: str) -> None:
         dumps(value)
     assert code == caught.value.finding.code
     assert str(caught.value).isprintable()
-
-
-# --- corpora ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

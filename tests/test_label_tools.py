@@ -181,9 +181,6 @@ def _rounded(table: pa.Table) -> pa.Table:
     return table
 
 
-# --- single tools --------------------------------------------------------------------------------------
-
-
 def test_points_limits_and_texts_of_audacity() -> None:
     table, found, _ = read(get("audacity"), "1.0\t1.0\tKnock\n\\\t10.0\t200.0\n2.0\t3.0\t\n")
     assert found == []

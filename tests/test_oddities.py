@@ -1,8 +1,4 @@
-"""Every documented oddity of the formats by name: what is read, what is found, and what comes back.
-
-Then: strings and bytes that break other readers pass through every format and every pair of them, and
-no broken variant of a good file is called clean.
-"""
+"""Every documented oddity of the formats by name."""
 
 from __future__ import annotations
 
@@ -199,9 +195,6 @@ def test_oddity(name: str, tmp_path: Path) -> None:
         )
 
 
-# --- what breaks other readers ---------------------------------------------------------------------
-
-
 def filled(format: ItemFormat, text: str, number: int) -> Row:
     """A row with *text* in whatever the format carries as text."""
     values: dict[str, Any] = {
@@ -218,8 +211,6 @@ def filled(format: ItemFormat, text: str, number: int) -> Row:
     model = Item if format.holds == "items" else Prediction
     return model.model_validate({name: value for name, value in values.items() if name in format.carries})
 
-
-# --- broken variants -------------------------------------------------------------------------------
 
 #: A good record of each format, in the file it stands in.
 GOOD: dict[str, tuple[Any, Callable[[Any], str]]] = {

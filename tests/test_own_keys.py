@@ -194,8 +194,6 @@ def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     assert (table["id"].to_pylist(), table["prediction"].to_pylist()) == (["1"], ["rain"])
 
 
-# --- questions ----------------------------------------------------------------------------------------
-
 ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
 
 

@@ -137,8 +137,6 @@ def test_pandas_is_loaded_by_none_but_who_uses_it(folder: Path) -> None:
     assert run.stdout.strip() == "False"
 
 
-# --- what is in memory ---------------------------------------------------------------------------------------------
-
 ROWS = b"0,1,0,10,0,100\n1,1,0,200,0,100\n"
 WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
 

@@ -56,9 +56,6 @@ def blns(shared: Path) -> list[str]:
     return json.loads((shared / "corpora" / "blns" / "blns.json").read_text("utf-8"))
 
 
-# --- the real files ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("format", "name", "count"), [(JASCO, "v0.csv", 80), (JASCO_PREDICTIONS, "predictions-example.csv", 640)]
 )
@@ -120,9 +117,6 @@ def test_places_in_the_real_file(jasco: Path) -> None:
         )
 
 
-# --- texts ---------------------------------------------------------------------------------------------
-
-
 def item(id: str = "1", **extra: str) -> Item:
     full = {name: "" for name in JASCO.columns if name not in ("audio_id", "Correct Answer")}
     return Item.model_validate(
@@ -164,9 +158,6 @@ def test_no_output_and_an_empty_output_stay_apart() -> None:
     assert pair == clean(JASCO_PREDICTIONS, data).rows
 
 
-# --- what cannot be written ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -189,9 +180,6 @@ def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
     assert [field] == list(JASCO.losses([row]))
     with pytest.raises(LossError, match=field):
         JASCO.write([row])
-
-
-# --- findings ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -258,9 +246,6 @@ def test_any_sound_text_comes_back(data: st.DataObject) -> None:
     content = written(table, CsvLayout(newline=newline, final_newline=data.draw(st.booleans()))).encode()
     reading = clean(JASCO, content)
     assert content == JASCO.write(reading.rows, reading.origin)
-
-
-# --- quoted csv ----------------------------------------------------------------------------------------
 
 
 @given(CSV_CHARACTERS)

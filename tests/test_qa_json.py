@@ -81,8 +81,6 @@ def line(record: Any) -> bytes:
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
-# --- real files ------------------------------------------------------------------------------------
-
 REAL = [
     (SO_BENCH, "so-bench/qa.jsonl", 1),
     (SO_PREDICTIONS, "so-bench/predictions.jsonl", 1),
@@ -123,8 +121,6 @@ def test_generated_cases(shared: Path) -> None:
             assert found, case
         assert all(f.line and f.column for f in found), case
 
-
-# --- layouts ---------------------------------------------------------------------------------------
 
 LAYOUTS = {
     "lines": line(QA) + line(QA | {"qa_id": "q2"}),
@@ -185,9 +181,6 @@ def test_fewer_and_more_rows_than_were_read() -> None:
     assert len(json.loads(SO_BENCH.write([*reading.rows] * 2, reading.origin))["records"]) == 4
     assert json.loads(SO_BENCH.write([], reading.origin))["records"] == []
     assert json.loads(MMAU.write([])) == []
-
-
-# --- findings --------------------------------------------------------------------------------------
 
 
 NULLS = [
@@ -290,8 +283,6 @@ def test_formats_are_told_apart_by_content() -> None:
         assert max(ALL, key=lambda other: other.likes(data, "-")) is format
     assert all(format.likes(b'{"annotations": [{"id": 1}]}', "x.json") == 0 for format in ALL)
 
-
-# --- properties ------------------------------------------------------------------------------------
 
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 seconds = st.floats(0, 1e6)

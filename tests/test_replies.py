@@ -1,7 +1,4 @@
-"""What is read in replies, held against what people say that they say.
-
-``cases/answers/README.md`` says where the replies come from and who labelled them.
-"""
+"""What is read in replies, held against what people say that they say."""
 
 from __future__ import annotations
 
@@ -116,8 +113,6 @@ def test_refusals_are_told_from_replies_that_say_something_else() -> None:
     assert read_as_refused <= 0.01 * len(labelled)
 
 
-# --- what no reply may do --------------------------------------------------------------------------
-
 PIECES = (
     *("The answer is: ", "because ", "A", "B.", "\n", "(A) ", "dog", "no ", "<think>", "</think>", "\\boxed{", "}"),
     *('{"answer": "', "\ud800", "\0", "?", "- ", "Options:", "wait, no ", "А", "1 ", "да", "it's ", " or ", "\u2028"),
@@ -217,9 +212,6 @@ def test_yes_and_no_depend_on_the_question(question: str, reply: str, says: str 
     assert read(reply, YES_AND_NO, question).option == says
 
 
-# --- scores ----------------------------------------------------------------------------------------
-
-
 def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
     situations = rows("situations")
     for name in ("questions", "replies"):
@@ -243,9 +235,6 @@ def test_a_reply_that_is_a_reason_alone_does_not_end_a_score_of_ruenvaqa() -> No
 
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines()[1].rpartition("/")[2].startswith("ruEnvAQA.json,1,0.0")
-
-
-# --- quantities ------------------------------------------------------------------------------------
 
 
 def test_numbers_in_replies_are_read_as_a_person_reads_them() -> None:

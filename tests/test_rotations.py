@@ -41,9 +41,6 @@ def test_known_channels(name: str) -> None:
     assert tuple(wanted) == channels(FOA[name], format)
 
 
-# --- sound -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("format", "name"), EACH)
 @given(azimuth=azimuths, elevation=elevations)
 def test_a_plane_wave_comes_from_the_new_direction(format: str, name: str, azimuth: float, elevation: float) -> None:
@@ -74,9 +71,6 @@ def test_the_lowest_number_becomes_the_highest() -> None:
     assert (-32768 == sound).all()
 
 
-# --- the group -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("format", ["foa", "mic"])
 def test_any_two_make_a_third(format: str) -> None:
     those = ROTATIONS[format]
@@ -97,9 +91,6 @@ def test_directions_turn_like_vectors(turned: Rotation, azimuth: float, elevatio
     wanted = turned.matrix @ np.array(geometry.to_cartesian(azimuth, elevation))
     assert pytest.approx(wanted, abs=1e-12) == np.array(geometry.to_cartesian(*found))
     assert -180 <= found[0] <= 180
-
-
-# --- labels ----------------------------------------------------------------------------------------
 
 
 @given(any_rotation, st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90)), min_size=1))
@@ -170,9 +161,6 @@ def test_real_labels_come_back(kept: Kept) -> None:
         off = (back["azimuth"].to_numpy() - table["azimuth"].to_numpy()) % 360
         assert (off == 0).all()
         assert back.drop("azimuth").equals(table.drop("azimuth"))
-
-
-# --- requests that make no sense ---------------------------------------------------------------------
 
 
 def test_refusals() -> None:

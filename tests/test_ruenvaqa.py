@@ -60,9 +60,6 @@ def answers(*pairs: tuple[Any, Any]) -> bytes:
     return json.dumps({"data": {"test": rows}}, ensure_ascii=False, indent=4).encode()
 
 
-# --- questions -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["test.json", "records.jsonl"])
 def test_real_files_come_back(shared: Path, name: str) -> None:
     data = (shared / "data/ruenvaqa" / name).read_bytes()
@@ -150,9 +147,6 @@ def instructions_checked(reading: ItemReading) -> list[Finding]:
     return [finding for finding in findings(ItemTable.of(reading)) if finding.code.startswith("QAI20")]
 
 
-# --- submissions ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["BPS", "MathLogicQA", "RWSD"])
 def test_real_submissions_come_back(shared: Path, name: str) -> None:
     same((shared / f"data/ruenvaqa/mera-submission-bad/{name}.json").read_bytes(), SUBMISSION)
@@ -228,8 +222,6 @@ def test_a_whole_submission() -> None:
         members = {name: archive.read(name) for name in archive.namelist()}
     assert members == {"logs_public.zip": b"logs", "ruEnvAQA.json": answers((1, "B"))}
 
-
-# --- anything ------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NAME = TEXT.filter(bool)

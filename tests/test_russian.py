@@ -83,9 +83,6 @@ def synthetic():
     return table, list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}"))
 
 
-# --- answers -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_real_labels(shared):
     table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev")
@@ -150,9 +147,6 @@ def test_seeds_and_shards(synthetic):
     assert few == [item for item in items if item.task in (DOUBLE, COUNTING)]
 
 
-# --- what is not asked -------------------------------------------------------------------------------
-
-
 def test_ties_are_skipped():
     items, skipped = ask(make((0, 0, 50), (4, 60, 118)), LONGER)
     assert (items, reasons(skipped)) == ([], {"the difference is within the margin"})
@@ -214,8 +208,6 @@ def test_refused_tasks():
     assert len(TASKS) + len(REFUSED) == 8
 
 
-# --- Russian -----------------------------------------------------------------------------------------
-
 NOUNS = nouns().all
 
 
@@ -264,9 +256,6 @@ def test_numerals():
         "1 раз", "2 раза", "4 раза", "5 раз", "11 раз", "12 раз", "14 раз", "21 раз", "22 раза", "25 раз", "111 раз",
         "112 раз",
     ]  # fmt: skip
-
-
-# --- files -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("hub", [False, True])

@@ -18,8 +18,6 @@ from seldio.schema.event_rows import Event, from_events, to_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.schema.spans import spans
 
-# --- one truth ---------------------------------------------------------------------------------------
-
 
 def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
     assert list(COLUMNS) == list(Event.model_fields)
@@ -82,9 +80,6 @@ def test_what_is_no_event(field: str, value: object) -> None:
         Event.model_validate({"clip": "a", "frame": 0, field: value})
 
 
-# --- where a table came from -------------------------------------------------------------------------
-
-
 def test_origins_come_back() -> None:
     files = (
         ClipFile("a", "x/a.csv"),
@@ -103,8 +98,6 @@ def test_tables_made_elsewhere_get_a_file_for_each_clip() -> None:
     assert Origin("", "starss", (ClipFile("a", "a.csv"), ClipFile("b", "b.csv"))) == origin_of(table)
     assert origin_of(pa.table({"frame": [1]})).files == ()
 
-
-# --- events from event frames ------------------------------------------------------------------------
 
 Key = tuple[str, int, int | None]
 Frames = list[tuple[str, int, int, int | None]]

@@ -109,9 +109,6 @@ def test_a_wish_is_among_what_is_possible(
         assert wanted.apart(choice.detection.format) < wanted.apart(found.format)
 
 
-# --- what is said ------------------------------------------------------------------------------------
-
-
 def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     reference = STEREO + "".join(f"{frame},0,0,60,100,1\n" for frame in range(9))
     behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
@@ -127,9 +124,6 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     assert found is not None
     assert found.text == "4 predicted rows with an elevation, which dcase2025 does not look at"
     assert {"folded", "elevation-unused"}.isdisjoint(one.name for one in scored(tmp_path, reference, reference).notices)
-
-
-# --- accumulators --------------------------------------------------------------------------------------
 
 
 def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:

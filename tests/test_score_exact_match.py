@@ -44,9 +44,6 @@ def rows(report: ScoreReport, table: str) -> dict[str, dict[str, object]]:
     return {str(row[0]): dict(zip(columns, row, strict=True)) for row in found.rows}
 
 
-# --- exact match -----------------------------------------------------------------------------------------
-
-
 def test_goldens(official: Kept) -> None:
     lines = (official / "exact-match.jsonl").read_text("utf-8").splitlines()
     golden = [json.loads(line) for line in lines]
@@ -71,9 +68,6 @@ TEXT = st.text(st.sampled_from("BbCc.,)( \n\0ОТВЕТответ:\u0412«»—"
 @example("B\0", "B")
 def test_exact_match_is_that_of_the_harness(prediction: str, reference: str) -> None:
     assert exact_match(prediction, reference) == harness(prediction, reference)
-
-
-# --- letters ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -135,9 +129,6 @@ def test_any_text_is_read(text: str) -> None:
     assert found is None or found.written in text
 
 
-# --- ruEnvAQA --------------------------------------------------------------------------------------------
-
-
 def test_each_way_of_counting() -> None:
     answers = {
         "1": "B", "2": " B", "3": "ОТВЕТ B", "4": "B) причал", "5": CYRILLIC_VE, "6": "C", "7": "", "8": "b.",
@@ -177,9 +168,6 @@ def test_what_does_not_fit(items: list[Item], predictions: list[Prediction], mes
     for profile in ("ruenvaqa", "multiple-choice"):
         with pytest.raises(DataError, match=re.escape(message)):
             choices.score(items, predictions, profile=profile)
-
-
-# --- multiple choice -------------------------------------------------------------------------------------
 
 
 def test_string_match() -> None:

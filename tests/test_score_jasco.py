@@ -72,9 +72,6 @@ def names(report: ScoreReport) -> set[str]:
     return {each.name for each in report.notices}
 
 
-# --- eval.py, as it really ran -------------------------------------------------------------------------
-
-
 def goldens(official: Kept) -> list[dict[str, Any]]:
     lines = (official / "jasco-judge.jsonl").read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
@@ -116,8 +113,6 @@ def test_ids_are_grouped_as_pandas_does(ids: list[str]) -> None:
     frame = pandas.read_csv(io.StringIO("id,n\n" + "".join(f'"{id}",{n}\n' for n, id in enumerate(ids))))
     assert [list(group["n"]) for _, group in frame.groupby(["id"])] == grouped(ids)
 
-
-# --- reading -------------------------------------------------------------------------------------------
 
 READINGS: tuple[tuple[str, Judged, Judged], ...] = (
     # text, as eval.py reads it, corrected
@@ -183,9 +178,6 @@ def test_verdicts_are_written_so_that_both_readings_agree(rating: int, orientati
     assert Judged(rating, names[orientation]) == parse(written) == parse(written, "eval.py")  # type: ignore[arg-type]
 
 
-# --- the score -----------------------------------------------------------------------------------------
-
-
 def test_a_whole_file() -> None:
     texts = {
         "1": [text(0, "Neither"), text(2, "Good"), text(1, "Good")],  # best 2
@@ -248,9 +240,6 @@ def test_faults_are_named_with_both_numbers(
     assert next(each.grave for each in report.notices if each.name == name) is (name != "second-call")
 
 
-# --- coverage ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("part", "message"),
     [
@@ -305,9 +294,6 @@ def test_unjudged_files_are_refused() -> None:
     with pytest.raises(DataError, match="639 of 640 predictions not judged"):
         score(found)
     assert 639 / 640 == score(found, allow_missing=True).overall["no_verdict"]
-
-
-# --- with a judge --------------------------------------------------------------------------------------
 
 
 def verdict(rating: int, orientation: str) -> dict[str, Any]:
@@ -382,9 +368,6 @@ def test_the_published_words_are_sent_to_the_character(prompt: str) -> None:
 def test_the_words_of_the_readme(shared: Path) -> None:
     seed = (shared / "seeds" / "jasco.txt").read_text("utf-8").replace("\u00e2\u20ac\u2122", "\u2019")
     assert f"```\n{PROMPTS['readme']}```" in seed
-
-
-# --- the real files ------------------------------------------------------------------------------------
 
 
 def test_the_published_example(shared: Path) -> None:

@@ -45,9 +45,6 @@ def scored(*given, **options):
     return score(*given, **options, take=rows.append), rows
 
 
-# --- the official numbers --------------------------------------------------------------------------
-
-
 def test_the_official_numbers(official):
     text = (official / "so-bench-scoring.jsonl").read_text("utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
@@ -110,15 +107,10 @@ def test_profiles(name, distance, onset):
     assert abs(said.details["distance_error_m"] - 2.9) < 1e-9
 
 
-# --- numbers ---------------------------------------------------------------------------------------
-
-
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
 def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
 
-
-# --- names and comparisons -------------------------------------------------------------------------
 
 NAMES = Names(["dog", "cat", "bird",
     "string instrument", "crackle", "vehicle", "telephone alarm", "guitar", "bell", "dog", "camera", "glass", "doorbell",
@@ -202,9 +194,6 @@ def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
             extract(AnsweredQuestion("1", *about, (bit * length)[:length]), NAMES)
 
         assert all(grows_no_faster(work, length) for length in (2000, 25_000)), task
-
-
-# --- whole files -----------------------------------------------------------------------------------
 
 
 def speech(number):
@@ -337,9 +326,6 @@ def test_the_official_fallback_is_worse():
         score([item], [row], CARD, offline="regex")  # type: ignore[arg-type]
 
 
-# --- the join --------------------------------------------------------------------------------------
-
-
 def question(name, audio="a.wav", task="estimate_azimuth", **more):
     return Item(id=name, audio=[f"audio/test/{audio}"], task=task, question="?", answer=f"answer {name}",
                 answer_meta=AnswerMeta(azimuth_deg=0.0), **more)  # fmt: skip
@@ -411,9 +397,6 @@ def test_the_official_join_leaves_out_what_is_missing_and_stops_where_the_progra
         join_answers(TWO, [answer("p"), answer("q"), answer("p")], "official")
 
 
-# --- notices ---------------------------------------------------------------------------------------
-
-
 def test_the_last_bit_is_named():
     one = [Item(id=f"q{n}", task="onset_from_location", question="?", answer_meta=AnswerMeta(onset_time=n / 10))
            for n in range(200)]  # fmt: skip
@@ -458,9 +441,6 @@ def test_the_published_record(shared):
             for r in map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())]  # fmt: skip
     report = score(items, rows, CARD)
     assert math.isclose(report.overall["accuracy"], 1.5 / 1.6)
-
-
-# --- the judge's prompt ----------------------------------------------------------------------------
 
 
 def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():

@@ -58,9 +58,6 @@ def off(foa: Array, track: Track) -> Array:
     return np.array([float(geometry.great_circle(az, el, *intensity(foa, frame))) for frame, az, el in rows])
 
 
-# --- sounds --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("class_id", range(len(SOUNDS)))
 def test_every_class_sounds_in_every_label_frame(class_id: int) -> None:
     for frames in (1, 8, 37):
@@ -73,9 +70,6 @@ def test_every_class_sounds_in_every_label_frame(class_id: int) -> None:
         assert level.min() > 0.02 * np.sqrt(np.mean(wave**2)), "every frame"
         assert np.sqrt(np.mean(wave**2)) <= LEVEL * 1.0001
         assert np.abs(wave[[0, -1]]).max() < 1e-3, "no click at the edges"
-
-
-# --- directions ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("azimuth", [-180, -37, 64, 90])
@@ -109,9 +103,6 @@ def test_mic_channels_differ_as_the_sphere_has_it(direction: tuple[float, float]
         assert np.abs(np.abs(seen) / np.abs(wanted) - 1).max() < 0.1
 
 
-# --- times and levels ----------------------------------------------------------------------------------------
-
-
 def test_sound_begins_and_ends_with_its_label_frames() -> None:
     tracks = [standing(20, 0, first=3, frames=4), walking(-90, -40, first=12, frames=6, class_id=2)]
     waves = record(tracks, 2.0, 5, OPEN)
@@ -122,9 +113,6 @@ def test_sound_begins_and_ends_with_its_label_frames() -> None:
         for frame in range(20):
             some = waves[name][:, frame * HOP + slack : (frame + 1) * HOP - slack]  # type: ignore[index]
             assert bool(some.any()) is (frame in active)
-
-
-# --- pictures ------------------------------------------------------------------------------------------------
 
 
 def blob(picture: Array, class_id: int, near: float = 60) -> tuple[float, float, int]:
@@ -177,9 +165,6 @@ def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -
     assert wrong.mean() < 0.6
     true, _ = geometry.to_polar(*track.at(times).T)
     assert abs(np.mean(geometry.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
-
-
-# --- files ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
