@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
+from seldio.cli.completion import complete_profiles, complete_rules, complete_targets
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
 
@@ -202,3 +203,11 @@ def test_a_slip_of_the_keyboard_is_met_with_what_was_meant(
     done = run(*command.split())
     assert done.exit_code == 2
     assert words in done.stderr
+
+
+def test_completion_offers_names() -> None:
+    assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
+    assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
+    assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
+    assert "LAB301" in {name for name, _ in complete_rules("lab3")}
+    assert "radians" in {name for name, _ in complete_rules("radi")}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -15,9 +17,11 @@ from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
+from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
 
 RUN = CliRunner()
+CASES = Path(__file__).parent / "cases" / "rules"
 CASES = Path(__file__).parent / "cases" / "rules"
 
 
@@ -318,3 +322,59 @@ def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source:
     with pytest.raises(UsageError, match="events" if target == "so-dataset-qa" else "answer_meta"):
         seldio.convert(path, tmp_path / "out.jsonl", target, allow_loss="all")
     assert not (tmp_path / "out.jsonl").exists()
+
+
+def russian(number: int, source: str) -> dict[str, Any]:
+    """A record of ruEnvAQA."""
+    record = json.loads((CASES / "QAI126" / "good.json").read_text("utf-8"))["data"][source == "MUSIC-AVQA"]
+    inputs = record["inputs"] | {"audio": f"samples/audio{number:03}.wav"}
+    return record | {"inputs": inputs, "meta": record["meta"] | {"id": number}}
+
+
+@pytest.mark.parametrize(
+    ("music", "clotho", "says"),
+    [
+        (298, 298, ""),
+        (300, 306, ""),
+        (400, 196, "67% are MUSIC-AVQA instead of 50%"),
+        (290, 290, "580 questions, but ruEnvAQA has 596 or 606"),
+        (200, 200, "400 of the 596 questions of ruEnvAQA"),
+        (40, 2, ""),
+    ],
+)
+def test_half_of_ruenvaqa_is_from_each_source(music: int, clotho: int, says: str, tmp_path: Path) -> None:
+    """QAI107, QAI129"""
+    sources = ["MUSIC-AVQA"] * music + ["CLOTHO-AQA"] * clotho
+    records = [russian(number, source) for number, source in enumerate(sources, 1)]
+    path = tmp_path / "test.json"
+    path.write_text(json.dumps({"access": "public", "data": records}, ensure_ascii=False), "utf-8")
+
+    found = [
+        one.message for one in validate(path).findings if one.code in ("QAI107", "QAI113", "QAI126", "QAI127", "QAI129")
+    ]
+
+    assert len(found) == bool(says)
+    assert not says or says in found[0]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "code", "says"),
+    [
+        ([], None, ""),
+        (range(70, 81), "QAI107", "69 of the 80 questions of JASCO: 70 to 80 missing"),
+        (range(11, 81), "QAI129", "10 of the 80 questions of JASCO: 11 to 80 missing"),
+        ([3, 40, 41, 42], "QAI129", "76 of the 80 questions of JASCO: 3, 40 to 42 missing"),
+    ],
+)
+def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says: str, tmp_path: Path) -> None:
+    """QAI107, QAI129"""
+    cells = "Waves,Let's go.,They swim.,They build.,They are at the beach.,beach"
+    rows = [
+        f"{number},{cells.replace('Waves', f'Waves {number}')}\n" for number in range(1, 81) if number not in left_out
+    ]
+    path = tmp_path / "v0.csv"
+    path.write_text(",".join(JASCO.columns) + "\n" + "".join(rows), "utf-8")
+
+    found = [one for one in validate(path).findings if one.code != "QAI309"]
+
+    assert [(one.code, one.message) for one in found] == ([(code, says)] if code else [])

@@ -291,3 +291,11 @@ def test_a_big_file_is_read_in_linear_time() -> None:
     assert 5000 == len(clean(JASCO, many).rows)
     _, found = read(JASCO, many + '9,"' + '""' * 200_000)
     assert ["SYN122"] == [finding.code for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"), [(b"\xff\xfea\0", "SYN102"), (b"a\0b", "SYN104"), (b"audio_id,\xe9", "SYN101")]
+)
+def test_bytes_that_are_no_text(data: bytes, code: str) -> None:
+    reading, found = read(JASCO, data)
+    assert (None, [code]) == (reading, [finding.code for finding in found])
