@@ -84,14 +84,6 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
     assert len(whole) > 1000
 
 
-def test_start_and_end_stand_in_the_record_where_the_target_has_no_field(labels: Path) -> None:
-    record = json.loads(converted(labels, "so-bench", window=10.0).splitlines()[-1])
-    assert 0 < record["end"] - record["start"] <= 10.0
-    item = json.loads(converted(labels, "items", window=10.0).splitlines()[-1])
-    assert (item["start"], item["end"]) == (record["start"], record["end"])
-    assert "start" not in item["extra"]
-
-
 @pytest.mark.parametrize("to", ["so-bench", "so-dataset-qa"])
 def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, tmp_path: Path, to: str) -> None:
     """A question about seconds 20 to 40 of a recording would otherwise become one about its first 20."""
@@ -182,16 +174,6 @@ def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None
     assert "speech_content" in record["refused"]
 
 
-def test_labels_through_a_pipe(labels: Path) -> None:
-    text = next(labels.rglob("mix000.csv")).read_text()
-    done = RUN.invoke(app, ["convert", "-", "--to", "so-bench"], input=text)
-    table = RUN.invoke(app, ["convert", "-", "--to", "parquet"], input=text)
-
-    assert (0, 0) == (done.exit_code, table.exit_code), done.stderr
-    assert {"stdin.wav"} == {json.loads(line)["audio_path"] for line in done.stdout.splitlines()}
-    assert table.stdout_bytes[:4] == b"PAR1"
-
-
 def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
     rows = "".join(f"{frame},{label},0,{60 * label},0,100\n" for frame in range(100) for label in (0, 1))
     places = {"dev-test-tau/a": "test", "dev-train/b": "train", "c": "test", "fold3_room21_mix001": "train"}
@@ -226,20 +208,6 @@ def with_recordings(labels: Path, root: Path) -> Path:
             else:
                 soundfile.write(place, np.zeros((30 * 8000, 4), np.float32), 8000)
     return root
-
-
-def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) -> None:
-    """Their ``audio_id`` stands in the meta of MERA's records, and there the clip's place in the recording goes."""
-    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
-    done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--total", "8"])
-    assert 0 == done.exit_code, done.stderr
-    records = json.loads((out / "questions.json").read_text("utf-8"))["data"]
-    assert 8 == len(records)
-    for record in records:
-        assert (out / record["inputs"]["audio"]).is_file()
-        assert record["meta"].keys() == {"id", "categories", "audio_id", "cut_from", "qa_id"}
-        assert record["meta"]["cut_from"]["audio"].startswith("foa_dev/")
-    assert 0 == RUN.invoke(app, ["validate", str(out)]).exit_code
 
 
 def records_of(path: Path) -> list[dict[str, object]]:

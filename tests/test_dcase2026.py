@@ -96,21 +96,6 @@ def test_labels_of_another_layout_come_back_too(
     assert written(reading) == data
 
 
-def test_columns() -> None:
-    (row,) = read(document(DETECTION))[0].table.to_pylist()
-    assert row == {
-        "clip": "mix001",
-        "frame": 7,
-        "class_id": 8,
-        "source": 3,
-        "azimuth": 0.0,
-        "elevation": 0.0,
-        "distance": 2.315,
-        "score": 0.87,
-        "segmentation": [[[180.0, 90.0, 0.4]]],
-    }
-
-
 @given(st.lists(st.lists(TRIPLETS, max_size=3), max_size=3))
 def test_the_direction_is_that_of_the_strongest_point(segmentation: list[list[list[float]]]) -> None:
     (row,) = read(document(DETECTION | {"segmentation": segmentation}))[0].table.to_pylist()

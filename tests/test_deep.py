@@ -382,28 +382,6 @@ def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
     assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
 
 
-@pytest.mark.parametrize(
-    ("places", "names", "kind"),
-    [
-        (2, ("W", "X", "Y", "Z"), "order"),  # FuMa: a usual mistake
-        (2, ("W", "Y", "-X", "Z"), None),
-        (9, ("W", "Y", "-X", "Z"), "order"),
-    ],
-)
-def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ...], kind: str | None) -> None:
-    rng = np.random.default_rng(2)
-    where = [(20, 35), (-130, -10)] if places == 2 else rng.uniform((-180, -50), (180, 50), (places, 2)).tolist()
-    frame = np.flatnonzero(np.arange(400) % 20 < 15)
-    azimuth, elevation = np.array([where[number % places] for number in frame // 20]).T
-    said = label_frames(frame, azimuth, elevation, frame // 20, 400)
-    order, signs = foa(*names)
-    channels = np.stack((said.direction[:, 1], said.direction[:, 2], said.direction[:, 0]), axis=1)  # Y, Z, X
-    wrong = (channels[:, np.array(order[1:]) - 1] * signs[1:, 0])[:, [2, 0, 1]]
-    verdict = judge({0: pieces(said, {0: 0.8 * wrong})[0]}, "foa")
-
-    assert (verdict.cause.kind if verdict is not None else None) == kind
-
-
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
     wrong = planted(clip(20), **CASES["AUD301"][1])
     folder = tree(tmp_path / "tree", [wrong])

@@ -106,24 +106,6 @@ def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: list[str]) -> None
     assert "" == done.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [("seldio convert x --to starss2", "starss23"), ("seldio rule LAB30", "LAB301"),
-     ("seldio score x --profile dcase2", "dcase2024"),
-     ("seldio schema e", "event"), ("seldio validate x --ignore LAB301,LAB10", "LAB301,LAB104"),
-     ("seldio score x --offline off", "official-fallback"),
-     ("seldio convert x --tasks detect_time,estimate_a", "detect_time,estimate_azimuth"),
-     ("seldio convert x --allow-loss source,dist", "source,distance"),
-     ],
-)  # fmt: skip
-def test_a_shell_is_answered(words: str, offered: str) -> None:
-    shell = {"_SELDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    code = "from seldio.cli import app; app(prog_name='seldio')"
-    done = subprocess.run([sys.executable, "-c", code], env=os.environ | shell, stdout=-1, text=True, check=False)
-    assert offered in done.stdout.split()
-
-
 @pytest.mark.skipif(os.name == "nt", reason="links")
 @pytest.mark.parametrize("name", ["datasets--me--labels", "moved"])
 def test_a_cache_of_the_hub_is_read(tmp_path: Path, name: str) -> None:
@@ -141,16 +123,6 @@ def test_a_cache_of_the_hub_is_read(tmp_path: Path, name: str) -> None:
         assert (1 if place.suffix else 3) == report.files
         assert "SAF108" not in report.by_rule()
     assert 3 == len(seldio.open(cache / "snapshots" / commit).clips)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links")
-def test_other_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "secret").mkdir()
-    (tmp_path / "secret/mix001.csv").write_text(ROWS)
-    (tmp_path / "set/snapshots/1").mkdir(parents=True)
-    (tmp_path / "set/blobs").symlink_to(tmp_path / "secret")
-    (tmp_path / "set/snapshots/1/mix001.csv").symlink_to("../../blobs/mix001.csv")
-    assert {"SAF108": 1} == seldio.validate(tmp_path / "set/snapshots/1").by_rule()
 
 
 @pytest.mark.parametrize(
@@ -171,13 +143,6 @@ def test_a_gap_in_numbered_files(tmp_path: Path, numbers: Any, expected: list[st
     assert not report.reaches(seldio.Severity.WARNING) or "SUB111" not in report.by_rule()
     with_reference = seldio.validate(labels, format="starss23", reference="mix001..mix078").by_rule()
     assert "SUB111" not in with_reference
-
-
-def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    for number in [*range(1, 8), *range(9, 16)]:
-        (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
-    assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()
 
 
 @pytest.mark.parametrize(

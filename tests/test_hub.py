@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -229,16 +228,6 @@ def test_only_what_changed_is_sent(hub: HubStandIn, tree: Path) -> None:
     done = push(tree, REPO)
     assert {file.name for file in done.files if file.state == "changed"} == set(hub.sent[-1]) >= {"qa/test.jsonl"}
     assert "foa_dev/a.wav" not in hub.sent[-1]
-
-
-def test_an_archive_is_unpacked_and_files_of_others_stay(hub: HubStandIn, tree: Path, tmp_path: Path) -> None:
-    hub.make(REPO, {"extra/theirs.csv": b"1,2\n"})
-    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", tree)
-    code, text = cli("push", archive, "--repo", REPO)
-    assert code == 0, text
-    assert "Kept on the Hub though not in the source: 1 file: extra/theirs.csv" in text
-    assert hub.files(REPO)["extra/theirs.csv"] == b"1,2\n"
-    assert hub.files(REPO)["foa_dev/a.wav"] == (tree / "foa_dev/a.wav").read_bytes()
 
 
 def test_a_public_data_set_does_not_become_private(hub: HubStandIn, tree: Path) -> None:

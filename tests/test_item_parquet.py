@@ -26,7 +26,6 @@ from seldio.formats import ITEM_FORMATS, format_of_file
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.qa_csv import QUESTION
 from seldio.schema.qa import Item, Prediction
-from seldio.synth.tree import write_demo
 from tests.test_qa_json import items, predictions
 
 ITEMS, PREDICTIONS = formats.get("items-parquet", ItemFormat), formats.get("predictions-parquet", ItemFormat)
@@ -116,25 +115,6 @@ def test_edited_tables_keep_the_edit_and_what_is_lost_is_named(tmp_path: Path) -
     assert json.loads(back.read_text("utf-8")) == SO | {"question": "Since when?"}
     with pytest.raises(LossError, match="dataset"):
         convert(tmp_path / "more.parquet", tmp_path / "lost.jsonl", "so-bench")
-
-
-def test_parquet_means_what_the_source_holds(tmp_path: Path) -> None:
-    write_demo(tmp_path)
-    labels = next((tmp_path / "starss23").rglob("*.csv"))
-    (tmp_path / "x.jsonl").write_text(json.dumps(SO) + "\n", "utf-8")
-    outs = [tmp_path / name for name in ("labels.parquet", "items.parquet", "asked.parquet")]
-    for source, to, out in zip((labels, tmp_path / "x.jsonl", labels), ("parquet", "parquet", "items-parquet"), outs,
-                               strict=True):  # fmt: skip
-        assert 0 == RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(out)]).exit_code
-
-    assert ["clip" in pq.read_schema(out).names for out in outs] == [True, False, False]
-    assert [format_of_file(out.read_bytes(), "-") for out in outs] == [None, ITEMS, ITEMS]
-    assert pq.read_table(outs[2]).num_rows > 5
-    assert not validate(outs[2]).summary()["errors"]
-    done = RUN.invoke(app, ["convert", "-", "-f", "so-bench", "--to", "parquet", "-o", str(tmp_path / "stdin")],
-                      input=json.dumps(SO))  # fmt: skip
-    assert 0 == done.exit_code, done.output
-    assert format_of_file((tmp_path / "stdin").read_bytes(), "-") is ITEMS
 
 
 @pytest.mark.parametrize(("records", "home"), [([SO, SO | {"qa_id": "q2", "answer_meta": {"onset_time": 1.5}}], "so-bench"),
@@ -291,27 +271,3 @@ def refusal(path: Path, out: Path, source: ItemFormat, target: ItemFormat) -> st
     if allowed:
         convert_any(path, out, target.name, source.name, allowed, {}, QuestionOptions())
     return None
-
-
-def test_templates(shared: Path, tmp_path: Path) -> None:
-    rows = {}
-    for name, to in (("jasco/v0.csv", "jasco-predictions"), ("so-bench/qa.jsonl", "so-bench-predictions"),
-                     ("ruenvaqa/test.json", "ruenvaqa-submission")):  # fmt: skip
-        out = convert(shared / "data" / name, tmp_path / to, to)
-        reading = formats.get(to, ItemFormat).read(out.read_bytes(), to, raise_errors)
-        assert reading is not None
-        rows[to] = list(reading.rows)
-        assert {"PRD102"} == set(validate(out).by_rule())
-
-    official = formats.get("jasco-predictions", ItemFormat).read(
-        (shared / "data/jasco/predictions-example.csv").read_bytes(), "x", raise_errors
-    )
-    assert official is not None
-    ours = [(row.id, row.audio, getattr(row, "prompt", "")) for row in rows["jasco-predictions"]]
-    assert ours == [(row.id, row.audio, getattr(row, "prompt", "")) for row in official.rows]
-    assert json.loads((tmp_path / "ruenvaqa-submission").read_text("utf-8")) == {
-        "data": {"test": [{"outputs": "", "meta": {"id": 24}}]}
-    }
-    assert list(json.loads((tmp_path / "so-bench-predictions").read_text("utf-8"))) == [
-        "qa_id", "audio_path", "task_name", "prediction",
-    ]  # fmt: skip

@@ -18,7 +18,7 @@ from test_cli import seldio as command
 import seldio
 from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
-from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
+from seldio.formats.label_tools import ToolFormat, ToolLabel
 from seldio.rules import CATALOGUE
 from seldio.schema.events import ClipFile
 
@@ -66,14 +66,6 @@ def labels(draw: st.DrawFn) -> ToolLabel:
     label.values = {field: draw(kind) + 0.0 for field, kind in NUMBERS.items() if draw(st.booleans())}
     label.extra = draw(EXTRA)
     return label
-
-
-@given(labels())
-@settings(max_examples=examples(300))
-def test_text_is_read_back(label: ToolLabel) -> None:
-    again = ToolLabel(0, 0, "", {"": (0, 0)})
-    assert again.read_text(text_of(label), 0, lambda *_: None)
-    assert (again.name, again.values, again.extra) == (label.name, label.values, label.extra)
 
 
 @tools
@@ -179,15 +171,6 @@ def _rounded(table: pa.Table) -> pa.Table:
     for field in ("onset", "offset"):
         table = table.set_column(table.column_names.index(field), field, pa.array(np.round(table[field].to_numpy(), 3)))
     return table
-
-
-def test_points_limits_and_texts_of_audacity() -> None:
-    table, found, _ = read(get("audacity"), "1.0\t1.0\tKnock\n\\\t10.0\t200.0\n2.0\t3.0\t\n")
-    assert found == []
-    assert rows(table) == [
-        [("class_id", 12), ("extra", [("high_hz", 200.0), ("low_hz", 10.0)]), ("offset", 1.0), ("onset", 1.0)],
-        [("offset", 3.0), ("onset", 2.0)],
-    ]
 
 
 def test_units_and_spellings_of_values() -> None:

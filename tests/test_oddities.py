@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
@@ -14,9 +13,9 @@ import pytest
 
 from seldio import formats, validate
 from seldio.errors import SeldioError
-from seldio.findings import Finding, Severity
+from seldio.findings import Finding
 from seldio.formats import ITEM_FORMATS
-from seldio.formats.items import ItemFormat, Row
+from seldio.formats.items import ItemFormat
 from seldio.formats.ruenvaqa import template
 from seldio.schema.qa import Item, Prediction
 
@@ -36,10 +35,6 @@ MMAU = {"id": "m1", "audio_id": "./m1.wav", "question": "Who speaks?", "choices"
         "difficulty": "easy"}  # fmt: skip
 MMAR = {"id": "x1", "audio_path": "./audio/other.wav", "question": "Who?", "choices": ["Man", "Woman"],
         "answer": "Woman", "modality": "speech", "category": "c", "language": "en", "rubric": "['a', \"b's\"]"}  # fmt: skip
-ADQA = {"id": "x1", "audio_path": "audio/x1.wav", "question_text": "Who?", "multi_choice": ["Man", "Woman"],
-        "answer": "Woman"}  # fmt: skip
-ADQA_TRAIN = {"id": "x1", "audio_path": "audio/x1.wav", "question": "Who?", "choices": ["Man", "Woman"],
-              "answer": "Woman", "gemini_cot": "A woman."}  # fmt: skip
 RU: dict[str, Any] = {
     "instruction": template(2), "inputs": {"question": "Где?", "audio": "samples/audio001.wav", "option_a": "один",
     "option_b": "несколько"}, "outputs": "B",
@@ -193,140 +188,6 @@ def test_oddity(name: str, tmp_path: Path) -> None:
         assert values(format.write(rows, reading.origin)) == values(path.read_bytes()) or "SYN212" in codes(
             path, oddity.format
         )
-
-
-def filled(format: ItemFormat, text: str, number: int) -> Row:
-    """A row with *text* in whatever the format carries as text."""
-    values: dict[str, Any] = {
-        "id": str(number), "audio": [f"{number}.wav"], "task": text, "question": text, "instruction": template(2),
-        "options": [text, "other"], "answer": text, "canonical_answer": text, "dataset": text, "split": text,
-        "language": "ru" if format.name == "ruenvaqa" else text, "extra": {f"x-{text}": text, "more": {text: [text]}},
-    } if format.holds == "items" else {
-        "id": str(number), "audio": [text], "task": text, "prompt": text, "prediction": text, "extra": {f"x-{text}": text},
-    }  # fmt: skip
-    if format.name.startswith("jasco"):  # a table: the names of its columns are those of all rows
-        values["extra"] = {"Audio": text, "note": text}
-    if format.name == "jasco":
-        values |= {"question": "", "audio": [f"dataset/v0/{number}.wav"]}
-    model = Item if format.holds == "items" else Prediction
-    return model.model_validate({name: value for name, value in values.items() if name in format.carries})
-
-
-#: A good record of each format, in the file it stands in.
-GOOD: dict[str, tuple[Any, Callable[[Any], str]]] = {
-    "so-bench": (SO, line),
-    "so-dataset-qa": (SET, line),
-    "so-bench-predictions": (OUT, line),
-    "mmau": (MMAU, lambda record: json.dumps([record], indent=2)),
-    "mmar": (MMAR, line),
-    "adqa": (ADQA, line),
-    "adqa-train": (ADQA_TRAIN, line),
-    "ruenvaqa": (RU, ru),
-    "ruenvaqa-submission": (FILLED["data"]["test"][0], lambda record: json.dumps({"data": {"test": [record]}})),
-    "items": ({"id": "1", "audio": ["a.wav"], "question": "?", "options": ["a", "b"], "answer": "a"}, line),
-    "predictions": ({"id": "1", "audio": ["a.wav"], "prediction": "a"}, line),
-}
-#: Where each keeps what must be there, and of which type.
-PARTS: dict[str, tuple[str, ...]] = {
-    "so-bench": ("qa_id", "audio_path", "task_name", "question", "answer"),
-    "so-dataset-qa": ("qa_id", "audio_path", "question", "answer"),
-    "so-bench-predictions": ("prediction",),
-    "mmau": ("id", "audio_id", "question", "choices", "answer"),
-    "mmar": ("id", "audio_path", "question", "choices", "answer"),
-    "adqa": ("id", "audio_path", "question_text", "multi_choice"),
-    "adqa-train": ("id", "audio_path", "question", "choices", "answer"),
-    "ruenvaqa": ("inputs", "meta"),
-    "ruenvaqa-submission": ("outputs", "meta"),
-    "items": ("id", "question"),
-    "predictions": ("prediction",),
-}
-PATHS = {"so-bench": "audio_path", "so-dataset-qa": "audio_path", "mmau": "audio_id", "mmar": "audio_path",
-         "adqa": "audio_path", "adqa-train": "audio_path"}  # fmt: skip
-
-
-def variants(name: str) -> dict[str, Callable[[str], str]]:
-    """Ways to break a file of a format, each of them an error."""
-    good, pack = GOOD[name]
-
-    def changed(key: str, value: Any) -> Callable[[str], str]:
-        return lambda salt: pack(salted(good, salt) | {key: value})
-
-    def without(key: str) -> Callable[[str], str]:
-        return lambda salt: pack({each: value for each, value in salted(good, salt).items() if each != key})
-
-    found: dict[str, Callable[[str], str]] = {"half of it": lambda salt: pack(salted(good, salt)).rstrip()[:-3]}
-    found["a number that is none"] = lambda salt: pack(salted(good, salt) | {"more": "@@"}).replace('"@@"', "NaN")
-    found["a key twice"] = lambda salt: pack(salted(good, salt)).replace("{", '{"twice": 1, "twice": 2, ', 1)
-    for key in PARTS[name]:
-        found[f"{key} missing"] = without(key)
-        found[f"{key} of another type"] = changed(key, 7.5)
-        found[f"{key} is a list of lists"] = changed(key, [[]])
-    if "choices" in good or "options" in good:
-        key = "choices" if "choices" in good else "options"
-        found["no options"], found["another answer"] = changed(key, []), changed("answer", "none of them")
-    for path in ("/etc/passwd", "../../x.wav", "https://x/y.wav", "-") if name in PATHS else ():
-        found[f"the path {path}"] = changed(PATHS[name], path)
-    return found
-
-
-def salted(record: Any, salt: str) -> Any:
-    """A record with a text of its own where texts are free."""
-    made = copy.deepcopy(record)
-    for key in ("question", "answer", "prediction", "note"):
-        if isinstance(made.get(key), str) and not (
-            {"choices", "options", "multi_choice"} & made.keys() and key == "answer"
-        ):
-            made[key] = f"{made[key]} {salt}"
-    return made
-
-
-CASES = [(name, variant) for name in GOOD for variant in variants(name)]
-
-
-def errors(path: Path, text: str, name: str) -> list[str]:
-    path.write_bytes(text.encode())
-    return [finding.code for finding in validate(path, format=name).findings if finding.severity is Severity.ERROR]
-
-
-@pytest.mark.parametrize(("name", "variant"), CASES)
-def test_each_broken_variant(name: str, variant: str, tmp_path: Path) -> None:
-    path = tmp_path / f"x{formats.get(name, ItemFormat).suffix}"
-
-    assert errors(path, variants(name)[variant](""), name)
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_what_is_not_broken_is_clean(name: str, tmp_path: Path) -> None:
-    good, pack = GOOD[name]
-
-    assert errors(tmp_path / f"x{formats.get(name, ItemFormat).suffix}", pack(good), name) == []
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_two_records_with_one_id(name: str, tmp_path: Path) -> None:
-    good, pack = GOOD[name]
-    twice = line(good, good) if pack is line else pack("@@").replace('"@@"', f"{line(good)}, {line(good)}")
-
-    assert errors(tmp_path / f"x{formats.get(name, ItemFormat).suffix}", twice, name)
-
-
-def test_broken_tables(tmp_path: Path) -> None:
-    """JASCO's csv and Parquet: rows that are cut, ids that are empty, bytes that are lost."""
-    for text in (
-        asked("run", id=""),
-        asked("run")[:-8] + '"',
-        QUESTIONS + "1,2\n",
-        asked("run").replace("Audio,", "", 1),
-    ):
-        assert errors(tmp_path / "x.csv", text, "jasco"), text
-    assert errors(tmp_path / "y.csv", OUTPUTS + output("a") + output("b"), "jasco-predictions") == ["PRD101"]
-    for format in ITEM_FORMATS:
-        if format.suffix == ".parquet":
-            data = format.write([filled(format, "text", 1)])
-            for broken in (data[:-1], data[: len(data) // 2], data[:200] + b"\0" * 40 + data[240:]):
-                path = tmp_path / "x.parquet"
-                path.write_bytes(broken)
-                assert any(f.severity is Severity.ERROR for f in validate(path).findings), format.name
 
 
 def test_what_no_format_takes_is_said(tmp_path: Path) -> None:

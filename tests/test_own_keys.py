@@ -228,12 +228,6 @@ def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
     assert table["options"].to_pylist() == [OPTIONS] * 4
 
 
-def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
-    rows = [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()]
-    table = seldio.read(as_csv(tmp_path / "own.csv", rows), format=spelled(ASKED, asked=True))
-    assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions())

@@ -17,12 +17,11 @@ from seldio.findings import Finding
 from seldio.formats.base import TextLines
 from seldio.formats.csv_text import BOM, CsvLayout, rows, written
 from seldio.formats.items import ItemReading
-from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, KEYWORDS, QUESTION, expand
+from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, QUESTION, expand
 from seldio.schema.qa import Item, Prediction
 
 HEADER = ",".join(JASCO.columns)
 CSV_CHARACTERS = st.text(st.sampled_from('ab,"\r\n é\u2028'), max_size=30)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 AWKWARD = (
     "", "NA", "None", "null", "nan", "NaN", "N/A", "007", "1.0", "1e5", "True", " lead", "trail ", "\t", '"', '""', ",",
     "\n", "\r", "\r\n", "a\nb", 'he said "no"', "=1+1", "{audio}", "\u2028", BOM, "’", "А", "\x1b[2J", "\\N", ";",
@@ -67,17 +66,6 @@ def test_real_files_come_back_byte_for_byte(jasco: Path, format, name: str, coun
     assert data == format.write(reading.rows)
     assert [1.0] == [other.likes(data, name) for other in FORMATS if other is format]
     assert {0.0} == {other.likes(data, name) for other in FORMATS if other is not format}
-
-
-def test_a_real_item(jasco: Path) -> None:
-    item = clean(JASCO, (jasco / "v0.csv").read_bytes()).rows[60]
-    assert isinstance(item, Item)
-    assert ("61", ["dataset/v0/61.wav"], QUESTION, None) == (item.id, item.audio, item.question, item.instruction)
-    assert item.answer_meta is not None
-    assert item.answer_meta.keywords == ["movie", "TV show"]
-    assert item.extra is not None
-    assert "movie, TV show" == item.extra[KEYWORDS]
-    assert [name for name in JASCO.columns if name not in ("audio_id", "Correct Answer")] == list(item.extra)
 
 
 def test_the_instructions_are_those_of_the_seed(shared: Path) -> None:
@@ -145,12 +133,6 @@ def test_naughty_strings_are_unharmed(blns: list[str]) -> None:
         assert rows_ == clean(JASCO_PREDICTIONS, JASCO_PREDICTIONS.write(rows_, origin)).rows
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=6))
-def test_any_text_comes_back(texts: list[str]) -> None:
-    items = everywhere(texts)
-    assert items == clean(JASCO, JASCO.write(items)).rows
-
-
 def test_no_output_and_an_empty_output_stay_apart() -> None:
     pair = [prediction(prediction=None), prediction(prediction="")]
     data = JASCO_PREDICTIONS.write(pair)
@@ -211,13 +193,6 @@ def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
 def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int, int]]) -> None:
     _, found = read(JASCO, text)
     assert sorted(expected) == sorted(at(finding) for finding in found)
-
-
-def test_good_rows_beside_bad_ones_are_read() -> None:
-    reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
-    assert reading is not None
-    assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
-    assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
 
 
 @given(
@@ -284,13 +259,6 @@ def test_pythons_csv_writes_the_same(table: list[list[str]], newline: str) -> No
     ours = written(table, CsvLayout(newline=newline))
     assert expected == ours
     assert table == [row.values for row in rows(written(table))]
-
-
-def test_a_big_file_is_read_in_linear_time() -> None:
-    many = f"{HEADER}\n" + "".join(f'{n},"a ""b"" c",d,e,f,g,"h,i"\n' for n in range(5000))
-    assert 5000 == len(clean(JASCO, many).rows)
-    _, found = read(JASCO, many + '9,"' + '""' * 200_000)
-    assert ["SYN122"] == [finding.code for finding in found]
 
 
 @pytest.mark.parametrize(

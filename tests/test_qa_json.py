@@ -171,18 +171,6 @@ def test_layouts_of_documents(name: str) -> None:
     assert name in ("empty list", "ragged") or SO_BENCH.likes(data, "-") > 0.9
 
 
-def test_fewer_and_more_rows_than_were_read() -> None:
-    reading, _ = look(SO_BENCH, DOCUMENTS["alone"].encode(), "x.json")
-    assert reading is not None
-    assert SO_BENCH.write([*reading.rows] * 2, reading.origin).count(b"\n") == 2
-    assert SO_BENCH.write([], reading.origin) == b""
-    reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
-    assert reading is not None
-    assert len(json.loads(SO_BENCH.write([*reading.rows] * 2, reading.origin))["records"]) == 4
-    assert json.loads(SO_BENCH.write([], reading.origin))["records"] == []
-    assert json.loads(MMAU.write([])) == []
-
-
 NULLS = [
     (SO_BENCH, QA | {"split": None, "answer": None, "canonical_answer": None, "answer_meta": None, "note": None}),
     (SO_BENCH, QA | {"answer_meta": {"time_span": [18.5, 20.0], "onset_time": None}, "audio_id": None, "language": None}),
@@ -271,17 +259,6 @@ def test_places_of_fields() -> None:
     assert reading is not None
     assert reading.place(1, "answer_meta", None).line > reading.place(0, "answer_meta", None).line
     assert reading.place(1, None, None).line == 17
-
-
-def test_formats_are_told_apart_by_content() -> None:
-    for format in ALL:
-        row: Row = Item(id="a", audio=["a.wav"], task="t", question="?", options=["x"], answer="x") \
-            if format.holds == "items" else Prediction(id="a", audio=["a.wav"], task="t", prediction="x")  # fmt: skip
-        own = {"so-bench": "answer_format", "so-dataset-qa": "task_type", "adqa-train": "gemini_cot"}.get(format.name)
-        row = row.model_copy(update={"extra": {own: "x"}}) if own else row
-        data = format.write([carried(format, row)] * 2)
-        assert max(ALL, key=lambda other: other.likes(data, "-")) is format
-    assert all(format.likes(b'{"annotations": [{"id": 1}]}', "x.json") == 0 for format in ALL)
 
 
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

@@ -17,7 +17,6 @@ from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
 from seldio.schema.event_rows import Event, from_events, to_events
-from seldio.schema.events import COLUMNS
 
 FOA, MIC = ROTATIONS["foa"], ROTATIONS["mic"]
 EACH = [(format, name) for format in ("foa", "mic") for name in ROTATIONS[format]]
@@ -135,20 +134,6 @@ def test_a_table_turns_and_the_rest_stays() -> None:
     assert turned.schema.equals(table.schema, check_metadata=True)
     assert turned.num_rows == table.num_rows
     assert events == list(to_events(rotate_table(turned, FOA["az+90 el-"].inverse)))
-
-
-@given(any_rotation, st.lists(st.tuples(st.integers(0, 359), st.integers(0, 180)), min_size=1, max_size=5))
-def test_a_segmentation_turns_with_its_direction(turned: Rotation, points: list[tuple[int, int]]) -> None:
-    given = [[[float(x), float(y), 1.0] for x, y in points]]
-    table = pa.table({"segmentation": pa.array([given, None], COLUMNS["segmentation"])})
-    found, nothing = rotate_table(table, turned)["segmentation"].to_pylist()
-    assert nothing is None
-    for (x, y), (x2, y2, energy) in zip(points, found[0], strict=True):
-        assert (0 <= x2 < 360, x2 == int(x2), energy) == (True, True, 1.0)
-        wanted = turned.directions(*geometry.from_pixels(x, y, *geometry.MAP))
-        assert pytest.approx(0, abs=1e-6) == geometry.great_circle(
-            *wanted, *geometry.from_pixels(x2, y2, *geometry.MAP)
-        )
 
 
 def test_real_labels_come_back(kept: Kept) -> None:

@@ -16,14 +16,9 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth
 from seldio.errors import UsageError
-from seldio.findings import raise_errors
-from seldio.formats.ruenvaqa import RUENVAQA
-from seldio.rules import findings
-from seldio.rules.item_table import ItemTable
 from seldio.schema.events import COLUMNS, Origin, with_origin
-from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording
-from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of, nouns
+from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of
 from seldio.tasks.russian import REFUSED, TASKS, stream
 from seldio.vocabularies import names, vocabulary
 
@@ -208,9 +203,6 @@ def test_refused_tasks():
     assert len(TASKS) + len(REFUSED) == 8
 
 
-NOUNS = nouns().all
-
-
 def test_the_table_of_the_oracle():
     for label, (gender, *forms) in zip(vocabulary("starss").classes, oracle.FORMS, strict=True):
         noun = noun_of(label[0])
@@ -233,40 +225,8 @@ def test_all_classes_have_russian_names(name):
         assert all(len(absent(mask_of([noun]), mask_of(found))) >= 3 for noun in found)
 
 
-def test_all_sentences_with_all_classes(monkeypatch):
-    forms = tuple((n.gender, n.name, *(n.x[f"x_{case}"] for case in ("gen", "acc", "with"))) for n in NOUNS)
-    by_form = {form: number for number, row in enumerate(forms) for form in row[1:]}
-    any_name = "|".join(sorted(by_form, key=len, reverse=True))
-    monkeypatch.setattr(oracle, "FORMS", forms)
-    monkeypatch.setattr(oracle, "BY_FORM", by_form)
-    monkeypatch.setattr(oracle, "ANY", any_name)
-    monkeypatch.setattr(oracle, "NAME", re.compile(rf"(?<!\w)({any_name})(?!\w)"))
-    for noun in NOUNS:
-        other = NOUNS[(noun.number + 1) % len(NOUNS)]
-        for sentence in (*wording.SINGLE, *wording.TIMES, *wording.DOUBLE, *wording.LONGER):
-            question = sentence.format_map(noun.x | other.y | {"pauses": wording.pauses(Margins())})
-            oracle.grammar(question)
-            assert set(oracle.named(question)) == {noun.number, other.number} if "{y" in sentence else {noun.number}
-    for several in (wording.SINGLE, wording.DOUBLE, wording.LONGER, wording.KINDS, wording.TIMES, wording.PRESENT):
-        assert len(set(several)) >= 3
-
-
 def test_numerals():
     assert [wording.times(n) for n in (1, 2, 4, 5, 11, 12, 14, 21, 22, 25, 111, 112)] == [
         "1 раз", "2 раза", "4 раза", "5 раз", "11 раз", "12 раз", "14 раз", "21 раз", "22 раза", "25 раз", "111 раз",
         "112 раз",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("hub", [False, True])
-def test_files_are_clean_and_come_back(synthetic, hub):
-    items = select(synthetic[1], 1, per_task=40)
-    data = RUENVAQA.write(items, {"hub": hub})
-    reading = RUENVAQA.read(data, "test.json", raise_errors)
-    assert RUENVAQA.write(reading.rows, reading.origin) == data
-    found = {finding.code for finding in findings(ItemTable.of(reading))}
-    assert not {code for code in found if code.startswith("QAI20")}
-    assert not found & {"QAI101", "QAI102", "QAI103", "QAI104"}
-    for before, after in zip(items, reading.rows, strict=True):
-        for field in RUENVAQA.carries:
-            assert getattr(before, field) == getattr(after, field), field

@@ -93,12 +93,6 @@ def test_origins_come_back() -> None:
     assert table.schema.metadata[b"other"] == b"kept"
 
 
-def test_tables_made_elsewhere_get_a_file_for_each_clip() -> None:
-    table = pa.table({"clip": ["b", "a", "b"]})
-    assert Origin("", "starss", (ClipFile("a", "a.csv"), ClipFile("b", "b.csv"))) == origin_of(table)
-    assert origin_of(pa.table({"frame": [1]})).files == ()
-
-
 Key = tuple[str, int, int | None]
 Frames = list[tuple[str, int, int, int | None]]
 

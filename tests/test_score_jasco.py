@@ -18,7 +18,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.findings import raise_errors
 from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
 from seldio.reports.tables import ScoreReport
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Prediction
 from seldio.scores.jasco import (
     COLUMN,
     NAN_TEXTS,
@@ -158,17 +158,6 @@ def test_both_readings(judge_text: str, eval_py: Judged, corrected: Judged) -> N
     assert corrected == parse(judge_text)
 
 
-ALPHABET = st.text(st.sampled_from("Rating:Orientation Good/0123.\n*{}\"'NeithrAudio-Speech"), max_size=60)
-
-
-@given(ALPHABET)
-def test_any_text_is_read(judge_text: str) -> None:
-    for one in (parse(judge_text), parse(judge_text, "eval.py")):
-        assert one.rating in (None, 0, 1, 2)
-        assert one.orientation in (None, "A", "S", "G", "N")
-        assert one.points in (0, 1, 2)
-
-
 @given(st.sampled_from([0, 1, 2]), st.sampled_from(["Audio-Oriented", "Speech-Oriented", "Good", "Both", "Neither"]), st.text(), st.text())  # fmt: skip
 @example(1, "Both", "Orientation: Neither", "Rating: 0\nOrientation: Good\u2028Rating: 2")
 def test_verdicts_are_written_so_that_both_readings_agree(rating: int, orientation: str, why: str, so: str) -> None:
@@ -196,14 +185,6 @@ def test_a_whole_file() -> None:
     assert [80] * 8 == [row[1] for row in prompts.rows]
     assert [0.0, 3 / 80, 1 / 80] == pytest.approx([row[2] for row in prompts.rows[:3]])
     assert 1.38 == report.tables[2].rows[-1][1]
-
-
-def test_the_reading_asked_for_stands_first() -> None:
-    found = score(whole({"1": ["Rating: 2 (out of 10)\nOrientation: Good"]}), mode="eval.py")
-    assert ("eval.py", 0.0, "jasco-eval.py") == (found.overall["reading"], found.overall["best_mean"], found.profile)
-    assert 0.0 == found.tables[1].rows[0][2]
-    found = score(whole({"1": ["Rating: 2 (out of 10)\nOrientation: Good"]}))
-    assert ("corrected", 2 / 80) == (found.overall["reading"], found.overall["best_mean"])
 
 
 @pytest.mark.parametrize(
@@ -275,16 +256,6 @@ def test_what_would_be_scored_wrongly_is_refused(change: dict[str, Any], message
     for allow in (False, True):
         with pytest.raises(DataError, match=message):
             score(found, allow_missing=allow)
-
-
-def test_own_questions() -> None:
-    found = rows({"a": [GOOD] * 8, "b": [text(1, "Both")] * 8})
-    own = [Item(id="a", answer="right"), Item(id="b", answer="other")]
-    report = score(found, own)
-    assert 1.5 == report.overall["best_mean"]
-    assert "8 rows with another right answer" in notice(report, "other-answers")
-    with pytest.raises(DataError, match="ids of no item: a, b"):
-        score(found)
 
 
 def test_unjudged_files_are_refused() -> None:
