@@ -122,14 +122,6 @@ def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, out
     assert re.search("is a link" if "link" in way else "in the way|is not empty|is a file", said), said
 
 
-def test_the_folder_that_is_named_may_be_a_link(tree: Path, tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "out").symlink_to("real")
-    made = export(tree, tmp_path / "out")
-    assert (tmp_path / "real/manifest.json").is_file()
-    assert made == export(tree, tmp_path / "out", overwrite=True)
-
-
 def forge(out: Path, names: dict[str, str], *, finished: bool) -> None:
     """Write a manifest as of an export of these files, by their names with their content."""
     files = [
@@ -168,21 +160,6 @@ def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path
     assert 0 == code, said
     assert ("1 file stays" in said) == finished
     assert ["years", "weeks"] == [(out / n).read_text() for n in ("thesis.tex", "notes.txt")]
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
-def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    (out / ".seldio-export").mkdir(parents=True)
-    (out / ".seldio-export/seldio-parts.json").write_text('{"seldio_parts": 2}')
-    (out / "labels").mkdir()
-    (out / "labels/mine.csv").write_text("0,1,0,10,0\n")
-    if text:
-        (out / "manifest.json").write_text(text)
-    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
-    assert (2, True) == (code, "choose a new folder" in said), said
-    assert "0,1,0,10,0\n" == (out / "labels/mine.csv").read_text()
-    assert not text or text == (out / "manifest.json").read_text()
 
 
 def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
-from seldio.media.intensity import SoundField, array_of, inverted, listen
+from seldio.media.intensity import SoundField, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
@@ -35,8 +35,6 @@ from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_fit import Fits, LabelledClip, judged
 from seldio.rules.deep_pieces import joined, label_frames, pieces
 from seldio.rules.deep_timing import shift, sound_frames
-from seldio.synth import labels, scene
-from seldio.synth.recording import RecordingOptions, Room, record
 
 RATE = 24_000
 
@@ -118,17 +116,6 @@ def test_a_plane_wave_is_heard_where_it_comes_from(
     assert (geometry.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
     assert (np.linalg.norm(directions, axis=1) > (0.8 if format == "foa" else 0.75)).all()
     assert (made.activity()[12:19] > 1).all()
-
-
-def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> None:
-    noise = 2000 * DIFFUSE * np.random.default_rng(0).standard_normal((4, 3 * RATE))
-
-    assert np.linalg.norm(field(tmp_path, np.rint(noise).astype(np.int16), "foa").directions(), axis=1).max() < 0.1
-    silent = field(tmp_path, np.zeros((4, RATE), np.int16), "mic")
-    assert not silent.directions().any()
-    assert not silent.activity().any()
-    assert array_of(silent.raw) is None
-    assert inverted(silent.raw) == ()
 
 
 def foa(*names: str) -> tuple[list[int], Any]:
@@ -258,22 +245,8 @@ def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told
     assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
 
 
-def rows_of(table: Any) -> tuple[Row, ...]:
-    names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
-    columns = [table[name].to_numpy() * (100 if name == "distance" else 1) for name in names]
-    return tuple(tuple(round(value) for value in row) for row in zip(*columns, strict=True))
-
-
 def text(rows: Any) -> str:
     return "".join(",".join(map(str, row)) + "\n" for row in rows)
-
-
-@pytest.fixture(scope="module")
-def room() -> Clip:
-    """A scene in a room with reverberation and noise, sources that move and overlap."""
-    tracks = scene(11, 40.0, 12)
-    sound = record(tracks, 40.0, 11, RecordingOptions(Room(reverberation=0.3), 25.0))
-    return Clip(rows_of(labels("a", tracks)), sound)
 
 
 NAMES = ("fold3_room4_mix002", "fold3_room4_mix003")
@@ -294,18 +267,13 @@ def deep(path: Path) -> list[Finding]:
     return [one for one in validate(path, deep=True).findings if one.code.startswith("AUD")]
 
 
-@pytest.mark.slow
-def test_a_right_tree_is_clean_and_a_wrong_one_is_not(room: Clip, tmp_path: Path) -> None:
-    assert deep(tree(tmp_path / "good", [room, clip(21)])) == []
-
-    fuma = planted(clip(21), foa=lambda x: x[[0, 3, 1, 2]])
-    found = deep(tree(tmp_path / "bad", [planted(room, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d)), fuma]))
-
-    assert {(Path(one.path).name, one.code) for one in found} == {
+def test_a_right_tree_is_clean_and_a_wrong_one_is_so_only_when_asked(tmp_path: Path) -> None:
+    assert deep(tree(tmp_path / "good", [clip(20), clip(21)])) == []
+    wrong = tree(tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305"][1])])
+    assert {(Path(one.path).name, one.code) for one in deep(wrong)} == {
         (f"{NAMES[0]}.csv", "AUD301"), (f"{NAMES[1]}.wav", "AUD305"),
     }  # fmt: skip
-    assert "foa_dev" in next(one.path for one in found if one.code == "AUD305")
-    assert not [one for one in validate(tmp_path / "bad").findings if one.code.startswith("AUD3")], "only when asked"
+    assert not [one for one in validate(wrong).findings if one.code.startswith("AUD3")]
 
 
 def planted(one: Clip, **changes: Any) -> Clip:
@@ -451,31 +419,17 @@ def delayed(frames: int) -> Callable[[Any], Any]:
     return change
 
 
-def axes_exchanged(k: int, c: int, s: int, az: int, el: int, d: int) -> Row:
-    """Front taken for up, and up for front."""
-    x, y, z = geometry.to_cartesian(np.array([az * 1.0]), np.array([el * 1.0]))
-    azimuth, elevation = geometry.to_polar(z, y, x)
-    return k, c, s, round(float(azimuth[0])), round(float(elevation[0])), d
-
-
 #: What is changed, the rule, the file that is at fault, and words of the message.
 AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "labels rotated by 20": (
         {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
     ),
-    "labels rotated by 30": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 30)), el, d)}, "AUD304", "metadata", "rotated by",
-    ),
-    "axes of labels exchanged": ({"row": axes_exchanged}, "AUD305", "metadata", "axes x, y, z (front, left, up)"),
     "labels opposite": (
         {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "reversed",
     ),
     "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
     "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),
-    "FOA early": ({"foa": delayed(-7)}, "AUD308", "foa", "0.7 s early"),
     "MIC late": ({"mic": delayed(5)}, "AUD308", "mic", "0.5 s late"),
-    "labels late": ({"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}, "AUD308", "metadata", "0.8 s late"),
-    "FuMa": ({"foa": lambda x: x[[0, 3, 1, 2]]}, "AUD305", "foa", "FuMa"),
 }  # fmt: skip
 
 
@@ -556,3 +510,14 @@ def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> 
 
     assert len(told) == bool(words)  # once, of all together
     assert all(words in message for message in told)
+
+
+def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
+    three = clip(7, events=3)
+    mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in three.rows)
+    rows = tuple((row[0] + 45 * number, *row[1:]) for number in range(3) for row in mirrored)
+    sound = np.concatenate([three.sound["foa"][:, : 45 * 2400]] * 3, axis=1)
+    found = judge(pieces(said_of(rows), {0: field(tmp_path, sound, "foa").directions()}), "foa")
+
+    assert found is not None
+    assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)

@@ -176,3 +176,10 @@ def test_completion_offers_names() -> None:
     assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
     assert "LAB301" in {name for name, _ in complete_rules("lab3")}
     assert "radians" in {name for name, _ in complete_rules("radi")}
+
+
+def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in [*range(1, 8), *range(9, 16)]:
+        (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
+    assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seldio
-from seldio import synth, tasks
+from seldio import synth
 from seldio.conversion.item_inputs import read_items
 from seldio.findings import raise_errors
-from seldio.tasks import mix, russian
-from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, flat, packed, within
+from seldio.tasks import mix
+from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, flat, packed
 
 
 def lots(number: int) -> np.ndarray:
@@ -84,16 +83,6 @@ def test_open_answers_are_about_as_frequent(answers: list[int]) -> None:
         assert len(kept) >= 2
 
 
-def test_of_each_context_too() -> None:
-    contexts = np.array([0] * 3 + [1] * 50 + [2] * 5, np.uint64)
-    answers = np.array([1, 2, 3] + [1] * 40 + [2] * 10 + [3] * 5, np.uint64)
-    kept = within(contexts, answers, lots(58))
-    found = Counter(zip(contexts[kept].tolist(), answers[kept].tolist(), strict=True))
-    assert {found[0, 1], found[0, 2], found[0, 3], found[2, 3]} == {1}
-    assert 10 <= found[1, 1] <= 12
-    assert found[1, 2] == 10
-
-
 def assert_places_and_answers_are_even(path: Path) -> None:
     """Check that neither the place of the right option nor the usual answer tells more than guessing."""
     (reading,) = read_items(path, None, raise_errors)
@@ -135,28 +124,3 @@ def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_pa
     assert all(0 < number <= made.asked[task] - made.kept[task] for task, number in left.items())
     assert sum(left.values()) > 50
     assert sum(made.kept.values()) == made.rows[1]
-
-
-def test_python_chooses_the_same(scenes: Path) -> None:
-    table = seldio.read(scenes)
-    made = tasks.generate(table, seed=3, balance=True)
-    skipped: Counter[tuple[str, str]] = Counter()
-    assert tasks.select(tasks.generate(table, seed=3).items, 3, balance=True, skipped=skipped) == made.items
-    assert {pair: made.skipped[pair] for pair in skipped} == skipped
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
-@pytest.mark.parametrize("labels", ["starss22-labels", "tau-nigens2020-labels", "spatialscaper-labels/foa_labels"])
-def test_questions_of_real_labels_stay_under_the_bound(labels: str, style: str, tmp_path: Path) -> None:
-    folder = Path(os.environ.get("SELDIO_SHARED", "../shared")) / "data" / labels
-    if not folder.is_dir():
-        pytest.skip(f"{labels} are not here")
-    out = tmp_path / "qa.json"
-    for options in ({}, {"per_task": 300}, {"seed": 5}):
-        seldio.convert(folder, out, style, balance=True, **options)
-        assert_places_and_answers_are_even(out)
-    for task in tasks.TASKS if style == "so-bench" else russian.TASKS:  # alone, so that no other task limits it
-        made = seldio.convert(folder, out, style, tasks=[task], balance=True)
-        if made.rows[1]:
-            assert_places_and_answers_are_even(out)

@@ -95,16 +95,6 @@ def test_one_array_is_not_copied_as_the_other(tree: Path, tmp_path: Path) -> Non
         assert found.heard == "mic"
 
 
-def test_a_recording_is_not_converted_to_what_it_is(tree: Path, tmp_path: Path) -> None:
-    for name in ("mic.wav", "a.wav"):
-        shutil.copy(tree / "mic_dev" / TRAIN, tmp_path / name)
-        code, said = run("convert", tmp_path / name, "--to", "mic", "-o", tmp_path / "out.wav")
-        assert (code, "is a recording of MIC already: --to foa converts it" in said) == (1, True)
-        assert run("convert", tmp_path / name, "--to", "foa", "-o", tmp_path / "out.wav")[0] == 0
-    code, said = run("convert", tmp_path / "a.wav", "--to", "mic", "--format", "foa", "-o", tmp_path / "out.wav")
-    assert (code, "1 recording named FOA sounds like MIC" in said) == (1, True)
-
-
 def test_the_user_says_what_neither_name_nor_sound_tells(tmp_path: Path) -> None:
     for name in ("silent.wav", "foa_silent.wav"):
         soundfile.write(tmp_path / name, np.zeros((RATE, 4)), RATE)

@@ -19,11 +19,8 @@ import pyarrow as pa
 import pytest
 import soundfile
 import yaml
-from effort import examples
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
@@ -33,7 +30,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding, Severity
 from seldio.hub import pull, pulling, push
-from seldio.hub.card import BEGIN, END, read_card
+from seldio.hub.card import BEGIN, END
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings, rules_for
 from seldio.rules.hub_folder import HubFolder, glob_pattern
@@ -417,24 +414,6 @@ def test_a_card_that_cannot_be_read_stops_the_push(hub: HubStandIn, tree: Path, 
     assert "HUB601" in text
     assert values != "license: [mit" or re.search(r"README\.md:\d+:\d+: SYN4", text)
     assert not hub.private
-
-
-KEYS = st.text("abcdefgh_", min_size=1, max_size=8)
-VALUES = st.recursive(
-    st.text(st.characters(codec="ascii"), max_size=20) | st.integers() | st.booleans(), lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(KEYS, inner, min_size=1, max_size=3), max_leaves=6,
-)  # fmt: skip
-
-
-@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4), st.text("ab\n#-é ", max_size=40))
-@settings(max_examples=examples(60))
-def test_values_and_text_of_any_card_survive(values: dict[str, Any], body: str) -> None:
-    problems: list[Finding] = []
-    text = f"---\n{yaml.safe_dump(values, allow_unicode=True)}---\n{body}"
-    card = read_card(text, "README.md", problems.append)
-    if card is not None and not problems:
-        again = read_card(str(card), "README.md", problems.append)
-        assert again is not None
-        assert (again.data.to_dict(), again.text) == (values, body)
 
 
 LOAD = """

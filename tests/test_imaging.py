@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from imaging_sets import Document, imaging_set
 
 import seldio
-from seldio.errors import DataError, InvalidData, UsageError
+from seldio.errors import InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import energy_maps, profiles
@@ -161,22 +161,6 @@ def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
     assert micro.overall["mAP"] == dict(zip(("a", "b"), [row[1] for row in report.table("averages")], strict=True))["b"]
     assert len(micro.table("clips").rows) == len(clips)
     assert "prediction-names" not in names(report)
-
-
-def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_said(tmp_path: Path) -> None:
-    predictions, labels = written(tmp_path, imaging_set(1), "_inference")
-    with pytest.raises(DataError, match=r"all 2 files of predictions are called X_inference\.json"):
-        seldio.score(predictions, labels)
-    first = predictions / "fold4_room2_mix001_inference.json"
-    first.rename(predictions / "fold4_room2_mix001.json")
-    report = seldio.score(predictions, labels)
-    for path in [*predictions.glob("*_inference.json")]:
-        path.unlink()
-    alone = seldio.score(predictions, labels, allow_missing=True)
-    assert report.overall == alone.overall
-    text = next(notice.text for notice in report.notices if notice.name == "skipped-files" and notice.first)
-    assert text.startswith("1 file of predictions called X_inference.json left out, as the program does")
-    assert "skipped-files" not in names(alone)
 
 
 def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from effort import examples, some
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_qa_json import told
@@ -20,10 +21,10 @@ from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
-from seldio.errors import LossError, UsageError
+from seldio.errors import LossError
 from seldio.findings import Finding, raise_errors
-from seldio.formats import ITEM_FORMATS, format_of_file
-from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats import format_of_file
+from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.qa_csv import QUESTION
 from seldio.schema.qa import Item, Prediction
 from tests.test_qa_json import items, predictions
@@ -216,58 +217,20 @@ GOOD = ITEMS.write(
 FOREIGN = packed([SO, SO | {"qa_id": "q2"}])
 
 
-def example(format: ItemFormat) -> list[Row]:
-    """Rows that a format can hold, with all that it carries."""
-    if format.name == "jasco":
-        head = b"audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
-        reading = format.read(head + b"7,Rain,Run!,It rains.,They run.,They run.,run\n", "x.csv", raise_errors)
-        assert reading is not None
-        return list(reading.rows)
-    whole: Row = Item(
-        id="7", audio=["a.wav"], task="t", question="?", options=["x", "y"], answer="x", canonical_answer="x",
-        dataset="d", split="test", language="ru", extra={"more": "z"},
-    ) if format.holds == "items" else Prediction(id="7", audio=["a.wav"], task="t", prompt="?", prediction="A")  # fmt: skip
-    fields = whole.model_dump() | ({"answer": "A"} if format.answers == "letter" else {})
-    return [type(whole).model_validate({name: v for name, v in fields.items() if name in format.carries})]
+def test_findings_in_tables_of_others_name_the_row() -> None:
+    bad = [SO, SO | {"qa_id": None}, SO | {"qa_id": "q3", "answer_meta": {"time_span": [float("nan")]}}]
+    reading, found = look(packed(bad))
+
+    assert [(finding.path, finding.line, finding.column) for finding in found] == [
+        ("x.parquet", 2, 1),
+        ("x.parquet", 3, 1),
+    ]
+    assert reading is None or len(reading.rows) == 1
 
 
-@pytest.mark.parametrize("shift", some(range(5), 5))
-@pytest.mark.parametrize("source", ITEM_FORMATS, ids=lambda format: format.name)
-def test_every_pair_works_or_says_why(source: ItemFormat, shift: int, tmp_path: Path) -> None:
-    """A part of them in `make test`: each format as a source and as a target, of each kind there is."""
-    path = tmp_path / f"source{source.suffix}"
-    path.write_bytes(source.write(example(source)))
-    for target in ITEM_FORMATS[(ITEM_FORMATS.index(source) + shift) % 5 :: 5]:
-        out = tmp_path / f"{target.name}{target.suffix}"
-        if reason := refusal(path, out, source, target):
-            words = (
-                " no ",
-                "holds predictions",
-                "matched by question number",
-                "only JASCO",
-                "jasco cannot be made",
-                "takes questions with 2 or 4 options",
-                "takes wav and mp3 recordings",
-            )
-            assert any(word in reason for word in words), (target.name, reason)
-            continue
-        report = validate(out, format=target.name)
-        assert not report.summary()["errors"], (source.name, target.name, report.findings)
-        reading = target.read(out.read_bytes(), out.name, raise_errors)
-        assert reading is not None
-        if "id" in source.carries and "id" in target.carries:
-            assert {row.id for row in reading.rows} == {row.id for row in example(source)}
+def test_values_that_json_lacks() -> None:
+    table = pa.table({"qa_id": pa.array([b"q1"], pa.binary()), "audio_path": ["a"], "task_name": ["t"], "question": ["?"],
+                      "answer": ["x"], "answer_format": ["text"], "price": [Decimal("1.10")]})  # fmt: skip
+    row = clean(packed(table)).rows[0]
 
-
-def refusal(path: Path, out: Path, source: ItemFormat, target: ItemFormat) -> str | None:
-    """Why a file cannot be converted even if every loss that is named is allowed; None where it can."""
-    allowed: list[str] = []
-    try:
-        convert_any(path, out, target.name, source.name, allowed, {}, QuestionOptions())
-    except LossError as error:
-        allowed = list(error.losses)
-    except UsageError as error:
-        return str(error)
-    if allowed:
-        convert_any(path, out, target.name, source.name, allowed, {}, QuestionOptions())
-    return None
+    assert (row.id, row.extra) == ("q1", {"answer_format": "text", "price": "1.10"})

@@ -146,15 +146,6 @@ def test_a_folder_for_mera_is_checked_like_its_zip(
     assert codes is not None or not any(code.startswith("PRD12") for code in found[0])
 
 
-def test_a_real_bad_submission_is_checked_as_a_folder(shared: Path, tmp_path: Path) -> None:
-    folder = shared / "data/ruenvaqa/mera-submission-bad"
-    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
-        for path in sorted(folder.iterdir()):
-            archive.write(path, path.name)
-
-    assert validate(tmp_path / "bad.zip").by_rule() == validate(folder).by_rule()
-
-
 def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     """The answers of one-sided hearing are what there is to choose from."""
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -257,14 +248,6 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     assert b'"task_name": "mmar"' in (tmp_path / "w.jsonl").read_bytes()
 
 
-def test_what_is_there_is_not_filled(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", question(1))
-    done = seldio.convert(source, tmp_path / "i.jsonl", "items", fill={"task": "other", "dataset": "mine"})
-    assert ("--fill task has no effect: every row already has a value",) == done.notes
-    record = json.loads((tmp_path / "i.jsonl").read_text())
-    assert ("detect_time", "mine") == (record["task"], record["dataset"])
-
-
 @pytest.mark.parametrize(
     ("fill", "why"),
     [
@@ -295,14 +278,6 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
     left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
     assert left == done.dropped
     assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
-
-
-def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> None:
-    mmau = shared / "data/mmau/mmau-test-mini.json"
-    done = seldio.convert(mmau, tmp_path / "m.jsonl", "mmar", allow_loss="all", drop_unfit=True)
-    assert (0, (1000, 1000)) == (len(done.dropped), done.rows)
-    done = seldio.convert(mmau, tmp_path / "i.jsonl", "inspect", allow_loss="all", drop_unfit=True)
-    assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
 
 
 def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:

@@ -397,30 +397,6 @@ def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
     assert [True] * 5 + [False] * 3 == [reply.cached for reply in second]
 
 
-def contents(path: Path) -> dict[str, bytes]:
-    """The files of a cache, but for the index of what is not merged yet, which every reader marks."""
-    files = {file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")}
-    return {name: data for name, data in files.items() if data}
-
-
-def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> None:
-    path, server = tmp_path / "sub" / "c.sqlite", serve(good)
-    path.parent.mkdir()
-
-    def planned() -> int:
-        before = contents(path)
-        with judge(server, cache=path, dry_run=True) as asked:
-            plan = asked.plan(requests(3))
-        assert before == contents(path)
-        return plan.cached
-
-    assert 0 == planned()
-    with judge(server, cache=path) as writing:  # another run is under way, nothing is merged yet
-        writing.ask(requests(2))
-        assert 2 == planned()
-    assert 2 == planned()
-
-
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom seldio.scores.judge import Cache\n"
@@ -590,3 +566,9 @@ def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve,
     assert [1 / 3, 2 / 3] == [alone.overall["read"], judged.overall["read"]]
     assert alone.overall["accuracy"] == judged.overall["accuracy"]
     assert 2 == len(server.calls)
+
+
+@pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip
+def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        Judge(**{"model": "m", "base_url": "http://a/v1", **options})

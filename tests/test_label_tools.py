@@ -20,6 +20,7 @@ from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
 from seldio.formats.label_tools import ToolFormat, ToolLabel
 from seldio.rules import CATALOGUE
+from seldio.schema.event_rows import Event, from_events
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases"
@@ -225,3 +226,13 @@ def test_a_raven_row_without_a_recording_is_named(tmp_path: Path) -> None:
     (tmp_path / "t.selections.txt").write_text(head + "\n".join(rows) + "\n")
     (finding,) = [f for f in seldio.validate(tmp_path / "t.selections.txt").findings if f.code == "SYN508"]
     assert (finding.line, finding.severity) == (4, "error")
+
+
+def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
+    rows = [
+        Event(clip="a", frame=frame, class_id=12, source=0, azimuth=30, elevation=0, distance=2) for frame in range(5)
+    ]
+    seldio.write(from_events(rows), tmp_path / "a.txt", "audacity")
+    assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
+    seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
+    assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))

@@ -237,3 +237,11 @@ def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     fields = error.value.text.rpartition("try --reference-fields ")[2]
     assert fields == ASKED
     assert seldio.score(said, path, reference_fields=fields).overall["text"] == 0.25
+
+
+def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) -> None:
+    rows = [row | {"asked": "one\ntwo"} for row in replies()]
+    rows[2]["sample_id"] = "q1"
+    found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
+    twice = next(finding for finding in found if "q1" in finding.message)
+    assert (twice.line, twice.column) == (6, 1)

@@ -180,3 +180,18 @@ def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> 
             seldio.score(table, table)
     for good in (frame.dropna(), pd.DataFrame(columns), frame.assign(azimuth=math.nan)):
         assert [str(one) for one in seldio.validate(good)] == []
+
+
+def test_a_stream_that_cannot_be_read_is_an_error_in_a_sentence(tmp_path: Path) -> None:
+    closed = io.BytesIO(ROWS)
+    closed.close()
+    odd = r"'utf-8' codec can't encode character '\udc80' in position 1: surrogates not allowed"
+    with (tmp_path / "x.out").open("w") as written:
+        for stream, said in (
+            (closed, "cannot read the stream: it is closed"),
+            (io.StringIO("a\udc80"), f"cannot read the stream: {odd}"),
+            (written, f"cannot read {tmp_path / 'x.out'}: it was not opened for reading"),
+        ):
+            with pytest.raises(SeldioError) as refused:
+                seldio.validate(stream, format="starss23")
+            assert refused.value.text == said

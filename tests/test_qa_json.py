@@ -102,26 +102,6 @@ def test_real_files_come_back(shared: Path, format: JsonItems, name: str, count:
     assert sum(each.likes(data, name) > 0 for each in ALL) == 1
 
 
-def test_generated_cases(shared: Path) -> None:
-    folder = shared / "corpora/generated"
-    cases = [json.loads(text) for text in (folder / "MANIFEST.jsonl").read_text("utf-8").splitlines()]
-    cases = [case for case in cases if case["path"].startswith("qa_jsonl/")]
-    later = ("dup_id", "answer_", "_choices", "path_", "nul_char")  # what rules find, not readers
-    for case in cases:
-        reading, found = look(MMAR, (folder / case["path"]).read_bytes(), case["path"])
-        if case["expect"] == "ok":
-            assert not found, case
-            assert (
-                back(MMAR, (folder / case["path"]).read_bytes(), case["path"]) == (folder / case["path"]).read_bytes()
-            )
-        elif case["expect"] == "reject":
-            assert found, case
-            assert reading is None, case
-        elif case["expect"] == "finding" and not any(word in case["path"] for word in later):
-            assert found, case
-        assert all(f.line and f.column for f in found), case
-
-
 LAYOUTS = {
     "lines": line(QA) + line(QA | {"qa_id": "q2"}),
     "no final newline": line(QA) + line(QA | {"qa_id": "q2"}).rstrip(),

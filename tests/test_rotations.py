@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import Kept
 from effort import as_one
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,18 +133,6 @@ def test_a_table_turns_and_the_rest_stays() -> None:
     assert turned.schema.equals(table.schema, check_metadata=True)
     assert turned.num_rows == table.num_rows
     assert events == list(to_events(rotate_table(turned, FOA["az+90 el-"].inverse)))
-
-
-def test_real_labels_come_back(kept: Kept) -> None:
-    import seldio
-
-    table = seldio.read(str(next((kept / "starss22-labels").rglob("*.csv"))))
-    assert table.num_rows
-    for turned in FOA.values():
-        back = rotate_table(rotate_table(table, turned), turned.inverse)
-        off = (back["azimuth"].to_numpy() - table["azimuth"].to_numpy()) % 360
-        assert (off == 0).all()
-        assert back.drop("azimuth").equals(table.drop("azimuth"))
 
 
 def test_refusals() -> None:

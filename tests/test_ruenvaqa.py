@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seldio import formats
+from seldio.conversion.items import convert_items
+from seldio.errors import UsageError
 from seldio.findings import Finding, Severity
+from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, template
 from seldio.rules import findings
@@ -257,3 +262,15 @@ def harmless(data: bytes) -> None:
             assert (list(again.rows) if again is not None else []) == list(reading.rows)
             instructions_checked(reading) if format is RUENVAQA else list(check_answers(reading))
     list(findings(MeraPackage("s.zip", {"ruEnvAQA.json": data})))
+
+
+def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:
+    questions, out = tmp_path / "test.json", tmp_path / "s.zip"
+    questions.write_bytes(packed(record(1), record(2)))
+    convert_items(questions, out, SUBMISSION)
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == ["ruEnvAQA.json"]
+        rows = json.loads(archive.read("ruEnvAQA.json"))["data"]["test"]
+    assert [row["meta"]["id"] for row in rows] == [1, 2]
+    with pytest.raises(UsageError, match="written as one file, not an archive"):
+        convert_items(questions, tmp_path / "items.zip", formats.get("items", ItemFormat))

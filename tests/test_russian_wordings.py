@@ -8,7 +8,6 @@ from importlib.resources import files
 
 import pytest
 from effort import as_one
-from oracle_russian import BY_FORM, FORMS, NAME, VERBS
 
 from seldio.tasks.english import worded
 from seldio.tasks.nouns import russian_name
@@ -107,29 +106,3 @@ def test_no_class_leaves_a_gap_or_a_foreign_letter(x: str) -> None:
     for task, sentence in every_sentence(x, "стук" if x != "стук" else "смех"):
         assert re.fullmatch(r"[А-ЯЁ][А-Яа-яЁё0-9 ,.:?()—-]+[.?]", sentence), (task, sentence)
         assert not re.search(r"  | [.,:?]|\b(\w+) \1\b", sentence), (task, sentence)
-
-
-def case_of(before: str) -> int:
-    """The place in a row of FORMS of the case that a noun has behind these words."""
-    if re.search(r"(?:услышать|слышит) $", before):
-        return 3
-    genitive = r"(?:источник\w*(?: звука)?|\bот|[Кк]огда|[Пп]осле|[Пп]осле того как) $|источников .+ и (?:звука )?$"
-    return 2 if re.search(genitive, before) else 1
-
-
-@as_one
-@pytest.mark.parametrize("x", [forms[1] for forms in FORMS])
-def test_nouns_stand_in_the_right_case_and_verbs_agree(x: str) -> None:
-    for y in (forms[1] for forms in FORMS if forms[1] != x):
-        for task, sentence in every_sentence(x, y):
-            text = sentence[0].lower() + sentence[1:]
-            subject = None
-            for found in NAME.finditer(text):
-                if task == "detect_source" or "звука" in found[1].split()[:1]:  # its list is a value here
-                    continue
-                case, row = case_of(text[: found.start()]), FORMS[BY_FORM[found[1]]]
-                assert found[1] == row[case], sentence
-                subject = row if case == 1 else subject
-            heard = re.findall(r"\b(?:слышен|слышна|слышно|слышны)\b(?! (?:\d|один))", text)
-            if subject and task not in ("compare_elevation", "compare_distance"):
-                assert set(heard) <= {VERBS["слышать"][subject[0]]}, sentence

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import string
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,11 +12,9 @@ from conftest import Kept
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seldio import formats
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import exact_match, passing, string_match
 from seldio.errors import DataError
-from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import choices
@@ -187,20 +184,3 @@ def test_each_way_of_reading_a_choice() -> None:
     assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
     tables = {table.name for table in report.tables}
     assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "options", "intervals"}
-
-
-def test_mmau(shared: Path) -> None:
-    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
-    format = formats.format_of_file(data, "mmau-test-mini.json")
-    assert format is not None
-    reading = format.read(data, "mmau-test-mini.json", raise_errors)
-    assert reading is not None
-    items = [row for row in reading.rows if isinstance(row, Item)]
-    right = choices.score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
-    assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
-    assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
-    letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
-    by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
-    report = choices.score(items, by_letter, profile="mmau")
-    assert report.overall["letter"] == 1
-    assert float(str(report.overall["accuracy"])) < 0.01

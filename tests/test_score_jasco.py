@@ -15,8 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.findings import raise_errors
-from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
+from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Prediction
 from seldio.scores.jasco import (
@@ -26,7 +25,6 @@ from seldio.scores.jasco import (
     Judged,
     as_text,
     grouped,
-    judged,
     key,
     parse,
     request,
@@ -339,23 +337,3 @@ def test_the_published_words_are_sent_to_the_character(prompt: str) -> None:
 def test_the_words_of_the_readme(shared: Path) -> None:
     seed = (shared / "seeds" / "jasco.txt").read_text("utf-8").replace("\u00e2\u20ac\u2122", "\u2019")
     assert f"```\n{PROMPTS['readme']}```" in seed
-
-
-def test_the_published_example(shared: Path) -> None:
-    folder = shared / "data" / "jasco"
-    questions = JASCO.read((folder / "v0.csv").read_bytes(), "v0.csv", raise_errors)
-    predictions = JASCO_PREDICTIONS.read((folder / "predictions-example.csv").read_bytes(), "p.csv", raise_errors)
-    assert questions is not None
-    assert predictions is not None
-    own: Any = questions.rows
-    outputs: Any = predictions.rows
-    with pytest.raises(UsageError, match="not judged"):
-        score(outputs, own)
-    marked = judged(outputs, lambda requests: [Reply(each.id, verdict(2, "Both"), "…") for each in requests])
-    report = score(marked, own)
-    assert (2.0, 1.0) == (report.overall["best_mean"], report.overall["both"])
-    assert () == report.notices
-    # and the judged file is one of JASCO's, for eval.py too
-    again = JASCO_PREDICTIONS.read(JASCO_PREDICTIONS.write(marked), "j.csv", raise_errors)
-    assert again is not None
-    assert marked == list(again.rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 
 import pyarrow as pa
 import pytest
@@ -75,13 +74,6 @@ def answered(task, answer, canonical, meta, text):
 
 def outcome(task, meta, profile=CARD, **said):
     return evaluate(answered(task, None, None, meta, ""), judgement(said), profile)
-
-
-def test_the_onset_trap_is_kept():
-    right = [
-        outcome("onset_from_location", {"onset_time": n / 10}, onset_time_s=(n + 2) / 10).correct for n in range(200)
-    ]
-    assert 111 == sum(right)  # counted with the official program
 
 
 @pytest.mark.parametrize("said", [math.inf, 1e300, -1e9])
@@ -238,32 +230,6 @@ def test_right_answers_score_one_without_a_judge(items):
     assert 1.0 == report.overall["accuracy"] == report.overall["macro"] == report.overall["decided"]
     for task, row in by_task(report).items():
         assert (1.0, 1.0, row["n"], 0) == (row["accuracy"], row["parse_rate"], row["offline"], row["undecided"]), task
-
-
-#: The words of the opposite answer.
-TURNED = {"left": "right", "right": "left", "higher": "lower", "lower": "higher", "closer": "farther",
-          "farther": "closer", "to": "from", "from": "to"}  # fmt: skip
-
-
-#: Texts that are wrong for sure, by task.
-WRONG = {
-    "estimate_azimuth": lambda meta, item: f"{(meta.azimuth_deg + 30 + 180) % 360 - 180:g} degrees",
-    "estimate_elevation": lambda meta, item: f"{meta.elevation_deg + 15:g} degrees",
-    "estimate_distance": lambda meta, item: f"{meta.distance_m + 1.5:g} m",
-    "onset_from_location": lambda meta, item: f"{meta.onset_time + 1:g} s",
-    "count_sources": lambda meta, item: f"There are {meta.active_count + 1} sources.",
-    "detect_time": lambda meta, item: "from 90 s to 91 s",
-    "relative_left_right": lambda meta, item: re.sub("(left|right)", lambda side: TURNED[side[0]], item.answer),
-    **dict.fromkeys(("compare_elevation", "compare_distance"), lambda meta, item: " ".join(
-        TURNED.get(word, word) for word in item.answer.split(" "))),
-    "classify_motion": lambda meta, item: (
-        "It moves away" if item.canonical_answer in ("stationary", "approaching") else "It stays in place."),
-    "speech_content": lambda meta, item: "nobody says anything",
-}  # fmt: skip
-
-
-def wrong(item):
-    return WRONG.get(item.task, lambda *_: "a purple kazoo")(item.answer_meta, item)
 
 
 def test_the_judge_decides_the_rest(items):

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from seldio import clock, geometry, validate
+from seldio import geometry, validate
 from seldio.formats import get
 from seldio.media.audio import probe
 from seldio.media.recording import Recording
-from seldio.media.video import Video
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.recording import RATE, RecordingOptions, Room, record
 from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
-from seldio.synth.tree import COLOURS, write_clip, write_tree
+from seldio.synth.tree import write_tree
 
 OPEN = RecordingOptions(Room(reverberation=0), snr=None)
 HOP = RATE // 10
@@ -95,43 +93,6 @@ def test_sound_begins_and_ends_with_its_label_frames() -> None:
         for frame in range(20):
             some = waves[name][:, frame * HOP + slack : (frame + 1) * HOP - slack]  # type: ignore[index]
             assert bool(some.any()) is (frame in active)
-
-
-def blob(picture: Array, class_id: int, near: float = 60) -> tuple[float, float, int]:
-    """Azimuth and elevation of the middle of the pixels in the colour of a class, and how many there are."""
-    height, width = picture.shape[:2]
-    tint = COLOURS[class_id] / np.linalg.norm(COLOURS[class_id])
-    strength = picture.astype(float) @ tint
-    other = np.linalg.norm(picture - strength[..., None] * tint, axis=-1)
-    rows, columns = np.nonzero((other < near) & (strength > 0.66 * np.linalg.norm(COLOURS[class_id])))
-    azimuth, elevation = geometry.from_pixels(columns, rows, width, height)
-    x, y, z = geometry.to_cartesian(azimuth, elevation)
-    weight = np.cos(np.radians(elevation))
-    middle = geometry.to_polar(*(np.sum(weight * part) for part in (x, y, z)))
-    return float(middle[0]), float(middle[1]), len(rows)
-
-
-def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -> None:
-    track = walking(160, 220, frames=24, first=3, elevation=15, class_id=1)  # over the seam, 25 degrees a second
-    table = write_clip(tmp_path, "m", "s", [track], 3.0, 1, media=["video"], size=(640, 320))
-
-    with Video(tmp_path / "video_dev/s/m.mp4") as video:
-        assert clock.NTSC == video.rate
-        assert (640, 320) == video.size
-        assert 90 == video.frames, "3 s at 29.97 are 89.9"
-        assert [k / clock.NTSC for k in range(90)] == [
-            Fraction(t) * video.scan.time_base for t in video.scan.times.tolist()
-        ]
-        wanted = table["frame"].to_pylist()
-        seen = [blob(picture, 1) for _, picture in video.frames_at(wanted)]
-        times = np.array([float(clock.video_time(number)) for number in video.numbers(wanted).tolist()])
-    azimuth, elevation = table["azimuth"].to_numpy(), table["elevation"].to_numpy()
-    places = np.array([one[:2] for one in seen]).T
-    wrong = geometry.great_circle(places[0], places[1], azimuth, elevation)
-    assert wrong.max() < 1.2, "half a degree by rounding, 0.4 by the time of the picture, the rest by pixels"
-    assert wrong.mean() < 0.6
-    true, _ = geometry.to_polar(*track.at(times).T)
-    assert abs(np.mean(geometry.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
 
 
 @pytest.fixture(scope="module")
