@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import examples, some
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from effort import some
 from typer.testing import CliRunner
 
 import seldio
@@ -188,32 +186,6 @@ def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
     before = path.read_bytes()
     seldio.validate(path, format="mmar", unsafe_fixes=True)
     assert path.read_bytes() == before
-
-
-NUMERALS = st.sampled_from(["3", "-3", "0", "007", "3.0", "1e5", "NaN", "true", "null", "1,000", "٣", " 3"])
-FIELDS = ("question", "task", "answer", "canonical_answer", "instruction", "split", "dataset")
-
-
-@settings(max_examples=examples(60))
-@given(st.data())
-@pytest.mark.parametrize("format", ITEMS, ids=lambda format: format.name)
-def test_a_numeral_as_text_stays_text(format: ItemFormat, data: st.DataObject) -> None:
-    own = ("id", "audio", "question", "options", *FIELDS)
-    values = {field: data.draw(NUMERALS, field) for field in FIELDS if field in format.carries}
-    options = data.draw(st.lists(NUMERALS, min_size=2, max_size=2, unique=True))
-    more: dict[str, Any] = {"options": options} if "options" in format.carries else {}
-    more |= {"extra": {"note": data.draw(NUMERALS)}} if "extra" in format.carries else {}
-    if format.name == "jasco":
-        values["question"] = ""  # the file implies its own
-    audio = ["dataset/v0/3.wav"] if format.name == "jasco" else ["3.wav"]
-    given = Item.model_validate({"id": "3", "audio": audio, "question": "3", **values, **more})
-    reading = format.read(format.write([given]), f"x{format.suffix}", raise_errors)
-    assert reading is not None
-    [row] = reading.rows
-    kept = {field: getattr(given, field) for field in own if field in format.carries and format.name != "jasco"}
-    assert kept == {field: getattr(row, field) for field in kept}
-    assert [(row.id, getattr(row, "answer", None))] == [("3", given.answer)]
-    assert (row.extra or {}).get("note") == (given.extra or {}).get("note")
 
 
 def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:

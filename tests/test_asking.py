@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import shutil
 import zipfile
 from collections import Counter
@@ -27,7 +26,7 @@ from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
-from seldio.tasks.margins import Margins, listing, margins_of
+from seldio.tasks.margins import Margins, margins_of
 from seldio.tasks.mix import targets
 
 RUN = CliRunner()
@@ -131,20 +130,6 @@ def test_a_total_is_kept_in_proportion(available: dict[str, int], total: int, mo
     for task in free:  # what is not used up is in proportion, to one item
         for scale, step in scales:
             assert abs(found[task] / SO_BENCH[task] - scale) <= 1 / SO_BENCH[task] + step + 1e-9
-
-
-def test_margins_are_options_and_documented(labels: Path) -> None:
-    text = " ".join((seldio.convert.__doc__ or "").partition("margin:")[2].partition("total:")[0].split())
-    assert re.findall(r"(\w+)=([\d.]+)", text) == [(name, default.split()[0]) for name, default, _ in listing()]
-    page = (Path(__file__).parents[1] / "docs/howto/choose-questions.md").read_text("utf-8")
-    assert all(f"| `{name}` | {default} | {meaning} |" in page for name, default, meaning in listing())
-    wide = RUN.invoke(
-        app, ["convert", str(labels), "--to", "so-bench", "--margin", "elevation=40", "--margin=sector=1"]
-    )
-    same = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--margin", "elevation=10"])
-
-    assert wide.stdout_bytes == converted(labels, seed=0, margins=Margins(elevation=40, sector=1))
-    assert same.stdout_bytes == converted(labels, seed=0) != wide.stdout_bytes
 
 
 @pytest.mark.parametrize(

@@ -88,11 +88,13 @@ def refused(place: Path, *command: object) -> None:
     assert re.search("is a link|not a regular|is a file, but|is not empty", said), said
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("source", "to", "name"),
-    [("metadata_dev", "starss22", "dev-train-tau"), ("metadata_dev", "starss22", f"dev-train-tau/{CLIP}.csv"),
-     ("", "foa", LABELS), ("", "foa", "LICENSE"), ("", "webdataset", "")],
+    ("source", "to", "name", "way"),
+    [("metadata_dev", "starss22", "dev-train-tau", "a link to a folder"),
+     ("metadata_dev", "starss22", f"dev-train-tau/{CLIP}.csv", "a link to a file"),
+     ("metadata_dev", "starss22", f"dev-train-tau/{CLIP}.csv", "a link to nothing"),
+     ("", "foa", LABELS, "a link to nothing"), ("", "foa", "LICENSE", "a link to a file"), ("", "foa", "LICENSE", "a pipe"),
+     ("", "foa", f"foa_dev/dev-train-tau/{CLIP}.wav", "a link to a file"), ("", "webdataset", "", "a link to a folder")],
 )  # fmt: skip
 def test_in_the_way_of_what_is_converted(
     source: str, to: str, name: str, way: str, tree: Path, outside: Path, tmp_path: Path
@@ -101,16 +103,17 @@ def test_in_the_way_of_what_is_converted(
     if name:
         block(out / name, way, outside)
         refused(out / name, "convert", tree / source, "--to", to, "-o", out, "--allow-loss", "all")
-    elif way != "a link to nothing":  # the folder that is named may be a link, and is not empty
+    else:  # the folder that is named may be a link, and is not empty
         block(out, way, outside)
         refused(out, "convert", tree, "--to", to, "-o", out)
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
-    ("kind", "name"),
-    [("hf-parquet", "data"), ("hf-parquet", f"{SHARD}.parquet"), ("hf-parquet", "other/LICENSE"),
-     ("hf-parquet", "manifest.json"), ("webdataset", "index.json"), ("audiofolder", "train/metadata.jsonl")],
+    ("kind", "name", "way"),
+    [("hf-parquet", "data", "a link to a folder"), ("hf-parquet", f"{SHARD}.parquet", "a link to a file"),
+     ("hf-parquet", "other/LICENSE", "a link to nothing"), ("hf-parquet", "manifest.json", "a link to a file"),
+     ("hf-parquet", "manifest.json", "a pipe"), ("webdataset", "index.json", "a link to a file"),
+     ("audiofolder", "train/metadata.jsonl", "a link to nothing")],
 )  # fmt: skip
 def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, outside: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"

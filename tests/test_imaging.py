@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -13,15 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import Kept
-from hypothesis import example, given
-from hypothesis import strategies as st
 from imaging_sets import Document, imaging_set
 
 import seldio
 from seldio.errors import InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
-from seldio.scores.imaging import energy_maps, profiles
+from seldio.scores.imaging import profiles
 from seldio.scores.imaging.count import Annotations, paired
 from seldio.scores.imaging.resampled import RankedMaps
 from seldio.scores.imaging.score_maps import MapsCounted
@@ -98,40 +95,6 @@ def test_random_sets_score_as_by_each_version() -> None:
 def test_all_random_sets_score_as_by_each_version() -> None:
     for row in rows(OFFICIAL):
         check(row)
-
-
-POINTS = st.lists(st.tuples(*[st.integers(0, 360), st.integers(0, 180)]), min_size=1, max_size=12)
-
-
-def cloud(seed: int, x: float, y: float) -> list[list[float]]:
-    """A polygon as of a real source: points around a place, few or many, scattered narrowly or widely."""
-    luck = np.random.default_rng(seed)
-    points = np.array((x, y)) + luck.normal(0, luck.choice([2, 8, 30]), (int(luck.integers(3, 60)), 2))
-    energy = luck.uniform(0.01, 1, len(points))
-    return np.column_stack((points[:, 0] % 360, points[:, 1].clip(0, 180), energy)).round(4).tolist()
-
-
-CLOUDS = st.builds(cloud, st.integers(0, 2**32), st.floats(0, 360), st.floats(0, 180))
-WHOLE = POINTS.map(lambda points: [[float(x), float(y), (1 + (x + y) % 7) / 8] for x, y in points])
-SHAPES = st.lists(st.lists(CLOUDS | WHOLE, max_size=3), min_size=1, max_size=4)
-
-
-@given(SHAPES, SHAPES)
-@example([[[[0.0, 1.0, 0.25], [0.0, 1.0, 0.25], [0.0, 2.0, 0.375]]]], [[]])
-def test_many_pairs_are_compared_as_each_is_by_the_program(
-    shapes: list[list[list[list[float]]]], others: list[list[list[list[float]]]]
-) -> None:
-    sides = [
-        Annotations(table({"annotations": [label(0, 1) | {"segmentation": shape} for shape in some]}))
-        for some in (shapes, others + shapes)
-    ]
-    labels, detections = ([side.shape(n) for n in range(len(side))] for side in sides)
-    pairs = list(itertools.product(labels, detections))
-    for (a, b), iou, r in zip(pairs, *energy_maps.compared(pairs), strict=True):
-        drawn = [energy_maps.draw(energy_maps.polygons(shape)) for shape in (a, b)]
-        assert iou == np.float32(energy_maps.overlap(drawn[1], drawn[0]))
-        official = energy_maps.pearson(*drawn)
-        assert same(None if official != official else official, float(r))
 
 
 def written(folder: Path, clips: Sequence[tuple[Document, Document]], ending: str = "") -> tuple[Path, Path]:

@@ -230,22 +230,6 @@ def test_what_is_sent(serve: Serve) -> None:
     assert "response_format" not in server.calls[1].body
 
 
-def test_calls_run_at_the_same_time_and_no_more_than_allowed(serve: Serve) -> None:
-    running, most, lock = [0], [0], threading.Lock()
-
-    def script(call: Call) -> Http:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-        time.sleep(0.05)
-        with lock:
-            running[0] -= 1
-        return good(call)
-
-    ask(serve(script), 12, concurrency=3)
-    assert 3 == most[0]
-
-
 #: The first answers of a server, and how long is waited; None for longer and longer.
 TRIED_AGAIN: tuple[tuple[Http, float | None], ...] = (
     *((Http(status, b'{"error": "busy"}'), None) for status in (408, 429, 500, 502, 503, 504)),

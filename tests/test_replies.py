@@ -228,15 +228,6 @@ def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
     assert {row["reply"]: row["read"] for row in listed} == {reply: says or "" for _, reply, says in situations}
 
 
-def test_a_reply_that_is_a_reason_alone_does_not_end_a_score_of_ruenvaqa() -> None:
-    folder = CASES / "reason-only"
-    wanted = ["score", str(folder / "ruEnvAQA.json"), "-r", str(folder / "ru.json"), "--table", "overall"]
-    done = CliRunner().invoke(app, [*wanted, "--output", "csv"])
-
-    assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[1].rpartition("/")[2].startswith("ruEnvAQA.json,1,0.0")
-
-
 def test_numbers_in_replies_are_read_as_a_person_reads_them() -> None:
     found = [(asked, reply, says, QUANTITIES[asked](plainly(reply))) for asked, reply, says in rows("quantities")]
 

@@ -11,7 +11,6 @@ from effort import as_one
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import geometry
 from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
@@ -81,14 +80,6 @@ def test_any_two_make_a_third(format: str) -> None:
             assert (both.matrix == other.matrix @ one.matrix).all()
             twice = rotate_audio(rotate_audio(sound, one, format), other, format)
             assert (twice == rotate_audio(sound, both, format)).all()
-
-
-@given(any_rotation, azimuths, elevations)
-def test_directions_turn_like_vectors(turned: Rotation, azimuth: float, elevation: float) -> None:
-    found = turned.directions(azimuth, elevation)
-    wanted = turned.matrix @ np.array(geometry.to_cartesian(azimuth, elevation))
-    assert pytest.approx(wanted, abs=1e-12) == np.array(geometry.to_cartesian(*found))
-    assert -180 <= found[0] <= 180
 
 
 @given(any_rotation, st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90)), min_size=1))

@@ -168,19 +168,3 @@ def test_string_match() -> None:
     assert not string_match("", "Man", options)
     assert not string_match("(A) Man", "Man", ["Man", "A woman"])  # the label is a word of a wrong option
     assert passing("dog then cat", ["dog then cat", "cat then dog", "dog"]) == ["cat then dog"]
-
-
-def choice(id: str, options: list[str], answer: str, **extra: str) -> Item:
-    return Item(id=id, question="?", options=options, answer=answer, task="sound", extra=dict(extra))
-
-
-def test_each_way_of_reading_a_choice() -> None:
-    options = ["Man", "Woman"]
-    texts = {"1": "Man", "2": "A", "3": "(A) man", "4": "Woman", "5": "A man speaks"}
-    items = [choice(id, options, "Man", category="Reasoning", difficulty="easy") for id in (*texts, "6")]
-    report = choices.score(items, said(**texts), allow_missing=True, profile="mmau")
-    shares = {"accuracy": 3 / 5, "over_all": 3 / 6, "exact": 1 / 6, "text": 2 / 6, "letter": 2 / 6, "read": 4 / 6}
-    assert shares == pytest.approx({name: report.overall[name] for name in shares})
-    assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
-    tables = {table.name for table in report.tables}
-    assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "options", "intervals"}

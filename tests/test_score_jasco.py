@@ -24,7 +24,6 @@ from seldio.scores.jasco import (
     PROMPTS,
     Judged,
     as_text,
-    grouped,
     key,
     parse,
     request,
@@ -100,16 +99,6 @@ def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
     result = as_official([("1", cell), ("1", GOOD)])
     assert "TypeError: argument of type 'numpy.float64' is not iterable" == result.crash
     assert as_official([(cell, text(0, "Good")), ("1", GOOD)]).best_mean == 2.0
-
-
-@given(st.lists(st.sampled_from(["1", "2", "10", "1.0", "01", "x", " 2", "", "NA", "1e1", "-3"]), max_size=8))
-@example(["10", "9", "x"])
-def test_ids_are_grouped_as_pandas_does(ids: list[str]) -> None:
-    pandas = pytest.importorskip("pandas")
-    import io
-
-    frame = pandas.read_csv(io.StringIO("id,n\n" + "".join(f'"{id}",{n}\n' for n, id in enumerate(ids))))
-    assert [list(group["n"]) for _, group in frame.groupby(["id"])] == grouped(ids)
 
 
 READINGS: tuple[tuple[str, Judged, Judged], ...] = (

@@ -182,31 +182,14 @@ def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
         assert all(grows_no_faster(work, length) for length in (2000, 25_000)), task
 
 
-def speech(number):
-    text = f"please bring the {number} red boxes"
-    answer = f'The speaker says, "{text}".'
-    return Item(id=f"speech{number}", audio=[f"audio/s{number}.wav"], task="speech_content", question="What is said?",
-                answer=answer, canonical_answer=text)  # fmt: skip
-
-
-def walker(number):
-    """Two sources, one that comes nearer and one that goes away."""
-    rows = [(frame, source, source, az, 0, 1.0 + abs(far - frame) / 20) for source, az, far in ((3, 40, 60), (11, -80, 0))
-            for frame in range(60)]  # fmt: skip
-    columns = zip(*rows, strict=True)
-    names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
-    kinds = (pa.int32(), pa.int32(), pa.int32(), pa.float64(), pa.float64(), pa.float64())
-    made = {name: pa.array(column, kind) for name, column, kind in zip(names, columns, kinds, strict=True)}
-    return pa.table({"clip": [f"walk{number}"] * len(rows), **made})
-
-
 @pytest.fixture(scope="module")
 def items():
     """Questions of all tasks about made-up scenes."""
-    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(40)]
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(20)]
     made = generate(pa.concat_tables([*tables], promote_options="permissive"), seed=5, per_task=40).items
-    made += generate(walker(1), seed=5, tasks=["classify_motion"]).items
-    made += [speech(number) for number in range(5)]
+    speech = 'The speaker says, "please bring the red boxes".'
+    made.append(Item(id="speech", audio=["s.wav"], task="speech_content", question="What is said?", answer=speech,
+                     canonical_answer="please bring the red boxes"))  # fmt: skip
     assert {*PUBLISHED} == {item.task for item in made}
     return made
 
@@ -247,7 +230,7 @@ def test_the_judge_decides_the_rest(items):
     assert (2, 2) == tuple(by_task(report)["multi_hop"][how] for how in ("offline", "judge"))
     asked.clear()
     score(items, [said(item, item.answer) for item in items], CARD, judge=judge, offline="none")
-    assert len(items) - 5 == len(asked)  # all but the transcripts, as the official program
+    assert len(items) - 1 == len(asked)  # all but the transcripts, as the official program
     silent = score(names, rows, CARD, judge=lambda requests: [None] * len(requests))
     assert 2 == by_task(silent)["multi_hop"]["undecided"]
     with pytest.raises(SeldioError, match="asked 2 times and answered 1 times"):
