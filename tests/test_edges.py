@@ -55,13 +55,6 @@ def test_distances_to_fill_in_are_metres(tmp_path: Path) -> None:
     assert "distance in metres" in " ".join(run("convert", "--help").stdout.split())
 
 
-def test_a_reference_is_a_range_or_a_path(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1, 2, 4])
-    for reference in ("mix001..mix004", folder(tmp_path / "ref", range(1, 5)), str(tmp_path / "ref")):
-        found = seldio.validate(labels, format="starss23", reference=reference).findings
-        assert ["no result file for mix003"] == [finding.message for finding in found if finding.code == "SUB101"]
-
-
 @pytest.mark.parametrize("allowed", ["source,distance", "source, distance", ["source", "distance"], "all"])
 def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
     labels = folder(tmp_path / "in", [1])

@@ -102,22 +102,6 @@ def test_rows_come_back(questions: list[Item], outputs: list[Prediction]) -> Non
         assert format.write(reading.rows, reading.origin) == data
 
 
-def test_edited_tables_keep_the_edit_and_what_is_lost_is_named(tmp_path: Path) -> None:
-    source = tmp_path / "x.jsonl"
-    source.write_text(json.dumps(SO) + "\n", "utf-8")
-    table = pq.read_table(convert(source, tmp_path / "x.parquet", "parquet"))
-    edited = table.set_column(5, "question", pa.array(["Since when?"]))
-    pq.write_table(edited, tmp_path / "edited.parquet")
-    more = table.set_column(12, "split", pa.array(["dev"])).set_column(13, "dataset", pa.array(["STARSS23"]))
-    assert more.schema.names == table.schema.names
-    pq.write_table(more, tmp_path / "more.parquet")
-
-    back = convert(tmp_path / "edited.parquet", tmp_path / "back.jsonl", "so-bench")
-    assert json.loads(back.read_text("utf-8")) == SO | {"question": "Since when?"}
-    with pytest.raises(LossError, match="dataset"):
-        convert(tmp_path / "more.parquet", tmp_path / "lost.jsonl", "so-bench")
-
-
 @pytest.mark.parametrize(("records", "home"), [([SO, SO | {"qa_id": "q2", "answer_meta": {"onset_time": 1.5}}], "so-bench"),
                          ([MC], "mmau")])  # fmt: skip
 def test_tables_of_known_records(records: list[dict[str, Any]], home: str, tmp_path: Path) -> None:

@@ -158,20 +158,6 @@ def test_findings_of_lines(case: tuple[bytes | str, list[int], list[tuple[Any, .
     assert case[1] == [document.source.first_line for document in documents]
 
 
-def test_every_truncation_of_three_records_is_found() -> None:
-    records = [
-        '{"id": "q1", "n": [1, -2.5e3]}',
-        '{"вопрос": "где \\u0441\\ud83d\\ude00?", "x": true}',
-        '{"z": {"y": null}}',
-    ]
-    data = "".join(record + "\n" for record in records).encode()
-    ends = {0} | {end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)}
-    for length in range(len(data)):
-        documents, found = read_lines(data[:length])
-        assert data[:length].count(b"}\n") <= len(documents)
-        assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
-
-
 SCALARS = st.one_of(
     st.none(),
     st.booleans(),

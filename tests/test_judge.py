@@ -7,8 +7,6 @@ import dataclasses
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -379,20 +377,6 @@ def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
     assert [reply.verdict for reply in first] == [reply.verdict for reply in second[:5]]
     assert (5, 3, 30) == (asked.tally.counts["cached"], asked.tally.counts["calls"], asked.tally.counts["tokens_in"])
     assert [True] * 5 + [False] * 3 == [reply.cached for reply in second]
-
-
-def test_two_processes_share_a_cache(tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom seldio.scores.judge import Cache\n"
-        "cache = Cache(sys.argv[1])\n"
-        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', 't')\n"
-    )
-    path = tmp_path / "c.sqlite"
-    runs = [subprocess.Popen([sys.executable, "-c", code, str(path), name], stderr=subprocess.PIPE) for name in "ab"]
-    assert [b"", b""] == [run.communicate(timeout=60)[1] for run in runs]
-    cache = Cache(path)
-    assert all(cache.find(f"{name}-{n}") for name in "ab" for n in range(150))
-    cache.close()
 
 
 def test_damaged_caches_are_told(tmp_path: Path) -> None:

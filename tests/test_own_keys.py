@@ -108,17 +108,6 @@ def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path
     assert seldio.score(path, asked, fields=fields).overall["text"] == 0.5
 
 
-def test_a_question_file_with_a_reply_in_it_gets_a_proposal(tmp_path: Path) -> None:
-    rows = [
-        {"id": one["id"], "audio_id": "a.wav", "question": one["question"], "choices": OPTIONS, "answer": one["answer"]}
-        | {"my_reply": text}
-        for one, text in zip(questions(), REPLIES, strict=True)
-    ]
-    path = as_lines(tmp_path / "both.jsonl", rows)
-    with pytest.raises(UsageError, match='fields="id=id,prediction=my_reply"'):
-        seldio.score(path, as_lines(tmp_path / "ref.jsonl", questions()))
-
-
 def test_the_order_is_used_only_if_asked(tmp_path: Path, asked: Path) -> None:
     rows = [{"response_text": row["response_text"]} for row in replies()]
     path = as_csv(tmp_path / "own.csv", rows)

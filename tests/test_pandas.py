@@ -117,18 +117,6 @@ def _lines(place: Path, asked: pd.DataFrame) -> str:
     return path
 
 
-def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
-    strange = pd.DataFrame({"height": [1.0], "weight": [2.0]})
-    with pytest.raises(UsageError, match="the table: height, weight are columns of neither labels"):
-        seldio.validate(strange)
-    with pytest.raises(UsageError, match="predictions: height, weight are columns of neither labels"):
-        seldio.score(strange, frame)
-    with pytest.raises(UsageError, match="reference: height, weight are columns of neither labels"):
-        seldio.score(frame, strange)
-    with pytest.raises(UsageError, match=r"the table must be a path, .* not int"):
-        seldio.read(7)
-
-
 ROWS = b"0,1,0,10,0,100\n1,1,0,200,0,100\n"
 WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
 

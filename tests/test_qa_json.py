@@ -337,3 +337,14 @@ def test_examples(format: JsonItems) -> None:
             assert [row.model_dump(exclude_none=True) for row in rows(format, data, path.name)] == expected
             assert told(back(format, data, path.name)) == told(data)
             assert max([*ALL, *HARNESSES], key=lambda other: other.likes(data, path.name)) is format
+
+
+def test_a_key_that_stands_twice_is_found_among_thousands() -> None:
+    line = b'{"qa_id": "q%d", "audio_path": "a.wav", "task_name": "t", "question": "\\"?\\\\", "answer": "x"}\n'
+    lines = [line % number for number in range(3000)]
+    lines[1234] = lines[1234].replace(b'"answer"', b'"answer": "y", "answer"')
+    found: list[Finding] = []
+    reading = SO_BENCH.read(b"".join(lines), "x.jsonl", found.append)
+    assert reading is not None
+    assert len(reading.rows) == 3000
+    assert [(one.code, one.line) for one in found] == [("SYN202", 1235)]

@@ -13,7 +13,6 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import seldio
 from seldio import synth
 from seldio.errors import UsageError
 from seldio.schema.events import COLUMNS, Origin, with_origin
@@ -76,20 +75,6 @@ def synthetic():
     tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(25)]
     table = pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
     return table, list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}"))
-
-
-@pytest.mark.slow
-def test_real_labels(shared):
-    table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev")
-    items, _ = ask(table, seed=7)
-    counts = Counter(item.task for item in items)
-    assert set(counts) == set(TASKS)
-    assert min(counts.values()) > 300
-    for task in (SINGLE, DOUBLE, LONGER):
-        answers = Counter(item.canonical_answer for item in items if item.task == task)
-        assert abs(answers["да"] - answers["нет"]) < 0.1 * counts[task]
-    letters = Counter(item.answer for item in items if item.task == CAPTIONING)
-    assert min(letters.values()) > 0.22 * counts[CAPTIONING]
 
 
 def test_synthetic_labels(synthetic):

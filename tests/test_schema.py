@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from fractions import Fraction
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -14,55 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from seldio.schema.event_rows import Event, from_events, to_events
-from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
+from seldio.schema.event_rows import Event
+from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.schema.spans import spans
 
 
 def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
     assert list(COLUMNS) == list(Event.model_fields)
-
-
-_finite = st.floats(allow_nan=False, allow_infinity=False)
-_positive = st.floats(0, allow_nan=False, allow_infinity=False)
-_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-_FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "clip": _text.filter(bool),
-    "frame": st.integers(0, 2**31 - 1),
-    "onset": _positive,
-    "offset": _positive,
-    "class_id": st.integers(0, 2**31 - 1),
-    "class_name": _text,
-    "source": st.integers(-(2**31), 2**31 - 1),
-    "azimuth": st.floats(-180, 180),
-    "elevation": st.floats(-90, 90),
-    "distance": _positive,
-    "x": _finite,
-    "y": _finite,
-    "z": _finite,
-    "onscreen": st.booleans(),
-    "hemisphere": st.booleans(),
-    "score": _finite,
-    "segmentation": st.lists(st.lists(st.lists(_finite, min_size=3, max_size=3), max_size=3), max_size=2),
-    "extra": _text,
-}
-events = st.builds(Event, **{name: value if name == "clip" else value | st.none() for name, value in _FIELDS.items()})
-
-
-@given(st.lists(events, max_size=5))
-@settings(max_examples=examples(60))
-def test_events_come_back_from_a_table(rows: list[Event]) -> None:
-    table = from_events(rows, "starss22", "starss")
-    assert rows == list(to_events(table))
-    assert [COLUMNS[name] for name in table.column_names] == table.schema.types
-    assert sorted(table.column_names, key=list(COLUMNS).index) == table.column_names
-    assert [event.clip for event in rows] == [origin_of(table).files[code].clip for code in _positions(table)]
-
-
-def _positions(table: pa.Table) -> list[int]:
-    clips = [file.clip for file in origin_of(table).files]
-    codes, names = clip_codes(table)
-    return [clips.index(names[code]) for code in codes]
 
 
 @pytest.mark.parametrize(
