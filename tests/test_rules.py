@@ -43,7 +43,7 @@ CASES = HERE / "cases" / "rules"
 #: Families whose examples are in tests of their own.
 ELSEWHERE = {
     "DAT204": "test_own_dataset.py",
-    "SUB120": "test_score_causes.py",
+    "SUB120": "test_changes.py",
     "SUB121": "test_file_sets.py",
     "SUB2": "test_package.py",
     "LAY118": "test_ignored.py",

@@ -20,7 +20,7 @@ from seldio.text import clipped
 _CONFIDENCE = re.compile(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|probability|certainty)([ _.-].*)?")
 #: Rows from which on it is no accident that all values of a column lie between 0 and 1, or between 0 and 100.
 _SOME = 30
-#: Columns before those that may be one too many: frame and class.
+#: Columns before those that may be one too many, unless they are confidences: frame and class.
 _FIRST = 2
 
 
@@ -71,7 +71,9 @@ def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
     """Each column of rows of several *files* that looks like one too many."""
     columns = [_ColumnCells(tuple(cell.strip() for cell in column))
                for column in zip(*itertools.chain.from_iterable(files), strict=True)]  # fmt: skip
-    for at, column in reversed(list(enumerate(columns))[_FIRST:]):
+    for at, column in reversed(list(enumerate(columns))):
+        if at < _FIRST and not column.confidence:
+            continue
         different = len(set(column.texts))
         twin = next((n for n, other in enumerate(columns[:at]) if other.texts == column.texts), None)
         certain, says = True, str(column)

@@ -34,6 +34,7 @@ INDEX_NAMES = ("", "unnamed: 0")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
 _NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
+_SHARE = re.compile(r"0?\.[0-9]+|1\.0*|[01]")
 _OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
 _HEAD = re.compile(r"-?[0-9]{1,9}")
 #: Different digits from which on a column of single digits is no class and no source.
@@ -96,7 +97,7 @@ def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator
         return
     made: list[Shape | None] = []
     if spare == 1:
-        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows)]
+        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows) or _doubted(rows)]
     elif not spare and dialect.kind("frame") == "int":
         made = [_timed([rows], float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
     if any(made):
@@ -170,6 +171,17 @@ def _of_clips(rows: Rows) -> Shape | None:
         "SUB106", f"one file for all clips: the first column names {plural(len(names), 'clip')} "
         f"({listed(sorted(names), 3)})", "write one file per clip, named after the clip, without that column",
         lambda row: row[1:], fixable=False,
+    )  # fmt: skip
+
+
+def _doubted(rows: Rows) -> Shape | None:
+    """A confidence before every row."""
+    first = [row[0].strip() for row in rows]
+    if len(rows) < ENOUGH or len({*first}) < ENOUGH or not all(map(_SHARE.fullmatch, first)):
+        return None
+    return Shape(
+        "SYN146", "one column too many: the first one holds decimals from 0 to 1, as confidences do",
+        "write the file without it", lambda row: row[1:], fixable=False,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from seldio.changes import instead_of_0_to_360
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, DatasetSpec, counted
@@ -325,11 +326,11 @@ def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator
         message = f"the first line of each of {plural(len(files), 'file')} is {line}, and no event"
         yield RowFault(0, "frame", message=message)
         return
-    names = [field for field in ("class_id", "source") if labels.has(field)]
-    for file in files if len(columns) >= 5 else ():
-        alike = [(values := labels.values(file, field)) == values[0] for field in names]
+    places = [field for field in ("class_id", "source", "azimuth", "elevation") if labels.has(field)]
+    for file in files:
+        alike = [(values := labels.values(file, field)) == values[0] for field in places]
         if labels.sizes[file] > ENOUGH and np.all(alike, axis=0).sum() == 1:
-            yield labels.fault(file, "frame", line=line, kind=" and ".join(names).replace("_id", ""))
+            yield labels.fault(file, "frame", line=line)
 
 
 def one_class(class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
@@ -357,9 +358,15 @@ def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
         return
     behind = azimuth > 180
     counts = labels.count(behind)
-    for file in labels.explain(fits & (counts >= 2), "azimuth"):
+    fits &= counts >= 2
+    others = [change.why for change in instead_of_0_to_360(azimuth[np.repeat(fits, labels.sizes)])]
+    if low.min() < -180 or high[~fits].max(initial=0) > 180:
+        others.append("are turned or in another unit, as other files are")
+    hint = "not repaired: find out which" if others else None
+    for file in labels.explain(fits, "azimuth"):
         words = {"low": low[file], "high": high[file], "above": plural(int(counts[file]), "row")}
-        yield RowFault(labels.first_row(file, behind), "azimuth", words)
+        words["others"] = "".join(f", or {other}" for other in others)
+        yield RowFault(labels.first_row(file, behind), "azimuth", words, hint=hint, fixable=not others)
 
 
 def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -449,6 +456,11 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
             yield RowFault(int(labels.starts[file] + labels.sizes[file] - 1), "frame", message=message, hint=hint)
     longest = [_longest(labels, clip) for clip in labels.clips]
     late = [n for n in labels.every if not lengths[n] and last[n] >= longest[n][0] and steps[n] <= 1]
+    for file in [n for n in late if labels.low("frame")[n] >= longest[n][0]]:
+        message = f"frames begin at {int(labels.low('frame')[file]):,}, but the longest recording{longest[file][1]}: "
+        hint = "subtract the frame at which the recording begins"
+        yield RowFault(int(labels.starts[file]), "frame", message=f"{message}all rows are late", hint=hint)
+        late.remove(file)
     if late:
         worst = max(late, key=last.__getitem__)
         many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""

@@ -31,9 +31,12 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             place = one.part.place(int(one.behind[0]), "frame")
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
+            hint = "cut the output at the length of the recording"
+            if len(one.behind) == one.part.rows:
+                hint = "all rows are late: subtract the frame at which the recording begins"
             yield found(one.part.file.path,
                         f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                        "cut the output at the length of the recording",
+                        hint,
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
@@ -80,9 +83,14 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 @rule("SUB122", INFO)
-def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
-    """The only label file is empty."""
+def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Empty label file: the only one, or one of labels that others have."""
     if len(collection.parts) != 1:
+        labels = [part for reading, part in collection.parts if reading.format.role == "label"]
+        empty = [part for part in labels if not part.file.data.strip()]
+        if empty and len(empty) < len(labels):
+            many = f"{len(empty):,} of {plural(len(labels), 'label file')} {'is' if len(empty) == 1 else 'are'} empty"
+            yield found(empty[0].file.path, many, "that is right if nothing sounds in the clip")
         return
     ((_, part),), reference = collection.parts, collection.reference
     others = {entry.path for entry in collection.entries} - {part.file.path}
