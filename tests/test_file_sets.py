@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Kept
 from effort import some
 
 import seldio
@@ -226,48 +225,6 @@ def test_frames_past_the_end_are_no_finer_grid_unless_all_fit(labels: Path, fram
     assert "SUB119" not in told(planted(labels, frame), labels)
 
 
-def repeated(source: Path, out: Path, times: int) -> Path:
-    """The files of *source* with each of their frames written several times, as a finer grid has them."""
-    out.mkdir()
-    for path in sorted(source.rglob("*.csv")):
-        cells = [line.split(",", 1) for line in path.read_text().splitlines()]
-        lines = [f"{int(float(frame)) * times + n},{rest}\n" for frame, rest in cells for n in range(times)]
-        (out / path.name).write_text("".join(lines))
-    return out
-
-
-def grids(path: Path, reference: Path | None = None, format: str | None = None) -> list[tuple[str, str]]:
-    found = seldio.validate(path, reference=reference, format=format)
-    return [(f.severity, f.message) for f in found if f.code == "LAB307"]
-
-
-@pytest.fixture
-def moving(tmp_path: Path) -> Path:
-    """Labels in which something comes, moves or goes at any frame."""
-    root = tmp_path / "moving"
-    root.mkdir()
-    for number, clip in enumerate(CLIPS):
-        frames = [n for n in range(3, 240) if n % 17 > number % 3]
-        (root / f"{clip}.csv").write_text("".join(f"{n},{n // 17 % 13},0,{n // 3 - 40},{number},150\n" for n in frames))
-    return root
-
-
-@pytest.mark.parametrize(("times", "ordinal", "hop", "apart"), [(2, "2nd", 50, 200), (5, "5th", 20, 500)])
-def test_repeated_frames_are_a_doubt_where_no_length_is_known(
-    moving: Path, times: int, ordinal: str, hop: int, apart: int
-) -> None:
-    assert not grids(moving, format="starss23")
-    out = repeated(moving, moving.parent / "repeated", times)
-    ((severity, message),) = grids(out, format="starss23")
-    count, every = message.split(" changes between frames")[0].split(" of ")
-    assert (severity, count) == ("info", every)
-    assert f"are on every {ordinal} frame: frames of {hop} ms may have been counted" in message
-    assert message.endswith(f"unless rows are meant to change only every {apart} ms")
-    for path in out.iterdir():  # in any order, and with the gap behind
-        path.write_text("".join(sorted(path.read_text().splitlines(keepends=True))))
-    assert grids(out, format="starss23") == [("info", message)]
-
-
 def outputs(folder: Path, counts: list[int], length: int = 400) -> Path:
     """One file for each number of rows, in clips of so many frames."""
     folder.mkdir()
@@ -330,23 +287,6 @@ def test_real_outputs_are_emptied_only_where_they_were(name: str, shared: Path, 
         (out / f"{clip}.csv").write_text("")
     (message,) = emptied(out, labels)
     assert message.startswith("26 of 78 files are empty")
-
-
-REAL = ("starss22-labels", "starss23-predictions/system-a-polar", "starss23-predictions/system-b-cartesian")
-
-
-@pytest.mark.parametrize("name", REAL)
-def test_real_sets_change_on_every_frame(name: str, kept: Kept, tmp_path: Path) -> None:
-    assert not grids(kept / name)
-    part = tmp_path / "part"
-    part.mkdir()
-    for path in sorted((kept / name).rglob("*.csv"))[:12]:
-        # what goes beyond the longest recording is told by that
-        lines = path.read_text().splitlines(keepends=True)
-        (part / path.name).write_text("".join(line for line in lines if int(line.split(",")[0]) < 650))
-    assert not grids(part)
-    ((severity, message),) = grids(repeated(part, tmp_path / "out", 5))
-    assert (severity, "are on every 5th frame: frames of 20 ms" in message) == ("info", True)
 
 
 def test_files_that_are_there_and_not_read_are_not_called_missing(labels: Path) -> None:

@@ -86,9 +86,7 @@ def _named_confidence(header: Sequence[str]) -> Iterator[Shape]:
     """The column that a header calls a confidence, if it is one."""
     if not header:
         return
-    from seldio.formats import columns
-
-    yield from columns.named(list(header))
+    yield from shapes.named(list(header))
 
 
 def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
@@ -153,13 +151,11 @@ def _misplaced(lines: Sequence[SampledFile], sample: Sample) -> Detection | None
         return None
     if sample.width > _WIDEST:
         return None
-    from seldio.formats import columns
-
     wrong = [misfits(dialect, sample) for dialect in DIALECTS if len(dialect.columns) == sample.width]
     nothing: set[int] = set()
-    surplus = [(one, nothing) for one in columns.surplus(files) if one.certain or {one.column} not in wrong]
+    surplus = [(one, nothing) for one in shapes.surplus(files) if one.certain or {one.column} not in wrong]
     certain = [pair for pair in surplus if pair[0].certain]
-    for tried in (certain, columns.exchanged(sample.width), surplus):
+    for tried in (certain, shapes.exchanged(sample.width), surplus):
         ranked = [
             one for shape, places in tried
             if (one := _ranked(sample_of(few, shape))).format is not None

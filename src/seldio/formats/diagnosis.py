@@ -19,7 +19,7 @@ import numpy as np
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.base import TextFile
-from seldio.formats.shapes import counted, titled
+from seldio.formats.shapes import counted, is_confidence, titled
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
@@ -383,8 +383,6 @@ class _Cleaner:
 
     def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
         """What a header says against the columns: the place of a name (None for all), message, hint."""
-        from seldio.formats.columns import is_confidence
-
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names):
             if name and name in names[:index]:

@@ -66,9 +66,6 @@ MILLIMETRES, NO_ROOM = {100: 10, 1: 800}, 20_000
 LONGEST = 8000
 #: Fewest distinct frames that prove that all are multiples of a number.
 STEPS = 20
-#: So many changes between frames, in so many files, and this share of them on every 2nd or 5th frame are no chance: in
-#: real sets it is 0.5 and 0.2 to 0.35.
-CHANGES, CHANGED_FILES, ALIGNED = 300, 3, 0.95
 
 
 def label_as_submission(labels: Labels) -> Iterator[RowFault]:
@@ -468,13 +465,6 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
         message += _finer(int(last[worst]))
         hint = "divide by 10 or 5 if so: a frame lasts 100 ms"
         yield RowFault(int(labels.starts[worst] + labels.sizes[worst] - 1), "frame", message=message, hint=hint)
-    elif not any(lengths) and not labels.ended and max(steps) <= 1 and (evidence := _repeated(labels)):
-        step, aligned, changes = evidence
-        message = f"{aligned:,} of {changes:,} changes between frames are on every {step}{'nd' if step == 2 else 'th'} "
-        message += f"frame: frames of {100 // step} ms may have been counted, unless rows are meant to change only "
-        hint = "pass the recordings with --reference to compare their lengths; a frame lasts 100 ms"
-        message, row = f"{message}every {100 * step} ms", int(labels.starts[np.argmax(last)])
-        yield RowFault(row, "frame", message=message, hint=hint, severity=Severity.INFO)
 
 
 def _step(frames: Ints) -> int:
@@ -511,39 +501,6 @@ def _longest(labels: Labels, clip: str) -> tuple[float, str]:
         return LONGEST, " has 5,400"
     split, _, high = known
     return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}"
-
-
-def _repeated(labels: Labels) -> tuple[int, int, int] | None:
-    """By how much each frame seems to be repeated, 5 or 2 times; how many changes are where it says, and of how many.
-
-    Where all are on every 10th frame, sounds may well begin and end at whole seconds.
-    """
-    frames, files = _changes(labels)
-    digits = np.bincount(frames % 10, minlength=10)
-    if len(frames) < CHANGES or len(np.unique(files)) < CHANGED_FILES or digits.max() >= ALIGNED * len(frames):
-        return None
-    aligned = {step: int(digits.reshape(-1, step).sum(axis=0).max()) for step in (5, 2)}
-    return next(((step, most, len(frames)) for step, most in aligned.items() if most >= ALIGNED * len(frames)), None)
-
-
-_NUMBERS = ("azimuth", "class_id", "distance", "elevation", "score", "source", "x", "y", "z")
-
-
-def _changes(labels: Labels) -> tuple[Ints, Ints]:
-    """The frames that have other rows than the frame before, and their files; without frame 0."""
-    marks = np.zeros(len(labels), np.uint64)  # of the content of rows; those of a frame are added up, in any order
-    for field in filter(labels.has, _NUMBERS):
-        bits = np.ascontiguousarray(labels.ordered(field), np.float64).view(np.uint64)
-        marks = (marks ^ (bits >> np.uint64(29)) ^ bits) * np.uint64(0x9E3779B97F4A7C15)
-    marks ^= marks >> np.uint64(31)
-    starts = labels.frame_starts[:-1]
-    content = np.add.reduceat(marks * np.uint64(0xBF58476D1CE4E5B9), starts)
-    frames, owners = labels.ordered("frame")[starts], labels.owners(starts)
-    same_file, follows = owners[1:] == owners[:-1], frames[1:] == frames[:-1] + 1
-    begins = np.append(True, ~same_file | ~follows | (content[1:] != content[:-1])) & (frames != 0)
-    ends = np.append(same_file & ~follows, False)  # no rows in the next frame, and some later on
-    changed = np.concatenate((frames[begins], frames[ends] + 1)).astype(np.int64)
-    return changed, np.concatenate((owners[begins], owners[ends]))
 
 
 def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
