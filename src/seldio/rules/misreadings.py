@@ -439,32 +439,35 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
         return
     limit = labels.format.clip_frames or 0  # 0 where the length of recordings is unknown
     last, lengths = labels.high("frame"), [labels.lengths.get(clip, limit) for clip in labels.clips]
-    coarser, steps = _coarser(labels, last, lengths), [_step(labels.values(file, "frame")) for file in labels.every]
-    for file, step in enumerate(steps):
-        end, length = int(last[file]), lengths[file]
+    coarser, finer = _coarser(labels, last, lengths), []
+    for file, clip in enumerate(labels.clips):
+        end, length, step = int(last[file]), lengths[file], _step(labels.values(file, "frame"))
+        begin, (longest, recording) = int(labels.low("frame")[file]), _longest(labels, clip)
+        row, message, hint = int(labels.starts[file]), "", ""
         if step > 1:
-            why, hint = _counted_in_steps(step, end, length)
-            message, hint = f"every frame number is a multiple of {step}: {why}", f"{hint}: a frame lasts 100 ms"
-            yield RowFault(int(labels.starts[file]), "frame", message=message, hint=hint)
+            counts = f"frames of {100 / step:g} ms were counted", f"divide by {step}"
+            sparse = f"only one frame in {step} has a row", f"repeat each row {step} times"
+            causes = [counts] if end >= (length or LONGEST) else [sparse] if length else [counts, sparse]
+            why, do = (", or ".join(words) for words in zip(*causes, strict=True))
+            message, hint = f"every frame number is a multiple of {step}: {why}", f"{do}: a frame lasts 100 ms"
         elif coarser > 1 and length:
             message = f"frames end at {end:,}, but the recording has {length:,}, with the same ratio in all files: "
             message += f"frames of {100 * coarser} ms were counted"
-            hint = f"multiply by {coarser}, and write one row for every 100 ms"
-            yield RowFault(int(labels.starts[file] + labels.sizes[file] - 1), "frame", message=message, hint=hint)
-    longest = [_longest(labels, clip) for clip in labels.clips]
-    late = [n for n in labels.every if not lengths[n] and last[n] >= longest[n][0] and steps[n] <= 1]
-    for file in [n for n in late if labels.low("frame")[n] >= longest[n][0]]:
-        message = f"frames begin at {int(labels.low('frame')[file]):,}, but the longest recording{longest[file][1]}: "
-        hint = "subtract the frame at which the recording begins"
-        yield RowFault(int(labels.starts[file]), "frame", message=f"{message}all rows are late", hint=hint)
-        late.remove(file)
-    if late:
-        worst = max(late, key=last.__getitem__)
-        many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""
-        message = f"frames reach {int(last[worst]):,}, but the longest recording{longest[worst][1]}{many}: "
-        message += _finer(int(last[worst]))
-        hint = "divide by 10 or 5 if so: a frame lasts 100 ms"
-        yield RowFault(int(labels.starts[worst] + labels.sizes[worst] - 1), "frame", message=message, hint=hint)
+            row, hint = row + int(labels.sizes[file]) - 1, f"multiply by {coarser}, and write one row for every 100 ms"
+        elif not length and begin >= longest:
+            message = f"frames begin at {begin:,}, but the longest recording{recording}: all rows are late"
+            hint = "subtract the frame at which the recording begins"
+        elif not length and end >= longest:
+            finer.append((end, file, recording))
+        if message:
+            yield RowFault(row, "frame", message=message, hint=hint)
+    if finer:
+        end, file, recording = max(finer)
+        many = f", and {len(finer):,} of {plural(len(last), 'file')} go past it" if len(finer) > 1 else ""
+        short = "10 or 20 ms were counted" if end >= LONGEST else "less than 100 ms were counted, or recordings joined"
+        message = f"frames reach {end:,}, but the longest recording{recording}{many}: frames of {short}"
+        row, hint = int(labels.starts[file] + labels.sizes[file] - 1), "divide by 10 or 5 if so: a frame lasts 100 ms"
+        yield RowFault(row, "frame", message=message, hint=hint)
 
 
 def _step(frames: Ints) -> int:
@@ -473,24 +476,6 @@ def _step(frames: Ints) -> int:
         return 0
     distinct = np.unique(frames)
     return int(np.gcd.reduce(distinct)) if len(distinct) >= STEPS else 0
-
-
-def _counted_in_steps(step: int, end: int, length: int) -> tuple[str, str]:
-    """Why all frame numbers of a clip are multiples of *step*, and what to do about it."""
-    counts, often = f"frames of {100 / step:g} ms were counted", f"only one frame in {step} has a row"
-    divide, fill = f"divide by {step}", f"repeat each row {step} times"
-    if end >= (length or LONGEST):
-        return f"{counts} (they reach {end:,})", divide
-    if length:
-        return f"frames of {step * 100} ms: {often}", fill
-    return f"{counts}, or {often}", f"{divide}, or {fill}"
-
-
-def _finer(end: int) -> str:
-    """What labels that end there were counted in, where that is past their recording."""
-    if end >= LONGEST:
-        return "frames of 10 or 20 ms were counted"
-    return "frames of less than 100 ms were counted, or recordings were joined"
 
 
 def _longest(labels: Labels, clip: str) -> tuple[float, str]:
@@ -546,30 +531,25 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
         yield RowFault(0, "distance", message=message, hint=hint, severity=Severity.WARNING, fixable=False)
         return
     # what comes out of the repair must not look wrong again
-    unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
     near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
-    suspects = near if metre == 100 else far
+    suspects, unit, meant, do = (
+        (near, "centimetres", "metres", "multiply") if metre == 100 else (far, "metres", "centimetres", "divide")
+    )
     few = bool(suspects.sum() * 2 < len(high))
     if few and metre == 100:
         suspects &= high < NEAREST
     if labels.sizes[suspects].sum() < ENOUGH:
         return
-    below_1 = metre == 100 and np.nanmax(high) * metre <= 1
     sure = not few and _of_a_room(labels, 100 if metre == 100 else 0.01)
+    seem = f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
+    if metre == 100 and np.nanmax(high) * metre <= 1:
+        seem += ", confidences, or shares of the longest distance"
     for file in labels.explain(suspects, "distance"):
-        spec = counted(labels.format.name, labels.clips[file])
-        message = f"distances reach {high[file] * metre:g} {unit}"
-        message += f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
-        if below_1:
-            message += ", confidences, or shares of the longest distance"
-        hint = f"{labels.format.name} holds {unit}"
-        if sure or spec is not None:
-            hint += f": {'multiply' if metre == 100 else 'divide'} by 100"
-        if spec is not None and not labels.named:
-            hint += f"; name the format if the labels are not of {spec.title}"
-        if not (sure or few):
-            hint += f"; {UNLIKELY}"
-        severity = Severity.ERROR if sure or spec is not None else Severity.WARNING
+        known = sure or counted(labels.format.name, labels.clips[file]) is not None
+        message = f"distances reach {high[file] * metre:g} {unit}{seem}"
+        hint = f"{labels.format.name} holds {unit}{f': {do} by 100' if known else ''}"
+        hint += "" if sure or few else f"; {UNLIKELY}"
+        severity = Severity.ERROR if known else Severity.WARNING
         row = int(labels.starts[file])
         yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
 

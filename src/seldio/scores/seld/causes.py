@@ -94,13 +94,7 @@ class Tally(NamedTuple):
 class Trial:
     """A sample of both sides, with all pairs of rows of one clip and frame.
 
-    Args:
-        reference: its rows.
-        prediction: those of the predictions.
-        clips: how many there are.
-        classes: how many the vocabulary has.
-        profile: says how angles are measured, and which fields count.
-        limits: how far apart pairs may be.
+    The profile says how angles are measured and which fields count, *limits* how far apart pairs may be.
     """
 
     def __init__(
