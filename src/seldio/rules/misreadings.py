@@ -40,8 +40,6 @@ IN_FRONT = 0.3
 ZENITH, OVER = (45, 135), 0.1
 #: How many times as far apart azimuths are as elevations.
 WIDER = 1.5
-#: Share of files that begin at frame 1 where frames count from 1.
-FROM_ONE = 0.75
 #: Frames of clips that are no short ones, and which share of the longest one labels fill, if they count as they should.
 LONG_CLIP, FILLED = 300, (0.6, 1.02)
 #: Metres that the farthest source of a file reaches if metres were read as centimetres, or these as metres.
@@ -330,15 +328,6 @@ def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator
             yield labels.fault(file, "frame", line=line)
 
 
-def one_class(class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
-    files, low = len(labels.filled), class_id.min()
-    if labels.has("class_name") or files < 2 * ENOUGH or len(labels) < 100 * ENOUGH or classes < 2:
-        return
-    if low == class_id.max():
-        words = {"rows": plural(len(labels), "row"), "files": plural(files, "file")}
-        yield RowFault(0, "class_id", words)
-
-
 def same_distance(distance: Values, azimuth: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
     low, high = distance.min(), distance.max()
     if low != high or labels.has("class_name") or len(labels) < 10 * ENOUGH or len(labels.filled) < 3:
@@ -420,18 +409,6 @@ def classes_from_one(class_id: Values, labels: Labels, classes: int) -> Iterator
     for file in labels.explain(labels.every, "class_id"):
         row = int(labels.starts[file] + np.argmax(labels.values(file, "class_id")))
         yield RowFault(row, "class_id", words, fixable=every)
-
-
-def frames_from_one(frame: Values, labels: Labels) -> Iterator[RowFault]:
-    first = labels.low("frame")
-    ones = int((first == 1).sum())
-    if labels.explained("frame").any() or first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
-        return
-    ends = zip(labels.clips, labels.high("frame").tolist(), strict=True)
-    certain = any(labels.lengths.get(clip) == last for clip, last in ends)
-    if certain or (labels.format.role in ("submission", "output") and ones >= FROM_ONE * len(first)):
-        row = int(labels.starts[np.argmax(first == 1)])
-        yield RowFault(row, "frame", {"ones": ones, "files": len(first), "may": "" if certain else "may "})
 
 
 def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
@@ -622,13 +599,11 @@ FILE_RULES = (
     frames_jump,
     no_angles,
     numbered_header,
-    one_class,
     same_distance,
     azimuth_0_to_360,
     swapped_angles,
     inclination,
     classes_from_one,
-    frames_from_one,
     other_hop,
     millimetres,
     distance_unit,
