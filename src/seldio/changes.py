@@ -70,22 +70,16 @@ def _known(by: Callable[[Any], Any]) -> Move:
     return _each(lambda distance: np.where(np.asarray(distance) < 0, distance, by(distance)), "distance")
 
 
-_AXES_COUNTED = "axes seem to be exchanged or turned"
-
-
 def _axes(order: Sequence[int], signs: Sequence[int]) -> Change:
-    def turn(columns: Columns, inverse: bool = False) -> Columns:
-        vectors = directions(columns)
-        turned = np.zeros_like(vectors)
-        for place, (axis, sign) in enumerate(zip(order, signs, strict=True)):
-            to, source = (axis, place) if inverse else (place, axis)
-            turned[to] = sign * vectors[source]
-        x, y, z = turned
-        return {"azimuth": np.degrees(np.arctan2(y, x)), "elevation": np.degrees(np.arcsin(np.clip(z, -1, 1)))}
-
+    matrix = np.diag(signs) @ np.eye(3)[list(order)]
     axes = ", ".join("-" * (sign < 0) + "xyz"[axis] for axis, sign in zip(order, signs, strict=True))
-    text = f"{axes} in the place of x, y, z"
-    return Change(f"axes:{axes}", turn, partial(turn, inverse=True), text, _AXES_COUNTED, "elevation")
+    text, why = f"{axes} in the place of x, y, z", "axes seem to be exchanged or turned"
+    return Change(f"axes:{axes}", partial(_rotated, matrix), partial(_rotated, matrix.T), text, why, "elevation")
+
+
+def _rotated(matrix: Any, columns: Columns) -> Columns:
+    x, y, z = matrix @ directions(columns)
+    return {"azimuth": np.degrees(np.arctan2(y, x)), "elevation": np.degrees(np.arcsin(np.clip(z, -1, 1)))}
 
 
 def directions(columns: Columns) -> Any:
@@ -150,25 +144,16 @@ DOUBLED = Change(
     why="were doubled",
 )  # fmt: skip
 
-#: What predictions or labels may have that fit each other badly; the first of equally good ones is named.
-BETWEEN_SIDES: tuple[Change, ...] = (
-    MIRRORED,
-    FLIPPED,
-    INCLINATION,
-    ANGLES_EXCHANGED,
-    RADIANS,
+_TURNED = (
     _turned("behind", 180, "azimuths turned by 180°", f"{_EITHER} measure them from the back"),
-    REVERSED,
     _turned("left", 90, "the predicted azimuths turned by 90°", "the two seem to measure them from different axes"),
     _turned("right", -90, "the predicted azimuths turned by -90°", "the two seem to measure them from different axes"),
-    LEFT_FIRST,
-    METRES,
-    CENTIMETRES,
-    CLASSES_FROM_BELOW,
-    CLASSES_FROM_ONE,
-    *itertools.starmap(
-        _axes, itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
-    ),
+)
+_AXES = itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
+#: What predictions or labels may have that fit each other badly; the first of equally good ones is named.
+BETWEEN_SIDES: tuple[Change, ...] = (
+    *(MIRRORED, FLIPPED, INCLINATION, ANGLES_EXCHANGED, RADIANS, *_TURNED, REVERSED, LEFT_FIRST, METRES, CENTIMETRES),
+    *(CLASSES_FROM_BELOW, CLASSES_FROM_ONE, *itertools.starmap(_axes, _AXES)),
 )
 
 

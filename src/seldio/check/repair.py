@@ -20,17 +20,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from seldio.changes import (
-    ANGLES_EXCHANGED,
-    CENTIMETRES,
-    CLASSES_FROM_ONE,
-    FOLDED,
-    FRAME_AND_CLASS,
-    FROM_0_TO_360,
-    METRES,
-    RADIANS,
-    Change,
-)
+from seldio import changes as label_changes
+from seldio.changes import Change
 from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
 from seldio.findings import SINGLY, Finding, Severity
@@ -60,16 +51,16 @@ class Repair(NamedTuple):
 
 #: The repairs that rest on something, by rule; those of other rules change how values are spelled.
 CHANGES: dict[str, Repair] = {
-    "LAB103": Repair("file", FROM_0_TO_360),
+    "LAB103": Repair("file", label_changes.FROM_0_TO_360),
     "LAB201": Repair("file"),
     "LAB202": Repair("file"),
-    "LAB301": Repair("set", RADIANS),
-    "LAB303": Repair("file", FROM_0_TO_360),
-    "LAB304": Repair("set", ANGLES_EXCHANGED),
-    "LAB305": Repair("set", CLASSES_FROM_ONE, least=50),
-    "LAB308": Repair("set", METRES, least=50),
+    "LAB301": Repair("set", label_changes.RADIANS),
+    "LAB303": Repair("file", label_changes.FROM_0_TO_360),
+    "LAB304": Repair("set", label_changes.ANGLES_EXCHANGED),
+    "LAB305": Repair("set", label_changes.CLASSES_FROM_ONE, least=50),
+    "LAB308": Repair("set", label_changes.METRES, least=50),
     "LAB316": Repair("set"),
-    "LAB320": Repair("set", FRAME_AND_CLASS),
+    "LAB320": Repair("set", label_changes.FRAME_AND_CLASS),
     "SYN111": Repair("layout"),
     "SYN112": Repair("layout"),
     "SYN114": Repair("set"),
@@ -78,14 +69,14 @@ CHANGES: dict[str, Repair] = {
     "SYN145": Repair("set"),
 }
 #: Changes whose undoing leaves directions where they are.
-_WRAPPED = {code for code, repair in CHANGES.items() if repair.change is FROM_0_TO_360}
+_WRAPPED = {code for code, repair in CHANGES.items() if repair.change is label_changes.FROM_0_TO_360}
 
 
 def _change_of(code: str, dialect: Dialect) -> Change | None:
     change = CHANGES[code].change
-    if change is FROM_0_TO_360 and dialect.folded:
-        return FOLDED
-    return CENTIMETRES if change is METRES and dialect.metre != 100 else change
+    if change is label_changes.FROM_0_TO_360 and dialect.folded:
+        return label_changes.FOLDED
+    return label_changes.CENTIMETRES if change is label_changes.METRES and dialect.metre != 100 else change
 
 
 # --- what is in doubt --------------------------------------------------------------------------------------

@@ -104,7 +104,8 @@ def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator
         return
     made: list[Shape | None] = []
     if spare == 1:
-        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows) or _shares_first(rows)]
+        shares = (dataclasses.replace(shape, code="SYN146") for shape in surplus([rows]) if not shape.column)
+        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows) or next(shares, None)]
     elif not spare and dialect.kind("frame") == "int":
         made = [_timed([rows], float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
     if any(made):
@@ -311,10 +312,10 @@ class _ColumnCells:
     def confidence(self) -> bool:
         """Whether it may be one: many different decimals, over much of what lies from 0 to 1, or to 100."""
         values = self.values
-        if len(values) < _MANY or min(values) < 0 or max(values) > 100 or len(set(values)) < ENOUGH:
+        if len({*values}) < ENOUGH or len(values) < _MANY or min(values) < 0 or max(values) > 100:
             return False
-        whole, most = sum(value == int(value) for value in values), 1 if max(values) <= 1 else 100
-        return max(values) - min(values) >= most / 5 and (2 if most == 1 else 4) * whole <= len(values)
+        whole, (most, share) = sum(value % 1 == 0 for value in values), (1, 2) if max(values) <= 1 else (100, 4)
+        return max(values) - min(values) >= most / 5 and share * whole <= len(values)
 
     def __str__(self) -> str:
         if len(set(self.texts)) == 1:
@@ -371,7 +372,7 @@ def exchanged(width: int) -> Iterator[tuple[Shape, set[int]]]:
         yield Shape(
             "SYN147", f"columns {one + 1} and {other + 1} seem to be in each other's place",
             f"write column {other + 1} before column {one + 1}; only who wrote them knows what they hold",
-            functools.partial(_in_places, one=one, other=other), fixable=False, column=one,
+            _with_exchanged(one, other), fixable=False, column=one,
         ), {one, other}  # fmt: skip
 
 
@@ -379,15 +380,10 @@ def _without(at: int) -> Callable[[Row], Row]:
     return lambda row: [*row[:at], *row[at + 1 :]]
 
 
-def _in_places(row: Row, one: int, other: int) -> Row:
-    """Return a row with two of its cells in each other's place."""
-    order = [*range(len(row))]
-    if other < len(row):
-        order[one], order[other] = other, one
-    return [row[at] for at in order]
+def _with_exchanged(one: int, other: int) -> Callable[[Row], Row]:
+    def exchange(row: Row) -> Row:
+        if len(row) <= other:
+            return row
+        return [*row[:one], row[other], *row[one + 1 : other], row[one], *row[other + 1 :]]
 
-
-def _shares_first(rows: Rows) -> Shape | None:
-    """A confidence before every row."""
-    first = (shape for shape in surplus([rows]) if shape.column == 0)
-    return next((dataclasses.replace(shape, code="SYN146") for shape in first), None)
+    return exchange

@@ -114,15 +114,16 @@ def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterato
     for file in labels.explain(empty & (labels.sizes >= 2), *fields):
         yield labels.fault(file, None, rows=plural(int(labels.sizes[file]), "row"))
     ahead = not (labels.reach("azimuth").any() or labels.reach("elevation").any()) and not labels.has("x")
-    if ahead and not empty.all() and len(labels) >= 3 * ENOUGH and _several_classes(labels):
+    if (
+        ahead
+        and not empty.all()
+        and len(labels) >= 3 * ENOUGH
+        and len({*labels.low("class_id"), *labels.high("class_id")}) > 1
+    ):
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was localised, or the "
         hint = "check where the directions are lost"
         yield RowFault(0, "azimuth", message=f"{message}columns were never filled", hint=hint)
-
-
-def _several_classes(labels: Labels) -> bool:
-    return bool(labels.low("class_id").min() < labels.high("class_id").max())
 
 
 def swapped_frame_and_class(frame: Values, class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
@@ -142,17 +143,16 @@ def swapped_frame_and_class(frame: Values, class_id: Values, labels: Labels, cla
 def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labels) -> Iterator[RowFault]:
     if labels.dialect is None or labels.has("x"):
         return
-    lengths: dict[int, tuple[float, float]] = {}
-    for file in np.flatnonzero(labels.reach("azimuth") < LONGEST_CARTESIAN).tolist():
-        rows = labels.rows_of(file)
-        norm = np.sqrt(azimuth[rows] ** 2 + elevation[rows] ** 2 + (distance[rows] * (labels.metre or 1)) ** 2)
-        decimals = np.mean(azimuth[rows] != np.rint(azimuth[rows]))
-        if len(norm) >= 3 and decimals >= MOSTLY and norm.max() < LONGEST_CARTESIAN:
-            lengths[file] = float(norm.min()), float(norm.max())
-    for file in labels.explain(lengths, "azimuth", "elevation", "distance"):
-        six = len(labels.dialect.columns) == 6
-        instead = "use --format dcase2020-output" if six else "write angles in degrees"
-        yield labels.fault(file, "azimuth", low=lengths[file][0], high=lengths[file][1], instead=instead)
+    if not (labels.reach("azimuth") < LONGEST_CARTESIAN).any():
+        return
+    norm = np.sqrt(azimuth**2 + elevation**2 + (distance * (labels.metre or 1)) ** 2)
+    low, high = (reduce.reduceat(norm, labels.starts) for reduce in (np.minimum, np.maximum))
+    decimals = labels.count(azimuth != np.rint(azimuth)) >= MOSTLY * labels.sizes
+    short = (high < LONGEST_CARTESIAN) & decimals & (labels.sizes >= 3)
+    six = len(labels.dialect.columns) == 6
+    instead = "use --format dcase2020-output" if six else "write angles in degrees"
+    for file in labels.explain(short, "azimuth", "elevation", "distance"):
+        yield labels.fault(file, "azimuth", low=low[file], high=high[file], instead=instead)
 
 
 def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -308,15 +308,10 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
 def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
     if labels.dialect is None or labels.headed or labels.has("class_name"):
         return
-    columns = labels.dialect.columns
-    if not labels.has(*(part.field for part in columns)):
-        return
-    count = np.ones(len(labels.filled), dtype=bool)
-    for number, part in enumerate(columns):
-        unit = labels.metre or 1 if part.field == "distance" else 1
-        count &= np.abs(labels.column(part.field)[labels.starts] - number / unit) < 1e-6
-    files = np.flatnonzero(count).tolist()
-    line = f"{','.join(map(str, range(len(columns))))}: these are the numbers of the columns, as pandas writes them"
+    numbers = ",".join(map(str, range(len(labels.dialect.columns))))
+    starts = [part.file.data.split(b"\n", 1)[0].strip() for part in labels.filled]
+    files = [file for file, start in enumerate(starts) if start == numbers.encode()]
+    line = f"{numbers}: these are the numbers of the columns, as pandas writes them"
     if len(files) == len(labels.filled) >= 3:
         message = f"the first line of each of {plural(len(files), 'file')} is {line}, and no event"
         yield RowFault(0, "frame", message=message)
@@ -326,15 +321,6 @@ def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator
         alike = [(values := labels.values(file, field)) == values[0] for field in places]
         if labels.sizes[file] > ENOUGH and np.all(alike, axis=0).sum() == 1:
             yield labels.fault(file, "frame", line=line)
-
-
-def same_distance(distance: Values, azimuth: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
-    low, high = distance.min(), distance.max()
-    if low != high or labels.has("class_name") or len(labels) < 10 * ENOUGH or len(labels.filled) < 3:
-        return
-    known = not high or (labels.metre is not None and (distance > 0).any())
-    if known and np.ptp(azimuth) > LOWEST and _several_classes(labels):
-        yield RowFault(0, "distance", {"rows": plural(len(labels), "row")})
 
 
 def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -348,10 +334,9 @@ def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
     others = [change.why for change in instead_of_0_to_360(azimuth[np.repeat(fits, labels.sizes)])]
     if low.min() < -180 or high[~fits].max(initial=0) > 180:
         others.append("are turned or in another unit, as other files are")
-    hint = "not repaired: find out which" if others else None
+    hint, or_else = "not repaired: find out which" if others else None, "".join(f", or {other}" for other in others)
     for file in labels.explain(fits, "azimuth"):
-        words = {"low": low[file], "high": high[file], "above": plural(int(counts[file]), "row")}
-        words["others"] = "".join(f", or {other}" for other in others)
+        words = {"low": low[file], "high": high[file], "above": plural(int(counts[file]), "row"), "others": or_else}
         yield RowFault(labels.first_row(file, behind), "azimuth", words, hint=hint, fixable=not others)
 
 
@@ -360,8 +345,8 @@ def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterat
         return
     every = [*labels.every]
     together = _swapped(labels, every)
-    for file in labels.explain(every if together else [n for n in every if _swapped(labels, [n])],
-                               "azimuth", "elevation"):  # fmt: skip
+    swapped = every if together else [file for file in every if _swapped(labels, [file])]
+    for file in labels.explain(swapped, "azimuth", "elevation"):
         files = every if together else [file]
         wide, narrow = (labels.reach(field)[files].max() for field in ("elevation", "azimuth"))
         row = int(labels.starts[file] + np.argmax(np.abs(labels.values(file, "elevation"))))
@@ -466,10 +451,7 @@ def _longest(labels: Labels, clip: str) -> tuple[float, str]:
 
 
 def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
-    """The factor by which frame numbers must be multiplied, judged by recordings of known length; 1 if by none.
-
-    Numbers that are too large by a factor are told of all files together: SUB119.
-    """
+    """Return what frame numbers must be multiplied by, judged by recordings of known length (too large: SUB119)."""
     known = np.array(lengths) > 0
     # short clips, or only a few, may well have no event after their beginning
     if np.count_nonzero(known) < 3 or min(labels.lengths.values(), default=0) < LONG_CLIP:
@@ -481,8 +463,7 @@ def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
 def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
     if metre is None:
         return
-    bound = MILLIMETRES[100 if metre == 100 else 1]
-    far = distance > bound
+    far = distance > MILLIMETRES[100 if metre == 100 else 1]
     known, beyond = np.count_nonzero(distance > 0), np.count_nonzero(distance >= NO_ROOM / metre)
     usual = 2 * np.count_nonzero(far) > known > 2 * beyond
     if known < ENOUGH or not usual or np.nanmax(distance) > 100_000 / metre:
@@ -547,13 +528,12 @@ def _named_otherwise(labels: Labels) -> DatasetSpec | None:
     if dialect is None or dialect.metre is None or labels.named or dialect.role != "label":
         return None
     fields = [part.field for part in dialect.columns]
-    alike = (
-        other.name
-        for other in DIALECTS
-        if other.metre == 100 * dialect.metre and [part.field for part in other.columns] == fields
-    )
-    specs = ([counted(name, clip) for clip in labels.clips] for name in alike)
-    return next((rows[0] for rows in specs if all(rows)), None)
+    for other in DIALECTS:
+        if other.metre == 100 * dialect.metre and [part.field for part in other.columns] == fields:
+            specs = [counted(other.name, clip) for clip in labels.clips]
+            if all(specs):
+                return specs[0]
+    return None
 
 
 def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -599,7 +579,6 @@ FILE_RULES = (
     frames_jump,
     no_angles,
     numbered_header,
-    same_distance,
     azimuth_0_to_360,
     swapped_angles,
     inclination,

@@ -52,11 +52,12 @@ class ProbableCause(NamedTuple):
 
 def applied(change: Change, side: EventFrames) -> EventFrames:
     """Return events with a change undone, which concerns the columns that they have."""
-    columns = {field: values for field in _CHANGED if (values := getattr(side, field)) is not None}
-    return dataclasses.replace(side, **change.undo(columns))
+    return dataclasses.replace(side, **change.undo(_columns(side)))
 
 
-_CHANGED = ("frame", "class_id", "azimuth", "elevation", "distance")
+def _columns(side: EventFrames) -> dict[str, Any]:
+    fields = ("frame", "class_id", "azimuth", "elevation", "distance")
+    return {field: values for field in fields if (values := getattr(side, field)) is not None}
 
 
 # --- the sample ----------------------------------------------------------------------------------------------
@@ -123,8 +124,7 @@ class Trial:
         return self if wanted.all() else Trial(a, b, self.clips, self.classes, self.profile, self.limits)
 
     def _places(self, side: EventFrames) -> Floats:
-        angles = {"azimuth": side.azimuth} | ({} if side.elevation is None else {"elevation": side.elevation})
-        vectors = directions(angles)
+        vectors = directions(_columns(side))
         if self.folded:
             vectors[0] = np.abs(vectors[0])
         return vectors
@@ -207,8 +207,8 @@ def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[in
         for change, some in found.items()
     ]
     for change, clips in _agreed(trial, tried, single):
-        some = listed([printable(names[clip]) for clip in clips], 3)
-        suspected.append(Suspect(change, tuple(clips), f"at least {len(clips)} clips ({some})"))
+        where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
+        suspected.append(Suspect(change, tuple(clips), where))
     return suspected
 
 
