@@ -61,8 +61,8 @@ def _itself(name: str, by: Callable[[Any], Any], field: str, text: str, why: str
 
 
 def _turned(name: str, degrees: int, text: str, why: str) -> Change:
-    turn, back = (_each(lambda azimuth, by=by: wrap(azimuth + by), "azimuth") for by in (degrees, -degrees))
-    return Change(name, turn, back, text, why)
+    turn = _each(lambda azimuth: wrap(azimuth + degrees), "azimuth")
+    return Change(name, turn, _each(lambda azimuth: wrap(azimuth - degrees), "azimuth"), text, why)
 
 
 def _known(by: Callable[[Any], Any]) -> Move:
@@ -157,7 +157,7 @@ BETWEEN_SIDES: tuple[Change, ...] = (
 )
 
 
-def classes_permuted(numbers: Sequence[int]) -> Change:
+def classes_permuted(numbers: Any) -> Change:
     """Return the change that is undone by reading each class as its number in *numbers*."""
     new = np.asarray(numbers)
     moved = [f"{old} as {number}" for old, number in enumerate(new.tolist()) if old != number]
@@ -174,7 +174,7 @@ def classes_permuted(numbers: Sequence[int]) -> Change:
 
 def shifted(frames: int) -> Change:
     """Return the change that is undone by moving events by *frames* of 100 ms."""
-    later, earlier = (_each(lambda frame, by=by: frame + by, "frame") for by in (frames, -frames))
+    later, earlier = _each(lambda frame: frame + frames, "frame"), _each(lambda frame: frame - frames, "frame")
     text = f"the predictions {abs(frames) / 10:g} s {'later' if frames > 0 else 'earlier'}"
     return Change(f"shift:{frames}", later, earlier, text, "they seem to be shifted in time", "frame")
 

@@ -127,7 +127,7 @@ class Trial:
         vectors = directions(_columns(side))
         if self.folded:
             vectors[0] = np.abs(vectors[0])
-        return vectors
+        return np.asarray(vectors)
 
     def _sums(self, side: EventFrames, rows: Bools) -> Ints:
         known = rows & (side.class_id >= 0) & (side.class_id < self.classes)
