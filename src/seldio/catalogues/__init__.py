@@ -317,11 +317,11 @@ def _labels_by_layout(
     groups += [Part(run(broken))] if broken else []
     as_they_are = {id(file) for file in every} if found.whole else set()
     told = files_by_layout(sound, sink, wanted, others=bool(found.questions))
-    for layout, files, evidence in told.layouts:
+    for layout, files, evidence, asked in told.layouts:
         whole = all(id(file) in as_they_are for file in files)
         for format, some in own.classes(layout, files, sink) if own else [(layout, files)]:
             known = layout.name if format is layout else format
-            groups.append(Part(run(some), known, evidence=evidence, _sound=whole))
+            groups.append(Part(run(some), known, evidence=evidence, undecided=asked, _sound=whole))
         there -= {file.path for file in files}
     there -= {file.path for file in told.lists}
     if there:

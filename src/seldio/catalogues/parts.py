@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
-from seldio.catalogues.look import Recognised, read_files, usable
+from seldio.catalogues.look import Recognised, in_utf8, usable
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
@@ -106,7 +106,7 @@ class Part:
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
         """
-        if self.questions is not None or self.undecided:
+        if self.questions is not None or (self.undecided and self.layout is None):
             return []
         if self.rows is not None:
             try:
@@ -120,13 +120,14 @@ class Part:
             return [Recognised(reading, self.named, self.evidence)]
         files = list(self.texts(sink))
         format = self.format
-        if format is None or self.named:
-            assert format is None or isinstance(format, LabelFormat)
-            return read_files(files, sink, format)
-        assert isinstance(format, LabelFormat)
-        files = files if self._sound else usable(files, sink)
+        if not self._sound and not self.named:
+            files = usable(files, sink)
+        elif self.named and format is not None and format.suffix == ".csv":
+            files = [in_utf8(file, sink) for file in files]
+        if not isinstance(format, LabelFormat):
+            return []
         groups = [[file] for file in files] if format.role == "table" else [files] * bool(files)
-        return [Recognised(format.read(group, sink), False, self.evidence) for group in groups]
+        return [Recognised(format.read(group, sink), self.named, self.evidence) for group in groups]
 
     def items(self, sink: Sink) -> Iterator[ItemReading]:
         """The questions or predictions of each file that can be read; what is wrong goes to *sink*. None of labels."""
