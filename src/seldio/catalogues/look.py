@@ -93,9 +93,9 @@ def files_by_layout(
 
     Each Parquet table is taken by itself, as it holds many clips.
 
-    Files of which several formats remain are findings, and so are those that no format fits. Tables of words are passed over where
-    there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted* for, that
-    decides between formats that the evidence leaves, which is a finding as well.
+    Files of which several formats remain are findings, and so are those that no format fits. Tables of words are
+    passed over where there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted*
+    for, that decides between formats that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
     detections = _detections(groups)

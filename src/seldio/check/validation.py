@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
-#: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
-_WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -208,10 +206,9 @@ class _Checking:
 
     def parts(self, files: Catalogue) -> list[Part]:
         """Labels as a whole, and questions in parts unless all that is read is wanted."""
-        whole = self.rows or self.reference is not self.clips
-        asked = files.parts(size=_WHOLE if self.rows else None, whole=whole)
-        labels = [part for part in files.parts(size=_WHOLE) if part.questions is None]
-        return labels + [part for part in asked if part.questions is not None]
+        if self.rows:
+            return [*files.labels, *files.questions]
+        return [*files.labels, *(part for part in files.parts() if part.questions is not None)]
 
     def items(self, parts: Sequence[Part], submitted: bool, labels: bool) -> list[tuple[Part, CheckedItems]]:
         """What questions and predictions give, some of them *submitted* to MERA, perhaps next to *labels*."""

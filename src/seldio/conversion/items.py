@@ -41,7 +41,6 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import KeyOrders
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parquet import too_large
-from seldio.rules.item_table import moved
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows, table_of
 from seldio.text import listed, plural, printable
@@ -208,13 +207,10 @@ def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink
 
 
 def _readings(found: Sequence[Part], sink: Sink) -> Iterator[tuple[str, ItemReading]]:
-    """What the parts of files hold, with the path of each; what is wrong goes to *sink*, with its line in the file."""
-    lines: Counter[str] = Counter()  # in front of the next part of a file
+    """What files hold, with the path of each; what is wrong goes to *sink*."""
     for part in found:
         for file in part.texts(sink):
-            said = cast("Sink", lambda finding, before=lines[file.path]: sink(moved(finding, before)))
-            yield from ((file.path, reading) for reading in part.readings(file, said))
-            lines[file.path] += file.data.count(b"\n") if part.span is not None else 0
+            yield from ((file.path, reading) for reading in part.readings(file, sink))
 
 
 class _Work:

@@ -28,7 +28,7 @@ from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
-from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
+from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import flaws, row_of, wrong_rows
 from seldio.schema.qa import EMPTY, Item, Prediction, Rows, opened, table_of, table_of_columns
@@ -100,27 +100,10 @@ class ItemParquet(ItemFormat):
             yield from super().readings(data, path, sink)
             return
         for number, first in enumerate(firsts):
-            own = partial(self._own, kept=kept, path=path, sink=sink, groups=TableRows(number, number + 1, first, 0))
+            own = partial(self._own, kept=kept, path=path, sink=sink, group=(number, first))
             reading = guarded(data, path, sink, own)
             if reading is not None:
                 yield reading
-
-    def table_rows(self, stream: BinaryIO, most: int) -> list[TableRows]:
-        """The row groups of a table in runs of about *most* bytes; empty for a table that is read as a whole."""
-
-        def runs(file: pq.ParquetFile) -> list[TableRows]:
-            whole = too_large(file.metadata) is not None or not self._groups(file)[1]
-            return [] if whole else row_runs(file.metadata, most, ROW_BYTES)
-
-        return guarded(stream, "", _nothing, runs) or []
-
-    def read_rows(self, stream: BinaryIO, path: str, sink: Sink, groups: TableRows) -> ItemReading | None:
-        """Some row groups of a table that :meth:`table_rows` has cut; places are those in the whole table."""
-
-        def own(file: pq.ParquetFile) -> ItemReading | Wrong:
-            return self._own(file, _kept(file.schema_arrow) or {}, path, sink, groups)
-
-        return guarded(stream, path, sink, own)
 
     def _groups(self, file: pq.ParquetFile) -> tuple[dict[str, Any], list[int]]:
         """What is kept in a table of seldio's, and how many rows precede each group of rows; none for other tables."""
@@ -148,13 +131,13 @@ class ItemParquet(ItemFormat):
 
     def _own(
         self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink,
-        groups: TableRows | None = None,
+        group: tuple[int, int] | None = None,
     ) -> ItemReading | Wrong:  # fmt: skip
-        """The rows of a table that seldio wrote, or that has the columns of one; of all groups, or of some."""
+        """The rows of a table that seldio wrote, or that has the columns of one; of a group, with the rows before."""
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
         tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
-        first, chosen = (0, None) if groups is None else (groups.before, range(groups.first, groups.stop))
+        chosen, first = (None, 0) if group is None else ([group[0]], group[1])
         for batch in file.iter_batches(batch_size=_BATCH, row_groups=chosen):
             batch.validate(full=True)
             table, inside = self._table(batch, first, path, sink)

@@ -96,9 +96,10 @@ class LabelRows:
 
     def through(self, shape: Shape) -> LabelRows:
         """The same rows as they are meant."""
-        files = [SampledFile(file.path, shape.undo(file.header) if file.header else (), list(map(shape.undo, file.rows)))
-                 for file in self.files]  # fmt: skip
-        return _joined(files, shape)
+        headers = (shape.undo(file.header) if file.header else () for file in self.files)
+        rows = (list(map(shape.undo, file.rows)) for file in self.files)
+        paths = (file.path for file in self.files)
+        return _joined(list(map(SampledFile, paths, headers, rows)), shape)
 
 
 def rows_of(files: Sequence[TextFile]) -> LabelRows:
