@@ -26,7 +26,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.label_rows import shape_of
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
-from seldio.text import clipped, plural
+from seldio.text import clipped, listed, plural
 from seldio.vocabularies import short, vocabulary
 
 #: What ends so is left alone, unless it begins like labels of a tool.
@@ -126,8 +126,9 @@ def files_by_layout(
         elif detections[key].remaining:
             _report_undecided(group, detections[key], sink, wanted)
             if wanted is None:  # what is found in the rows of the likeliest is worth knowing as well
+                names = [one.format.name for one in detections[key].candidates]
                 read[key] = detections[key].candidates[0].format
-                take(key, read[key], detections[key].candidates[0].evidence, asked=True)
+                take(key, read[key], f"the most specific of {listed(names, 4)}", asked=True)
         else:
             beside.append(key)
     for key in beside:

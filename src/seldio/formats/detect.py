@@ -235,12 +235,13 @@ def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers
     Where it is *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
     words are slips.
     """
-    values, ends = seen.values, seen.ends
+    values, (least, most) = seen.values, seen.ends
+    zeros = least == 0 and most == 0
     decimals = part.kind in ("real", "real3", "real3inf") and not misread
-    within_one = part.field in "xyz" and ends[0] >= -1 and ends[1] <= 1
-    if seen.empty or (decimals and not seen.pointed and ends != (0, 0) and not within_one):
+    within_one = part.field in "xyz" and least >= -1 and most <= 1
+    if seen.empty or (decimals and not seen.pointed and not zeros and not within_one):
         return True  # a column of decimals has some
-    if part.field == "distance" and decimals and ends == (0, 0) and len(values) > 1:
+    if part.field == "distance" and decimals and zeros and len(values) > 1:
         return True  # nothing is at the microphone throughout
     if part.kind in ("name", "text"):
         return ~np.asarray(seen.words)
