@@ -126,9 +126,9 @@ def files_by_layout(
         elif detections[key].remaining:
             _report_undecided(group, detections[key], sink, wanted)
             if wanted is None:  # what is found in the rows of the likeliest is worth knowing as well
-                names = [one.format.name for one in detections[key].candidates]
+                remaining = [one.format.name for one in detections[key].candidates]
                 read[key] = detections[key].candidates[0].format
-                take(key, read[key], f"the most specific of {listed(names, 4)}", asked=True)
+                take(key, read[key], f"the most specific of {listed(remaining, 4)}", asked=True)
         else:
             beside.append(key)
     for key in beside:

@@ -114,12 +114,13 @@ def detect(files: Sequence[TextFile]) -> Detection:
     headed = _headed(rows)
     if headed is not None or not rows.rows:
         return headed or Detection(rows)
-    plain = [] if rows.indexed else [rows]
+    if not rows.indexed and (decided := _decided(rows)) is not None:
+        return decided
     shaped = [rows.through(shape) for shape in (*columns.named(rows.header), *shapes.possible(rows.cells))]
-    for tables, tell in ((plain, _decided), (shaped, _decided), (plain, _misread), (shaped, _misread)):
-        for table in tables:
-            if (detection := tell(table)) is not None:
-                return detection
+    tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
+    for detection in tried:
+        if detection is not None:
+            return detection
     if rows.indexed:
         return Detection(rows)
     return _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files) or Detection(rows)
@@ -345,9 +346,10 @@ def _twins(fits: Sequence[Fit]) -> list[Fit]:
 def _other_clocks(best: Fit, fits: Sequence[Fit]) -> Iterator[Fit]:
     """Formats with the columns of the best one, in frames of another length, that the rows do not rule out."""
     fields = [part.field for part in best.format.columns]
-    off_the_grid = [fit for fit in fits_of(best.rows) if fit not in fits and fit.off_its_grid]
-    for fit in fits if any(part.step != 1 for part in best.format.columns) else off_the_grid:
-        if fit.format != best.format and [part.field for part in fit.format.columns] == fields:
+    clocks = [one for one in DIALECTS if one.hop != best.format.hop and [part.field for part in one.columns] == fields]
+    names = [fit.format.name for fit in fits]
+    for fit in fits_of(best.rows, clocks):
+        if fit.format.name in names or fit.off_its_grid:
             yield fit
 
 
