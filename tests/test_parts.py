@@ -112,18 +112,18 @@ def as_other_questions(path: Path) -> object:
 
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
-    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed", "table", "packed")),
-    "validate --reference": (expected, ("labels", "events", "table")),
+    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
+    "validate --reference": (expected, ("labels", "events")),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
     "info": (
         described,
-        ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked", "table", "packed"),
+        ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed"),
     ),
-    "score": (scored, ("radians", "angles", "misnamed", "table")),
+    "score": (scored, ("radians", "angles", "misnamed")),
     "diff": (differing, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "mixed")),
-    "convert to questions": (as_questions, ("labels", "sound", "table")),
-    "convert questions": (as_other_questions, ("questions", "asked", "packed")),
+    "convert to questions": (as_questions, ("labels", "sound")),
+    "convert questions": (as_other_questions, ("questions", "asked")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
 
@@ -205,28 +205,8 @@ def write_sound(folder: Path) -> None:
         (folder / f"older/mix{number:03}.csv").write_text("".join(rows))
 
 
-def write_table(folder: Path) -> None:
-    """Labels of thirty clips in one Parquet table: silent ones, and wrong rows too."""
-    (folder / "labels").mkdir()
-    write_labels(folder / "labels")
-    for name in ("mix000", "mix003", "mix035", "mix039"):  # silent ones first, last and in between; no rows of text
-        (folder / f"labels/{name}.csv").write_bytes(b"")
-    seldio.convert(folder / "labels", folder / "labels.parquet", "parquet", force=True)
-    shutil.rmtree(folder / "labels")
-
-
 def write_asked(folder: Path) -> None:
     write_items(folder / "qa.jsonl", [f"q{number}" for number in range(400)])
-
-
-def write_packed(folder: Path) -> None:
-    """Questions in one Parquet table; some ids are those of several, and one has no answer."""
-    write_items(folder / "qa.jsonl", [str(number) for number in range(240)] + ["3", "39", "3"])
-    text = (folder / "qa.jsonl").read_bytes().split(b"\n")
-    text[130] = text[130].replace(b'"answer": "yes"', b'"answer": ""')
-    (folder / "qa.jsonl").write_bytes(b"\n".join(text))
-    seldio.convert(folder / "qa.jsonl", folder / "qa.parquet", "items-parquet")
-    (folder / "qa.jsonl").unlink()
 
 
 def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
@@ -239,7 +219,8 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The data sets by name."""
     writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "events": write_events,
                "misnamed": write_misnamed, "questions": write_questions, "mixed": write_mixed, "sound": write_sound,
-               "asked": write_asked, "table": write_table, "packed": write_packed}  # fmt: skip
+               "asked": write_asked,
+               }  # fmt: skip
     top = tmp_path_factory.mktemp("parts")
     for name, write in writers.items():
         (top / name).mkdir()
@@ -286,8 +267,8 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert "LAB312" in codes("validate --format", "misnamed")
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
-    assert {"LAB102", "LAB103"} <= codes("validate", "table")
-    assert {"QAI101"} <= codes("validate", "packed")
+    assert {"LAB102", "LAB103"} <= codes("validate")
+    assert {"QAI101"} <= codes("validate")
     assert "LAB314" in str(usual["score", "angles"])
     assert isinstance(usual["convert to questions", "sound"][1], tuple)  # type: ignore[index]
     assert all(isinstance(one, tuple) for one in usual["convert questions", "asked"])  # type: ignore[attr-defined]
