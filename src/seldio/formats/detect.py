@@ -147,7 +147,7 @@ def _titles(header: Sequence[str], dialect: Dialect) -> bool:
 # --- what a format holds -----------------------------------------------------------------------------------
 
 
-class Fit:
+class FormatFit:
     """How far a format holds rows that have as many columns."""
 
     def __init__(self, format: Dialect, rows: LabelRows) -> None:
@@ -217,9 +217,9 @@ class Fit:
         return f"{every} {plural(self.rows.rows, 'row')} within its columns"
 
 
-def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[Fit]:
+def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[FormatFit]:
     """Return the formats with as many columns, and with those that the first line names where it names any."""
-    fits = [Fit(dialect, rows) for dialect in among if len(dialect.columns) == rows.width]
+    fits = [FormatFit(dialect, rows) for dialect in among if len(dialect.columns) == rows.width]
     if not rows.header or len(rows.header) != rows.width:
         return fits
     named = [fit for fit in fits if _titles(rows.header, fit.format)]
@@ -292,13 +292,13 @@ def _slipped(rows: LabelRows) -> Detection | None:
     return _most_specific(rows, [one for one in fits_of(rows) if (len(one.misfits) <= 1 if few else one.share >= MOST)])
 
 
-def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[Fit]:
+def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatFit]:
     """The formats with as many columns as all rows have; the last row of each file may be cut off."""
     torn = rows.strays > max(len(rows.files), rows.rows * (1 - ENOUGH))
     return [] if torn else fits_of(rows, among)
 
 
-def _most_specific(rows: LabelRows, fits: list[Fit]) -> Detection | None:
+def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     """Which of the formats that fit it is, by the names of the files, or by what they hold."""
     if not fits:
         return None
@@ -321,7 +321,7 @@ def _most_specific(rows: LabelRows, fits: list[Fit]) -> Detection | None:
     return Detection(rows, best.format, (why,), tuple(fit.format for fit in others))
 
 
-def _named(rows: LabelRows, fits: Sequence[Fit]) -> tuple[list[Fit], str]:
+def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:
     """Those formats that the names of most files are typical of, and why; sure names speak for misread files too."""
     names = [file.path for file in rows.files[:_NAMES]]
     signs = [one for one in _SIGNS if 2 * sum(re.search(one.pattern, name) is not None for name in names) > len(names)]
@@ -336,14 +336,14 @@ def _named(rows: LabelRows, fits: Sequence[Fit]) -> tuple[list[Fit], str]:
     return [], ""
 
 
-def _twins(fits: Sequence[Fit]) -> list[Fit]:
+def _twins(fits: Sequence[FormatFit]) -> list[FormatFit]:
     """Those that mean the same as the most specific one and fit as well, in the order of the table."""
     twins = [fit for fit in fits if means_the_same(fit.format, fits[0].format)]
     twins = [fit for fit in twins if len(fit.misfits) <= len(fits[0].misfits)]
     return sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
 
 
-def _other_clocks(best: Fit, fits: Sequence[Fit]) -> Iterator[Fit]:
+def _other_clocks(best: FormatFit, fits: Sequence[FormatFit]) -> Iterator[FormatFit]:
     """Formats with the columns of the best one, in frames of another length, that the rows do not rule out."""
     fields = [part.field for part in best.format.columns]
     clocks = [one for one in DIALECTS if one.hop != best.format.hop and [part.field for part in one.columns] == fields]
@@ -405,7 +405,7 @@ def closest(rows: LabelRows) -> str:
     if rows.header and not any(map(_LABEL_TITLE.match, rows.header)):
         return "its first line has names of other columns"
     reasons: dict[str, str] = {}
-    fits = [Fit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
+    fits = [FormatFit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
     for fit in sorted(fits, key=lambda fit: len(fit.misfits)):
         for number in sorted(fit.misfits):
             part, seen = fit.format.columns[number], rows.columns[number]

@@ -13,7 +13,7 @@ from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, DatasetSpec, counted
 from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
-from seldio.formats.detect import MOST, Candidate, Fit, detect, means_the_same
+from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
@@ -93,10 +93,10 @@ def _contradicted(labels: Labels) -> Candidate | None:
     best = detection.candidates[0] if detection.format is not None else None
     if best is None or means_the_same(best.format, labels.dialect):
         return None
-    if detection.shape is not None or Fit(best.format, detection.rows).share < ENOUGH_ROWS:
+    if detection.shape is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
         return None
     wide = len(labels.dialect.columns) == detection.rows.width
-    return None if wide and Fit(labels.dialect, detection.rows).share >= MOST else best
+    return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
 
 
 def _strays(labels: Labels, field: str) -> Bools:
