@@ -403,7 +403,8 @@ def test_outputs_of_2019_off_the_grid_of_its_labels(tmp_path: Path) -> None:
 
 
 def test_two_formats_that_remain_are_asked_about(tmp_path: Path) -> None:
-    (found,) = seldio.validate(written(tmp_path / "few", {"a.csv": "6,1,5,-6,46\n"})).findings
-    assert found.code == "SYN903"
+    rows = "6,1,5,-6,46\n2,1,5,-6,46\n"
+    found, unsorted = seldio.validate(written(tmp_path / "few", {"a.csv": rows})).findings
+    assert (found.code, unsorted.code, unsorted.line) == ("SYN903", "LAB201", 2)
     for name in ("starss22", "dcase2024-submission", "--format", "dataset.toml"):
         assert name in f"{found.message} {found.hint}"
