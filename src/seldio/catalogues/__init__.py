@@ -91,7 +91,7 @@ class Catalogue:
 
         #: What the datasets of the source say of themselves; None where nothing says it.
         self.own = own = own_datasets(source, take) or (lent and lent.lent())
-        look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
+        look = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(look, chosen, wanted, take, own) if labels else ([], [])
         asked = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
@@ -168,8 +168,9 @@ def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
 
 
 def candidates(
-    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True
-) -> list[Entry]:
+    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True,
+    datasets: OwnDatasets | None = None,
+) -> list[Entry]:  # fmt: skip
     """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
     if source.single or (labels and format is not None and format.holds != "events"):
         told = source.single and format is None  # a recording or video, by its name
@@ -180,7 +181,10 @@ def candidates(
         name = entry.name.lower()
         if format is not None and format.holds != "events" and name.endswith(".csv") and format.suffix != ".csv":
             return False  # labels beside questions
-        return name.endswith(own.suffix) if own is not None else name.endswith(_LINES) or named_like_labels(entry)
+        if own is not None:
+            return name.endswith(own.suffix)
+        columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
+        return columns or name.endswith(_LINES) or named_like_labels(entry)
 
     tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
     return [

@@ -7,8 +7,10 @@ recognised by that; tables of labels are grouped, and each group is distinguishe
 from __future__ import annotations
 
 import dataclasses
+import os
 import posixpath
 import re
+import shlex
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
@@ -16,6 +18,7 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
+from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
@@ -267,6 +270,13 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
 _LAYOUTS = "seldio formats lists the formats; --format NAME reads the file as one of them"
 
 
+def _own_columns(path: str, width: int) -> str:
+    """Return the command that describes columns of one's own, where the file is a table on the disk."""
+    if width < 2 or suffix_of(path) not in ("csv", "tsv", "txt") or not os.path.isfile(path):  # noqa: PTH113
+        return _LAYOUTS
+    return f"seldio new {shlex.quote(path)} describes columns of your own; {_LAYOUTS}"
+
+
 def _content(value: object, there: bool, lines: bool) -> str:
     """What JSON holds, in words; *lines*: *value* is the first of many."""
     first = value[0] if isinstance(value, list) and value else value
@@ -328,7 +338,8 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
     elif not detection.candidates:
         near = closest(detection.rows)
         code, message = "SYN901", f"no known format: rows of {plural(detection.rows.width, 'column')}"
-        hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
+        ways = _own_columns(group[0].path, detection.rows.width)
+        hint = f"{near}; {ways}" if near else ways
     else:
         code, message = "SYN903", f"this may be {names}"
         why = "; ".join(f"{one.format.name}: {one.evidence}" for one in shown)

@@ -106,10 +106,6 @@ class Part:
             readings = (self.reading(file, sink) for file in self.texts(sink))
             yield from (reading for reading in readings if reading is not None)
 
-    def readings(self, file: TextFile, sink: Sink) -> Iterator[ItemReading]:
-        """What :meth:`reading` gives; of formats that can be read so, in runs that follow each other."""
-        return cast("ItemFormat", self.format).readings(file.data, file.path, sink)
-
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
         """The questions or predictions of one of :meth:`texts`; None, after findings, where it cannot be read."""
         return cast("ItemFormat", self.format).read(file.data, file.path, sink)

@@ -36,8 +36,6 @@ MAX_BYTES = 16 * 2**30
 #: When a row group ends.
 GROUP_CLIPS = 100
 GROUP_ROWS = 1_000_000
-#: Bytes of a row of labels as text, about.
-ROW_BYTES = 24
 #: So many clips may be named in every row group.
 FEW_CLIPS = 1_000
 _ORIGIN = b"seldio"

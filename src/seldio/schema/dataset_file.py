@@ -49,6 +49,8 @@ def _columns(text: str) -> str:
         _known("kind", KINDS, kind)
         if declared and not _RANGE.fullmatch(declared):
             raise ValueError(f"{declared!r} is no range: write it like -180..180, or -180..180/10")
+        if (field == "onscreen") is not (kind == "flag"):
+            raise ValueError(f"{each!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
     return text
 
 
