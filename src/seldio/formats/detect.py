@@ -181,6 +181,12 @@ class FormatFit:
         """The columns that hold what is not declared of them."""
         return {number for number, wrong in enumerate(self._wrong) if np.mean(wrong) > 1 - ENOUGH}
 
+    @property
+    def words(self) -> bool:
+        """Whether a column of numbers holds words in most rows."""
+        parts = zip(self.format.columns, self.rows.columns, strict=True)
+        return any(part.kind not in ("name", "text") and np.mean(seen.words) > 1 / 2 for part, seen in parts)
+
     @cached_property
     def possible(self) -> bool:
         """Whether the rows may be those of the format, in another unit, or counted from another start."""
@@ -288,8 +294,9 @@ def _misread(rows: LabelRows) -> Detection | None:
 
 def _slipped(rows: LabelRows) -> Detection | None:
     """The format that holds most rows; of few rows, all columns but one."""
+    fits = [fit for fit in fits_of(rows) if not fit.words]
     few = rows.rows < FEW
-    return _most_specific(rows, [one for one in fits_of(rows) if (len(one.misfits) <= 1 if few else one.share >= MOST)])
+    return _most_specific(rows, [fit for fit in fits if (len(fit.misfits) <= 1 if few else fit.share >= MOST)])
 
 
 def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatFit]:
