@@ -711,7 +711,7 @@ def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
     with pytest.raises(UnknownFormat) as caught:
         convert_source(tmp_path / "a.csv", tmp_path / "out.csv", "dcase2026")
     assert "this may be " in str(caught.value)
-    assert "choose one with format=. " in str(caught.value)
+    assert "choose one with format=, or in a dataset.toml" in str(caught.value)
     (tmp_path / "b.csv").write_bytes(b"1,2\n")
     with pytest.raises(UnknownFormat, match="no known format: rows of 2 columns"):
         convert_source(tmp_path / "b.csv", tmp_path / "out.csv", "dcase2026")

@@ -48,7 +48,6 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list
     """All ways in which labels are read; options for the command line."""
     if request.param != "whole":
         monkeypatch.setattr(catalogues, "CUT", 1_000)
-        monkeypatch.setattr(catalogues, "HOLD", -1)
     return ["--workers", "2"] if request.param == "processes" else []
 
 

@@ -192,11 +192,6 @@ class DatasetSpec:
         return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
 
     @cached_property
-    def related(self) -> frozenset[str]:
-        """Its name, and that of the dataset that it is a part of."""
-        return frozenset((self.name, self.part_of.name if self.part_of is not None else self.name))
-
-    @cached_property
     def recordings(self) -> frozenset[str]:
         """The recordings of the development set."""
         return frozenset[str]().union(*(split.clips for split in self.splits))

@@ -12,15 +12,14 @@ import numpy as np
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, DatasetSpec, counted
-from seldio.formats.detect import Candidate, detect, judge, means_the_same
+from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
+from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
 
 #: Fewer rows than this prove nothing about a file as a whole.
 ENOUGH = 10
-#: Points by which the content must contradict the format that the user chose.
-CONTRADICTED = 4.0
 #: The columns whose values show that a format is wrong, with their smallest and largest value.
 STRAYS = {"source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100), "x": (-3, 3)}
 #: No vector of real outputs is longer.
@@ -91,11 +90,13 @@ def _contradicted(labels: Labels) -> Candidate | None:
     if all(np.count_nonzero(_strays(labels, field)) < least for field in STRAYS if labels.has(field)):
         return None
     detection = detect(labels.texts)
-    points = judge(labels.dialect, detection.sample).points
     best = detection.candidates[0] if detection.format is not None else None
-    if best is None or best.points < points + CONTRADICTED or means_the_same(best.format, labels.dialect):
+    if best is None or means_the_same(best.format, labels.dialect):
         return None
-    return best
+    if detection.shape is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
+        return None
+    wide = len(labels.dialect.columns) == detection.rows.width
+    return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
 
 
 def _strays(labels: Labels, field: str) -> Bools:
@@ -106,7 +107,7 @@ def _strays(labels: Labels, field: str) -> Bools:
 
 def _instead(labels: Labels, best: Candidate, message: str) -> RowFault:
     labels.foreign = True
-    seems = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
+    seems = f"it looks like {best}"
     return RowFault(0, None, message=f"{message}; {seems}", hint=f"use --format {best.format.name}")
 
 

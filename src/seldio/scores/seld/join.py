@@ -147,8 +147,6 @@ class LabelTable:
 
 #: What systems write, in numbers of the classes of their labels.
 OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
-#: Years of a challenge: labels are of any of them rather than of none.
-ANY_YEAR = tuple(sorted({year for dialect in DIALECTS for year in years(dialect)}))
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
 
@@ -172,7 +170,7 @@ def reference_labels(
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
     """
     try:
-        labels = labels_of(source, layout, Wanted(("label",), ANY_YEAR))
+        labels = labels_of(source, layout, Wanted(("label",)))
     except UnknownFormat as error:
         raise UnknownFormat(_reference_option(error.text)) from None
     if layout is None:
