@@ -242,7 +242,8 @@ class _Checking:
     def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:
         """What is wrong with the labels of a system, all of them considered."""
         rows = (row.finding for one in labels for row in one.findings(self.clips))
-        named = ("SUB109",) * (self.format is not None and self.clips is None)  # then they are labels on purpose
+        # files of a format that the user named are that on purpose
+        named = ("SUB108", "SUB109") if self.format is not None and self.clips is None else ()
         return [*rules.findings(self.collection(labels, self.found), skip=[*skip, *named]), *rows]
 
     def misfit(self, whole: Collection) -> Misfit | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.diagnosis import headed_by
@@ -23,8 +24,8 @@ MOST_OVERLAPS = 6
 LONGEST_ACTIVITY, LONGEST_VECTOR = 1.65, 3
 
 
-def frame_range(frame: Values) -> Bools:
-    return frame < 0
+def frame_range(frame: Values, labels: Labels) -> Bools:
+    return (frame < 0) | (frame >= int(LONGEST / labels.format.hop))
 
 
 def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -76,8 +77,14 @@ def elevation_range(elevation: Values, labels: Labels) -> Bools:
     return wrong
 
 
-def distance_range(distance: Values) -> Bools:
-    return (distance < 0) | (distance > FARTHEST)
+def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
+    for row in labels.where("distance", (distance < 0) | (distance > FARTHEST)):
+        yield RowFault(row, "distance")
+    nearest = np.array([spec.nearest if spec is not None else 0 for spec in labels.datasets])
+    near = (distance >= 0) & (distance * (labels.metre or 1) < np.repeat(nearest, labels.sizes))
+    for row in labels.where("distance", near):
+        message = f"distance {labels.text(row, 'distance')}: the dataset has none below {nearest[labels.file_of(row)]}"
+        yield RowFault(row, "distance", message=message, severity=Severity.WARNING)
 
 
 def source_range(source: Values, numbered: bool) -> Bools:
@@ -211,17 +218,19 @@ def overlaps(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 def decimal_angle(labels: Labels) -> Iterator[RowFault]:
     for field in ("azimuth", "elevation", "distance"):
-        asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
-        if not asked or not labels.has(field) or field in labels.reading.whole:
+        integers = labels.dialect is not None and labels.dialect.kind(field) == "whole"
+        if not integers or not labels.has(field) or field in labels.reading.whole:
             continue
         values, unit = labels.column(field), "degrees"
         if field == "distance":
             values, unit = np.round(values * (labels.metre or 1), 9), "centimetres" if labels.metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
             spec = labels.datasets[labels.file_of(row)]
-            whole = "" if spec is None else f", but {spec.title} has whole numbers"
+            source = "submissions have" if spec is None else f"{spec.title} has"
+            asked = spec is not None or labels.format.role == "submission"
+            whole = f", but {source} whole numbers" if asked else ""
             words = {"field": field, "whole": whole, "unit": unit}
-            yield RowFault(row, field, words, severity=None if spec is not None else Severity.WARNING)
+            yield RowFault(row, field, words, severity=None if asked else Severity.WARNING)
 
 
 #: Rows of actors and of things from which on they show how sources are numbered.
