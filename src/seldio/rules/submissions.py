@@ -153,6 +153,9 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
         several = [files for files in by_name.values() if len(files) > 1]
         for files in several if len(several) * 2 < len(by_name) else ():
             yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
+    else:
+        for clip, files in grouped((part.file for _, part in collection.parts), lambda file: file.clip).items():
+            pass
 
 
 @rule("SUB108", ERROR, explains="LAB308")
