@@ -13,7 +13,7 @@ from effort import some
 
 import seldio
 from seldio import formats
-from seldio.errors import DataError, LossError, UsageError
+from seldio.errors import DataError, LossError, UnknownFormat, UsageError
 from seldio.findings import Severity
 from seldio.schema.events import COLUMNS
 from seldio.synth.outputs import write_outputs
@@ -38,6 +38,8 @@ def kept(path: Path, folder: Path, chance: random.Random, targets: int = 2) -> b
         if not is_ready(path):
             return False
         table = seldio.read(path)
+    except UnknownFormat:
+        raise
     except UsageError:  # no data at all, or several kinds of it
         return False
     labels = "clip" in table.column_names
@@ -62,11 +64,12 @@ def converted(path: Path, out: Path, name: str, *, labels: bool) -> None:
     """Convert to a format where that can hold the data, with all classes, and check what is written."""
     losses = [field for field in COLUMNS if not field.startswith("class")] if labels else ["all"]
     try:
-        seldio.convert(path, f"{out}/", name, allow_loss=losses)
-    except (LossError, UsageError):
+        notes = seldio.convert(path, f"{out}/", name, allow_loss=losses).notes
+    except (LossError, UnknownFormat, UsageError):
         return
     found = errors(out, format=name) if labels else errors(out)
-    assert not {code: words for code, words in found.items() if code not in OPEN}, name
+    left = {*OPEN, *(["LAB102"] if any("written by name" in note for note in notes) else [])}
+    assert not {code: words for code, words in found.items() if code not in left}, name
 
 
 # --- examples and mutants ------------------------------------------------------------------------------------
@@ -77,7 +80,8 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 
-EXAMPLES = [path for path in sorted(CASES.rglob("*")) if path.suffix != ".toml"]
+#: Without descriptions, and without outputs that the program of 2026 and score leave out by their name (SUB114).
+EXAMPLES = [path for path in sorted(CASES.rglob("*")) if not path.name.endswith((".toml", "_inference.json"))]
 
 
 @pytest.mark.parametrize("path", some(EXAMPLES, 16), ids=lambda path: str(path.relative_to(CASES)))
@@ -86,7 +90,7 @@ def test_what_is_ready_is_accepted(path: Path, tmp_path: Path) -> None:
 
 
 #: Small files of every format, of which mutants are made.
-FILES = [path for path in sorted(CASES.glob("formats*/*/*")) if path.name not in ("rows.jsonl", "case.json")]
+FILES = [path for path in EXAMPLES if "formats" in path.parts[-3] and path.name != "rows.jsonl"]
 CELLS = (
     "-1",
     "0",

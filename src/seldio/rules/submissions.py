@@ -154,8 +154,12 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
         for files in several if len(several) * 2 < len(by_name) else ():
             yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
     else:
-        for clip, files in grouped((part.file for _, part in collection.parts), lambda file: file.clip).items():
-            pass
+        files = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
+        places = {clip: sorted({part.file.path for part in parts}) for clip, parts in files.items()}
+        if several_files := {clip: paths for clip, paths in places.items() if len(paths) > 1}:
+            clip, paths = min(several_files.items())
+            message = f"{plural(len(several_files), 'clip')} with labels in several files: {printable(clip)} in "
+            yield found(paths[1], message + listed(paths, 2), "keep one file for each recording")
 
 
 @rule("SUB108", ERROR, explains="LAB308")
