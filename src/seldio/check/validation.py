@@ -127,7 +127,7 @@ def examine(
         files = [[part for part in some if part.questions is None and not answers] for some in parts]
         asked = [part for part in (chain(*parts) if goal is None else goal.answers) if part.questions is not None]
         items = run.items(asked, goal is not None, any(files))
-        systems = run.labels(files)
+        systems = [LabelGroup.of(chain.from_iterable(part.labels(found.append) for part in some)) for some in files]
         labels = list(chain(*systems))
         # what is found of one system of a package explains nothing of another
         apart = [found if package is None else [] for _ in systems]
@@ -232,12 +232,6 @@ class _Checking:
         if not submitted or self.clips is not None:
             check_kind(self.source, self.reference, [one for _, one in items], labels)
         return items
-
-    def labels(self, systems: Sequence[Sequence[Part]]) -> list[list[LabelGroup]]:
-        """The labels of each system, by format."""
-        return [
-            LabelGroup.of(chain.from_iterable(part.labels(self.found.append) for part in parts)) for parts in systems
-        ]
 
     def judged(self, labels: Sequence[LabelGroup], skip: Iterable[str]) -> list[Finding]:
         """What is wrong with the labels of a system, all of them considered."""

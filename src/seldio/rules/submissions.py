@@ -154,12 +154,10 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
         for files in several if len(several) * 2 < len(by_name) else ():
             yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
     else:
-        files = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
-        places = {clip: sorted({part.file.path for part in parts}) for clip, parts in files.items()}
-        if several_files := {clip: paths for clip, paths in places.items() if len(paths) > 1}:
-            clip, paths = min(several_files.items())
-            message = f"{plural(len(several_files), 'clip')} with labels in several files: {printable(clip)} in "
-            yield found(paths[1], message + listed(paths, 2), "keep one file for each recording")
+        by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
+        for clip, parts in by_clip.items():
+            if len(paths := sorted({part.file.path for part in parts})) > 1:
+                yield found(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
 
 
 @rule("SUB108", ERROR, explains="LAB308")
@@ -227,7 +225,7 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             if is_label or (secret is not None and not collection.reference.labelled):
                 yield found(part.file.path, message, hint)
             continue
-        called = (_RESULTS if is_label else _SUBMISSION).fullmatch(folder) is not None
+        called = _RESULTS.fullmatch(folder) is not None and (is_label or "submission" in folder.lower())
         numbered = len(clips) >= NUMBERED and secret in of_dialect(format.name)
         if secret is None or "metadata" in folder.lower() or not (called or numbered) or format.role == "submission":
             continue
@@ -245,9 +243,8 @@ def official_formats(row: DatasetSpec) -> list[LabelFormat]:
     return [get(package["format"], LabelFormat) for package in packages if package["year"] in labels]
 
 
-#: What folders of results are called, and those of submissions.
+#: What folders of results are called.
 _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
-_SUBMISSION = re.compile(r"(?i)([\w.-]*[_.-])?submissions?")
 
 
 def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
