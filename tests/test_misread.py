@@ -229,12 +229,12 @@ def test_long_vectors_are_found_and_no_unit_vectors_are_no_layout(tmp_path: Path
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("told", [False, True])
-def test_few_rows_in_radians_are_a_warning_and_stay(layout: str, told: bool, tmp_path: Path) -> None:
+def test_few_rows_in_radians_are_an_error_and_stay(layout: str, told: bool, tmp_path: Path) -> None:
     path = tmp_path / "mix001.csv"
     path.write_text(both_radians([LAYOUTS[layout](row) for row in SCENES[0][40:43]], layout))
     before = path.read_bytes()
     found = [f for f in validate(path, format=layout if told else None).findings if f.code not in ASIDE]
-    assert [(f.code, f.severity.value, f.fixable) for f in found] == [("LAB313", "warning", False)]
+    assert [(f.code, f.severity.value, f.fixable) for f in found] == [("LAB313", "error", False)]
     assert found[0].message == (
         "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
         "only 3 rows, so not certain"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from seldio.files.names import MEDIA
 from seldio.formats.datasets import (
     AUDIO,
+    DATASETS,
     LOOSE,
     PLAIN,
     TREE_SIGNS,
@@ -107,6 +108,12 @@ class Tree:
     def layout(self) -> str:
         """The name of the layout, e.g. ``starss23``; ``loose`` if none is known."""
         return self.row.name
+
+    @property
+    def formats(self) -> frozenset[str]:
+        """The formats of its labels; also of those of a part, where nothing tells the part from the whole."""
+        parts = [row for row in DATASETS if row.part_of and self.evidence.endswith(row.part_of.otherwise_says)]
+        return frozenset(name for row in (self.row, *parts) for name in row.dialects)
 
     @cached_property
     def clips(self) -> tuple[Clip, ...]:

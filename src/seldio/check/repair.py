@@ -142,7 +142,8 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
         error = finding.severity is Severity.ERROR
         whole = finding.code in _AGAINST or (error and finding.code.startswith("LAB3"))
         often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows)
-        wrong = error and CATALOGUE[finding.code].fix != "safe"
+        rounded = (finding.code, group.format.role) == ("LAB205", "submission")  # decimals of what is no other unit
+        wrong = error and CATALOGUE[finding.code].fix != "safe" and not rounded
         if not _wraps(finding.code) and (whole or (often and wrong)):
             doubts[finding.code].add(finding.path)
     return doubts

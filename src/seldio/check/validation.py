@@ -109,7 +109,8 @@ def examine(
         labels = [*chain(*systems)]
         # what is found of one system of a package explains nothing of another
         apart = [findings if package is None else [] for _ in systems]
-        named = ("SUB109",) * (format is not None and clips is None)  # then they are labels on purpose
+        # files of a format that the user named are that on purpose
+        named = ("SUB108", "SUB109") if format is not None and clips is None else ()
         for wrong, system in zip(apart, systems, strict=True):
             of_rows = [row.finding for group in system for row in group.findings(clips)]
             files = Collection.of(source, [group.reading for group in system], clips, findings)

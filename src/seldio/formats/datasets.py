@@ -131,6 +131,7 @@ class DatasetSpec:
         dialects: the formats of its labels.
         actors: the classes of sounds that actors make, whose source numbers are not 0.
         things: those of what is not an actor, with source 0.
+        nearest: the least distance of its labels, in the unit of their format.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
         label_signs: the evidence for its formats in the paths of label files.
@@ -162,6 +163,7 @@ class DatasetSpec:
     dialects: tuple[str, ...] = ()
     actors: frozenset[int] = frozenset()
     things: frozenset[int] = frozenset()
+    nearest: int = 0
     profile: str | None = None
     signs: tuple[TreeSign, ...] = ()
     label_signs: tuple[LabelSign, ...] = ()
@@ -333,7 +335,8 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         dialects=tuple(record.get("labels", {}).get("formats")
                        or (one["name"] for one in record.get("formats", ()) if one["role"] == "label")),
         actors=frozenset(record.get("labels", {}).get("actors", ())),
-        things=frozenset(record.get("labels", {}).get("things", ())), profile=record.get("profile"),
+        things=frozenset(record.get("labels", {}).get("things", ())),
+        nearest=record.get("labels", {}).get("nearest", 0), profile=record.get("profile"),
         signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
                     for s in tree.get("signs", ())),
         label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["points"], s["says"])

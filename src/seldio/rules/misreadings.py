@@ -11,10 +11,9 @@ import numpy as np
 
 from seldio.findings import Severity
 from seldio.formats.base import Ints
-from seldio.formats.datasets import ABOUT, DatasetSpec, counted
+from seldio.formats.datasets import ABOUT, counted
 from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
 from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
-from seldio.formats.dialects import DIALECTS
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
 
@@ -348,6 +347,7 @@ def same_distance(distance: Values, azimuth: Values, class_id: Values, labels: L
         return
     known = not high or (labels.metre is not None and (distance > 0).any())
     if known and np.ptp(azimuth) > LOWEST and _several_classes(labels):
+        labels.explain(labels.every, "distance")
         yield RowFault(0, "distance", {"rows": plural(len(labels), "row")})
 
 
@@ -571,12 +571,6 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
     if metre not in (1, 100) or labels.explained("distance").any():
         return
     high = _farthest(labels)
-    if (spec := _named_otherwise(labels)) is not None and np.nanmax(high) <= TOO_FAR[0]:
-        message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
-        hint = f"multiply by 100, or use --format {labels.format.name} if they are not of it"
-        message += f"{np.nanmax(high):g}, read as metres"
-        yield RowFault(0, "distance", message=message, hint=hint, severity=Severity.WARNING, fixable=False)
-        return
     # what comes out of the repair must not look wrong again
     unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
     near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
@@ -614,21 +608,6 @@ def _of_a_room(labels: Labels, factor: float) -> bool:
         return False
     decimals = np.count_nonzero(np.round(distance * 100, 6) % 1 > 0)  # of those that are known
     return factor != 100 or bool(2 * decimals > np.count_nonzero(distance > 0))
-
-
-def _named_otherwise(labels: Labels) -> DatasetSpec | None:
-    """The dataset whose recordings all files are named after, where its labels have these columns in another unit."""
-    dialect = labels.dialect
-    if dialect is None or dialect.metre is None or labels.named or dialect.role != "label":
-        return None
-    fields = [part.field for part in dialect.columns]
-    alike = (
-        other.name
-        for other in DIALECTS
-        if other.metre == 100 * dialect.metre and [part.field for part in other.columns] == fields
-    )
-    specs = ([counted(name, clip) for clip in labels.clips] for name in alike)
-    return next((rows[0] for rows in specs if all(rows)), None)
 
 
 def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:

@@ -201,6 +201,7 @@ class FormatKeys(_Keys):
     metre: int | None = Field(None, description="what one metre is written as: 100 for centimetres")
     unknown_distance: int | None = Field(None, description="the number that stands for an unknown distance")
     vocabulary: str = Field("starss", description="the class list of its class numbers")
+    nearest: int = Field(0, description="the least distance that its labels have, in the unit of their format")
     hop: Number = Field("1/10", description="seconds between frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
     folded: bool = Field(False, description="whether azimuth is folded into [-90, 90]")

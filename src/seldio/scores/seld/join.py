@@ -17,7 +17,6 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.vetting import Faults, vet
-from seldio.check.vetting import joined as faults_of
 from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -328,7 +327,7 @@ def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding
     """
     found: list[Finding] = []
     for side, faults in sides:
-        found += faults_of([side.faults, faults]).settle(force)
+        found += (side.faults + faults).settle(force)
     return found
 
 
