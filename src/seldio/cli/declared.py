@@ -135,7 +135,7 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
         return parameter.replace(
             annotation=kind, default=typer.Argument(default, **shared), kind=parameter.KEYWORD_ONLY
         )
-    option = f"--{RENAMED_BACK.get(name, name).replace('_', '-')}" if name != "out" else "-o"
+    option = f"--{_OPTION_NAMES.get(name, name).replace('_', '-')}" if name != "out" else "-o"
     names = [option] if kind is not bool or default is False else [f"{option}/--no-{option[2:]}"]
     if kind is not bool:
         shared["metavar"] = _VALUES.get(name, value)
@@ -150,7 +150,7 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
 
 
 #: The options of arguments in Python that have another name there.
-RENAMED_BACK = {argument: option for option, argument in RENAMED.items()}
+_OPTION_NAMES = {argument: option for option, argument in RENAMED.items()}
 
 
 def _kind(annotation: str) -> tuple[Any, str]:
