@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path as LocalPath
 from typing import Any, Literal, NamedTuple, cast
 
@@ -14,7 +13,7 @@ from seldio import formats
 from seldio.answers.judgements import AnsweredQuestion, faults
 from seldio.answers.judgements import Judge as SoBenchJudge
 from seldio.answers.judgements import Judgement as SoBenchJudgement
-from seldio.conversion.items import one_file
+from seldio.conversion.items import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
@@ -24,7 +23,7 @@ from seldio.formats.json_text import parse_lines
 from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
-from seldio.schema.qa import Item, PackedRows, Prediction, trusted
+from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import so_bench, verdicts
 from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply, read_judgements
 from seldio.scores.replies import Server
@@ -185,17 +184,10 @@ def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[
 
 
 def _reading(path: Place, format: str | None) -> ItemReading:
-    """Return the one file of questions or predictions at *path*; what is read in several parts is packed."""
+    """Return the one file of questions or predictions at *path*."""
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
-        readings = one_file(source, source.path, chosen, raise_errors)
-        first = next(readings)
-        second = next(readings, None)
-        if second is None:
-            return first
-        tables = (reading.table for reading in chain((first, second), readings))
-        model = Item if first.format.holds == "items" else Prediction
-        return dataclasses.replace(first, rows=PackedRows(tables, model))
+        return only_reading(source, source.path, chosen, raise_errors)
 
 
 def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:
