@@ -128,7 +128,11 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
     several = argument is not None and argument.endswith("…")
     if kind == list[str] or several:
         kind, default = list[str], ... if default is parameter.empty else list(default or ())
-    shared = {"help": text[:1].upper() + text[1:], "rich_help_panel": section, "autocompletion": COMPLETIONS.get(name)}
+    shared: dict[str, Any] = {
+        "help": text[:1].upper() + text[1:],
+        "rich_help_panel": section,
+        "autocompletion": COMPLETIONS.get(name),
+    }
     default = ... if default is parameter.empty else "" if default == () else default
     if argument is not None:
         shared["metavar"] = argument.rstrip("…")
