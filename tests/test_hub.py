@@ -160,7 +160,7 @@ def test_errors_in_the_data_stop_a_push(hub: HubStandIn, tree: Path, dry: list[s
 
 
 def test_classes_of_two_lists_are_not_published(hub: HubStandIn, tmp_path: Path) -> None:
-    write(tmp_path / "own", {f"k{number}.csv": ROWS for number in range(3)})
+    write(tmp_path / "own", {f"k{number}.csv": f"{ROWS}2,1,0,-48,{number}\n3,2,0,10,-5\n" for number in range(3)})
     for kind in ("files", "parquet"):
         code, text = cli("push", str(tmp_path / "own"), "--repo", REPO, "--as", kind)
         assert code == 2

@@ -256,18 +256,6 @@ def azimuths(convert: Callable[[float], int]) -> Callable[[Path], Path]:
     return build
 
 
-def maps(mebibytes: int) -> Callable[[Path], Path]:
-    """A file of one energy map, and as much white space as makes it so large."""
-
-    def build(folder: Path) -> Path:
-        row = {"metadata_frame_index": 7, "instance_id": 0, "category_id": 8, "distance": 231.5, "score": 0.5}
-        text = json.dumps({"annotations": [row | {"segmentation": [[[1.0, 2.0, 0.5]]]}]})
-        (folder / "mix001.json").write_text(text + " " * (mebibytes << 20))
-        return folder / "mix001.json"
-
-    return build
-
-
 EVENTS: dict[str, list[Any]] = {
     "clip": ["mix001", "mix001"], "frame": [0, 1], "class_id": [1, 1], "azimuth": [-50.0, -49.0],
 }  # fmt: skip
@@ -324,7 +312,6 @@ BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
         "good-one-dot.tar": tarred(("mix001.csv", ROWS), ("mix001.txt", b"notes")),
         "bad-two-dots.tar": tarred(("mix001.v2.csv", ROWS)),
     },
-    "SUB113": {"good-small": maps(1), "bad-large": maps(21)},
     "SYN301": {"good-whole": parquet(**EVENTS), "bad-cut-off": cut(parquet(**EVENTS), 0.9)},
     "SYN302": {
         "good-event-table": parquet(**EVENTS),
@@ -334,7 +321,6 @@ BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
     },
 }  # fmt: skip
 OPTIONS = {code: {"format": "starss22"} for code in BUILDERS if code.startswith(("SAF", "LAB"))}
-OPTIONS["SUB113"] = {"format": "dcase2026"}
 
 
 def built() -> Iterator[Case]:

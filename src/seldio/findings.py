@@ -238,11 +238,10 @@ def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, in
     return listed, int(sizes.sum() - sizes[:most].sum())
 
 
-def gathered(findings: Iterable[Finding], most: int, *, places: bool = False) -> list[Finding]:
+def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
     """*findings* with those of one rule in one file as one, where there are more than *most* of them with a line.
 
-    The first of them stands for all, with their count and their lines. With *places*, some of them stand for many
-    already, as parts of the file had too many, and their places count instead.
+    The first of them stands for all, with their count and their lines.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -250,8 +249,7 @@ def gathered(findings: Iterable[Finding], most: int, *, places: bool = False) ->
         groups.setdefault((finding.path, finding.code, finding.severity, *alone), []).append(finding)
     kept: list[Finding] = []
     for same in groups.values():
-        count = sum(finding.count for finding in same) if places else len(same)
-        kept += same if count <= most else [_one_of(same)]
+        kept += same if len(same) <= most else [_one_of(same)]
     return kept
 
 

@@ -26,7 +26,7 @@ from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
 from seldio.findings import SINGLY, Finding, Severity
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
-from seldio.formats.detect import MARGIN, detect, means_the_same
+from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
@@ -128,7 +128,8 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
         error = finding.severity is Severity.ERROR
         whole = finding.code in _AGAINST or (error and finding.code.startswith("LAB3"))
         often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows)
-        wrong = error and CATALOGUE[finding.code].fix != "safe"
+        rounded = (finding.code, group.format.role) == ("LAB205", "submission")  # decimals of what is no other unit
+        wrong = error and CATALOGUE[finding.code].fix != "safe" and not rounded
         if finding.code not in _WRAPPED and (whole or (often and wrong)):
             doubts[finding.code].add(finding.path)
     return doubts
@@ -429,10 +430,10 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
 
 def _certain(file: TextFile, format: Dialect) -> bool:
     """Whether a file without a header can be nothing but *format*: the header says so for good."""
-    detection = detect([file])
-    others = [candidate for candidate in detection.possible if not means_the_same(candidate.format, format)]
-    firm = all(candidate.points < detection.candidates[0].points - 2 * MARGIN for candidate in others)
-    return detection.format is not None and detection.format.name == format.name and firm
+    found = detect([file])
+    fits = {fit.format.name: fit for fit in fits_of(found.rows)}
+    others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]
+    return found.format == format and fits[format.name].share >= ENOUGH and not any(fit.possible for fit in others)
 
 
 def _reads_the_same(before: TextFile, fixed: Fixed, format: LabelFormat) -> bool:

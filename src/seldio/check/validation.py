@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
-#: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
-_WHOLE = 1 << 62
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -99,7 +97,7 @@ def examine(
             Catalogue(system, format, contents=changed, lent=clips.own if clips else None)
             for system in _systems(source, package)
         ]
-        parts = [_parts(catalogue, rows, whole=rows or reference is not clips) for catalogue in catalogues]
+        parts = [_parts(catalogue, rows) for catalogue in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
         told = chain.from_iterable(catalogue.findings for catalogue in catalogues)
@@ -111,7 +109,8 @@ def examine(
         labels = [*chain(*systems)]
         # what is found of one system of a package explains nothing of another
         apart = [findings if package is None else [] for _ in systems]
-        named = ("SUB109",) * (format is not None and clips is None)  # then they are labels on purpose
+        # files of a format that the user named are that on purpose
+        named = ("SUB108", "SUB109") if format is not None and clips is None else ()
         for wrong, system in zip(apart, systems, strict=True):
             of_rows = [row.finding for group in system for row in group.findings(clips)]
             files = Collection.of(source, [group.reading for group in system], clips, findings)
@@ -162,11 +161,11 @@ def _systems(source: Source, package: Package | None) -> list[Source]:
     return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
 
-def _parts(catalogue: Catalogue, rows: bool, whole: bool) -> list[Part]:
+def _parts(catalogue: Catalogue, rows: bool) -> list[Part]:
     """Return labels as a whole, and questions in parts unless all that is read is wanted."""
-    labels = [part for part in catalogue.parts(size=_WHOLE) if part.questions is None]
-    questions = catalogue.parts(size=_WHOLE if rows else None, whole=whole)
-    return labels + [part for part in questions if part.questions is not None]
+    if rows:
+        return [*catalogue.labels, *catalogue.questions]
+    return [*catalogue.labels, *(part for part in catalogue.parts() if part.questions is not None)]
 
 
 def _submission(

@@ -131,6 +131,7 @@ class DatasetSpec:
         dialects: the formats of its labels.
         actors: the classes of sounds that actors make, whose source numbers are not 0.
         things: those of what is not an actor, with source 0.
+        nearest: the least distance of its labels, in the unit of their format.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
         label_signs: the evidence for its formats in the paths of label files.
@@ -162,6 +163,7 @@ class DatasetSpec:
     dialects: tuple[str, ...] = ()
     actors: frozenset[int] = frozenset()
     things: frozenset[int] = frozenset()
+    nearest: int = 0
     profile: str | None = None
     signs: tuple[TreeSign, ...] = ()
     label_signs: tuple[LabelSign, ...] = ()
@@ -190,11 +192,6 @@ class DatasetSpec:
         """The exact dataset of a tree with these signs, by name, and why, from its *root* and *paths*."""
         parts = (row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name)
         return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
-
-    @cached_property
-    def related(self) -> frozenset[str]:
-        """Its name, and that of the dataset that it is a part of."""
-        return frozenset((self.name, self.part_of.name if self.part_of is not None else self.name))
 
     @cached_property
     def recordings(self) -> frozenset[str]:
@@ -338,7 +335,8 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         dialects=tuple(record.get("labels", {}).get("formats")
                        or (one["name"] for one in record.get("formats", ()) if one["role"] == "label")),
         actors=frozenset(record.get("labels", {}).get("actors", ())),
-        things=frozenset(record.get("labels", {}).get("things", ())), profile=record.get("profile"),
+        things=frozenset(record.get("labels", {}).get("things", ())),
+        nearest=record.get("labels", {}).get("nearest", 0), profile=record.get("profile"),
         signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
                     for s in tree.get("signs", ())),
         label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["points"], s["says"])

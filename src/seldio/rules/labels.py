@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from seldio.catalogues.parts import resolved
 from seldio.changes import crosses_the_seam
+from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.cells import ABSENT, absent
@@ -32,8 +34,8 @@ LONGEST_ACTIVITY, LONGEST_VECTOR = 1.65, 3
 ABSENT_VALUES = (-1, ABSENT)
 
 
-def frame_range(frame: Values) -> Bools:
-    return frame < 0
+def frame_range(frame: Values, labels: Labels) -> Bools:
+    return (frame < 0) | (frame >= int(LONGEST / labels.format.hop))
 
 
 def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -41,7 +43,8 @@ def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
         return
     classes = vocabulary(labels.format.vocabulary)
     field = "class_name" if labels.has("class_name") else "class_id"
-    if field == "class_name" and (labels.format.tool or labels.format.name == "seld-studio"):
+    origin = resolved(labels.format, labels.reading.table)
+    if field == "class_name" and (origin.tool or origin.name == "seld-studio"):
         return  # names of people's own choice: LAB120
     for row in labels.where(field, (class_id < 0) | (class_id >= len(classes))):
         text = labels.text(row, field)
@@ -92,17 +95,20 @@ def elevation_range(elevation: Values, labels: Labels) -> Bools:
 
 
 def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
+    metres = distance * (labels.metre or 1)
     wrong = (distance < 0) | (distance > FARTHEST)
-    if not wrong.any():
-        return
-    unit = labels.metre or 1
-    unknown = np.isin(distance * unit, ABSENT_VALUES)
+    unknown = wrong & np.isin(metres, ABSENT_VALUES)
     for row in labels.where("distance", wrong & ~unknown):
         yield RowFault(row, "distance")
-    for row in labels.where("distance", wrong & unknown):
+    for row in labels.where("distance", unknown):
         message, hint = absent("distance")
         text = labels.text(row, "distance")
         yield RowFault(row, "distance", message=f"{message}: {text} stands for none", hint=hint)
+    nearest = np.array([spec.nearest if spec is not None else 0 for spec in labels.datasets])
+    near = (distance >= 0) & (metres < np.repeat(nearest, labels.sizes))
+    for row in labels.where("distance", near):
+        message = f"distance {labels.text(row, 'distance')}: the dataset has none below {nearest[labels.file_of(row)]}"
+        yield RowFault(row, "distance", message=message, severity=Severity.WARNING)
 
 
 def source_range(source: Values, numbered: bool) -> Bools:
@@ -255,17 +261,19 @@ def overlaps(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 def decimal_angle(labels: Labels) -> Iterator[RowFault]:
     for field in ("azimuth", "elevation", "distance"):
-        asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
-        if not asked or not labels.has(field) or field in labels.reading.whole:
+        integers = labels.dialect is not None and labels.dialect.kind(field) == "whole"
+        if not integers or not labels.has(field) or field in labels.reading.whole:
             continue
         values, unit = labels.column(field), "degrees"
         if field == "distance":
             values, unit = np.round(values * (labels.metre or 1), 9), "centimetres" if labels.metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
             spec = labels.datasets[labels.file_of(row)]
-            whole = "" if spec is None else f", but {spec.title} has whole numbers"
+            source = "submissions have" if spec is None else f"{spec.title} has"
+            asked = spec is not None or labels.format.role == "submission"
+            whole = f", but {source} whole numbers" if asked else ""
             words = {"field": field, "whole": whole, "unit": unit}
-            yield RowFault(row, field, words, severity=None if spec is not None else Severity.WARNING)
+            yield RowFault(row, field, words, severity=None if asked else Severity.WARNING)
 
 
 #: Rows of actors and of things from which on they show how sources are numbered.

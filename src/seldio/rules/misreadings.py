@@ -12,16 +12,14 @@ import numpy as np
 from seldio.changes import instead_of_0_to_360
 from seldio.findings import Severity
 from seldio.formats.base import Ints
-from seldio.formats.datasets import ABOUT, DatasetSpec, counted
-from seldio.formats.detect import Candidate, detect, judge, means_the_same
-from seldio.formats.dialects import DIALECTS
+from seldio.formats.datasets import ABOUT, counted
+from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
+from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
 
 #: Fewer rows than this prove nothing about a file as a whole.
 ENOUGH = 10
-#: Points by which the content must contradict the format that the user chose.
-CONTRADICTED = 4.0
 #: The columns whose values show that a format is wrong, with their smallest and largest value.
 STRAYS = {"source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100), "x": (-3, 3)}
 #: No vector of real outputs is longer.
@@ -87,11 +85,13 @@ def _contradicted(labels: Labels) -> Candidate | None:
     if all(np.count_nonzero(_strays(labels, field)) < least for field in STRAYS if labels.has(field)):
         return None
     detection = detect(labels.texts)
-    points = judge(labels.dialect, detection.sample).points
     best = detection.candidates[0] if detection.format is not None else None
-    if best is None or best.points < points + CONTRADICTED or means_the_same(best.format, labels.dialect):
+    if best is None or means_the_same(best.format, labels.dialect):
         return None
-    return best
+    if detection.shape is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
+        return None
+    wide = len(labels.dialect.columns) == detection.rows.width
+    return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
 
 
 def _strays(labels: Labels, field: str) -> Bools:
@@ -102,7 +102,7 @@ def _strays(labels: Labels, field: str) -> Bools:
 
 def _instead(labels: Labels, best: Candidate, message: str) -> RowFault:
     labels.foreign = True
-    seems = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
+    seems = f"it looks like {best}"
     return RowFault(0, None, message=f"{message}; {seems}", hint=f"use --format {best.format.name}")
 
 
@@ -482,12 +482,6 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
     if metre not in (1, 100) or labels.explained("distance").any():
         return
     high = _farthest(labels)
-    if (spec := _named_otherwise(labels)) is not None and np.nanmax(high) <= TOO_FAR[0]:
-        message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
-        hint = f"multiply by 100, or use --format {labels.format.name} if they are not of it"
-        message += f"{np.nanmax(high):g}, read as metres"
-        yield RowFault(0, "distance", message=message, hint=hint, severity=Severity.WARNING, fixable=False)
-        return
     # what comes out of the repair must not look wrong again
     near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
     suspects, unit, meant, do = (
@@ -520,20 +514,6 @@ def _of_a_room(labels: Labels, factor: float) -> bool:
         return False
     decimals = np.count_nonzero(np.round(distance * 100, 6) % 1 > 0)  # of those that are known
     return factor != 100 or bool(2 * decimals > np.count_nonzero(distance > 0))
-
-
-def _named_otherwise(labels: Labels) -> DatasetSpec | None:
-    """The dataset whose recordings all files are named after, where its labels have these columns in another unit."""
-    dialect = labels.dialect
-    if dialect is None or dialect.metre is None or labels.named or dialect.role != "label":
-        return None
-    fields = [part.field for part in dialect.columns]
-    for other in DIALECTS:
-        if other.metre == 100 * dialect.metre and [part.field for part in other.columns] == fields:
-            specs = [counted(other.name, clip) for clip in labels.clips]
-            if all(specs):
-                return specs[0]
-    return None
 
 
 def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:

@@ -6,14 +6,19 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from seldio import plugins
+from seldio.catalogues.trees import named_labels
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
-from seldio.formats import get
-from seldio.formats.datasets import of_dialect
+from seldio.formats import LabelFormat, TextFile, get
+from seldio.formats.datasets import DATASETS, DatasetSpec, dataset, of_dialect
+from seldio.formats.detect import years
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.label_csv import Dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import finer, framed_clips
@@ -155,71 +160,98 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
         several = [files for files in by_name.values() if len(files) > 1]
         for files in several if len(several) * 2 < len(by_name) else ():
             yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
+    else:
+        by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
+        for clip, parts in by_clip.items():
+            if len(paths := sorted({part.file.path for part in parts})) > 1:
+                yield found(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
 
 
-@rule("SUB108", ERROR)
+@rule("SUB108", ERROR, explains="LAB308")
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files in different formats in one submission."""
-    if not collection.submitted:
-        return
-    folders: dict[str, dict[str, list[str]]] = {}
-    for reading, part in collection.parts:
-        layouts = folders.setdefault(posixpath.dirname(part.file.name), {})
-        layouts.setdefault(reading.format.name, []).append(part.file.path)
-    for layouts in folders.values():
-        usual = max(layouts, key=lambda name: len(layouts[name]))
-        others = plural(len(layouts.pop(usual)), "other file")
-        for name, paths in layouts.items():
-            few = len(paths) <= SINGLY
-            this = "this file is" if few else f"{plural(len(paths), 'file')} are"
-            for path in paths if few else paths[:1]:
-                message = f"{this} in format {name}, {others} of the submission in {usual}"
-                yield found(path, message, "write all files in one format")
+    """Files in another format than their names or the files beside them ask for."""
+    known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
+    tree, labels = named_labels([file.path for _, file in known])
+    for files in grouped(known, lambda pair: posixpath.dirname(pair[1].name)).values():
+        usual, count = Counter(name for name, _ in files).most_common(1)[0]
+        by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
+        for (name, is_label), pairs in by_place.items():
+            if name in tree.formats if is_label else name == usual or 2 * count <= len(files):
+                continue
+            asked = get(tree.row.dialects[0] if is_label else usual)
+            others = f"labels of {tree.row.title}" if is_label else plural(len(files) - len(pairs), "other file")
+            few = len(pairs) <= SINGLY
+            this = "this file is" if few else f"{plural(len(pairs), 'file')} are"
+            for _, file in pairs if few else pairs[:1]:
+                command = conversion(file.path if few else posixpath.dirname(file.path), get(name), asked)
+                yield found(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
+
+
+def _is_label(pair: tuple[str, TextFile], labels: Mapping[str, bool]) -> bool:
+    """Return whether a file has labels of a recording of a dataset, by its folder, or by its name and its format."""
+    name, file = pair
+    return labels.get(file.path, False) or (file.path in labels and get(name, LabelFormat).role == "label")
+
+
+def layout(format: LabelFormat) -> str:
+    """Return the name of a format with its columns."""
+    return f"format {format.name} ({format.title.rpartition(': ')[2]})"
+
+
+def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
+    """Return a hint: the command that converts files to another format, with what that loses and needs."""
+    given, asked = ([column.field for column in one.columns] for one in (format, wanted) if isinstance(one, Dialect))
+    lost = ",".join(field for field in given if field not in asked)
+    computed = ("azimuth", "elevation") if "x" in given else ()
+    fills = [f"--fill {field}=VALUE" for field in asked if field not in (*given, *computed)]
+    losses = [f"--allow-loss {lost}"] if lost else []
+    return " ".join(
+        ["to convert: seldio convert", printable(path), "--to", wanted.name, *losses, *fills, "-o NEW-FOLDER"]
+    )
 
 
 @rule("SUB109", ERROR)
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Labels where the results of an evaluation set are expected."""
+    """Labels, or outputs in another format, where the results of an evaluation set are expected."""
     clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
+    secret = next((row for row in DATASETS if row.secret and clips <= row.evaluation), None)
+    formats = official_formats(secret or dataset("starss23"))
     for reading in collection.readings:
-        if reading.format.role != "label" or reading.format.name == "dcase2025" or not reading.table.num_rows:
+        format, is_label = reading.format, reading.format.role == "label"
+        if not reading.table.num_rows or format not in DIALECTS or format in formats or format.name == "dcase2025":
             continue
         part = next(part for part in reading.parts if part.rows)
-        message = f"these are labels ({reading.format.name}), not results: {plural(len(reading.parts), 'file')}"
-        hint = "submissions have no source column; convert the files"
-        if collection.expected:
-            yield found(part.file.path, message, hint)
-            continue
         folder = posixpath.basename(posixpath.dirname(part.file.path))
-        called = _RESULTS.fullmatch(folder) is not None
-        own = get(reading.format.name).vocabulary != reading.format.vocabulary
-        for row in () if own or "metadata" in folder.lower() else of_dialect(reading.format.name):
-            if not (row.secret and clips <= row.evaluation and (called or len(clips) >= NUMBERED)):
-                continue
-            place = part.place(0, "source")
-            message += f" called as the evaluation clips of {row.title}, whose labels were never published"
-            one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
-                        place.line, place.column, place.value, place.excerpt)  # fmt: skip
-            yield one if called else dataclasses.replace(one, severity=WARNING)
+        wanted = next((one for one in formats if {*years(one)} & {*years(format)}), formats[0])
+        message = f"these are {'labels' if is_label else 'outputs'} in {layout(format)}, not results in "
+        message += f"{layout(wanted)}: {plural(len(reading.parts), 'file')}"
+        hint = conversion(posixpath.dirname(part.file.path), format, wanted)
+        if collection.reference is not None:
+            if is_label or (secret is not None and not collection.reference.labelled):
+                yield found(part.file.path, message, hint)
+            continue
+        called = _RESULTS.fullmatch(folder) is not None and (is_label or "submission" in folder.lower())
+        numbered = len(clips) >= NUMBERED and secret in of_dialect(format.name)
+        if secret is None or "metadata" in folder.lower() or not (called or numbered) or format.role == "submission":
+            continue
+        message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
+        place = part.place(0, None)
+        one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
+                    place.line, place.column, place.value, place.excerpt)  # fmt: skip
+        yield one if called else dataclasses.replace(one, severity=WARNING)
+
+
+def official_formats(row: DatasetSpec) -> list[LabelFormat]:
+    """Return the formats that the challenges on a dataset take, by their years."""
+    packages = (record["package"] for record in plugins.datasets() if "package" in record)
+    labels = years(get(row.dialects[0]))
+    return [get(package["format"], LabelFormat) for package in packages if package["year"] in labels]
 
 
 #: What folders of results are called.
 _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
-
-
-#: Bytes of a file of predictions from which on the program of 2026 ends with an error.
-_LARGEST_2026 = 20 << 20
-
-
-@rule("SUB113", WARNING)
-def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps over 20 MiB."""
-    for path, entry in _maps(collection):
-        if entry.size > _LARGEST_2026:
-            message = f"{entry.size / (1 << 20):.1f} MiB, over the limit of {_LARGEST_2026 >> 20} MiB"
-            yield found(path, message, "the official program ends there, without a score for any clip")
 
 
 def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:

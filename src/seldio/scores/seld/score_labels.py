@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from seldio.changes import change_named, shifted
-from seldio.check.vetting import Faults, joined
+from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
@@ -248,7 +248,7 @@ class Counted:
     def __add__(self, other: Counted) -> Counted:
         return Counted(
             self.pieces + other.pieces, self.mistakes + other.mistakes, self.facts + other.facts,
-            joined([self.reference, other.reference]), joined([self.prediction, other.prediction]),
+            self.reference + other.reference, self.prediction + other.prediction,
             self.lags + other.lags, self.samples + other.samples,
             ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
