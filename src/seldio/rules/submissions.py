@@ -36,9 +36,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             place = one.part.place(int(one.behind[0]), "frame")
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
-            hint = (
-                "all rows are late" if len(one.behind) == one.part.rows else "cut it where the recording ends"
-            )
+            hint = "all rows are late" if len(one.behind) == one.part.rows else "cut it where the recording ends"
             yield found(one.part.file.path,
                         f"frame {place.value} is past the end of the clip ({end}); {count} in total",
                         hint,
