@@ -53,7 +53,7 @@ def pages(*, measured: bool = True) -> dict[str, str]:
 
 def indexes() -> dict[str, str]:
     """What lists rules, formats and profiles without loading them."""
-    return rules.index_file() | formats.index_file() | tasks.index_file()
+    return formats.index_file() | tasks.index_file()
 
 
 def _page_with(*names: str) -> str:

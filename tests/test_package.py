@@ -19,10 +19,11 @@ from seldio.errors import InvalidData
 from seldio.files import open_source
 from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import MAX_BYTES, parse
-from seldio.rules import CATALOGUE, findings
+from seldio.rules import CATALOGUE
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.package import Package, systems
 from seldio.rules.package_names import is_package
+from seldio.rules.package_rules import package_findings
 
 RULES = [rule for code, rule in CATALOGUE.items() if code.startswith("SUB2")]
 
@@ -101,7 +102,7 @@ class Memory:
 
 
 def checked(package: Package) -> list[Finding]:
-    return sorted(findings(package), key=lambda finding: finding.code)
+    return sorted(package_findings(package), key=lambda finding: finding.code)
 
 
 def in_memory(files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None) -> Package:

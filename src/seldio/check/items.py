@@ -23,11 +23,35 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
-from seldio.rules.item_audio import Audio
+from seldio.rules.item_answers import SPATIAL_RULES
+from seldio.rules.item_audio import RECORDING_RULES, Audio
+from seldio.rules.item_choices import OPTION_RULES
+from seldio.rules.item_instructions import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable, moved
-from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
+from seldio.rules.item_values import BENCHMARK_RULES
+from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES
+from seldio.rules.predictions import (
+    REFERRED,
+    Answered,
+    ItemReference,
+    check_answered,
+    has_outputs,
+    instruction_missing_among_others,
+    output_missing,
+)
 from seldio.schema.qa import Item
 from seldio.text import printable
+
+QUESTION_FILE_RULES = (
+    *PATH_RULES,
+    *QUESTION_RULES,
+    *BENCHMARK_RULES,
+    *OPTION_RULES,
+    *SPATIAL_RULES,
+    *INSTRUCTION_RULES,
+    output_missing,
+)
+PREDICTION_FILE_RULES = (*PATH_RULES, *PREDICTION_RULES, instruction_missing_among_others)
 
 
 class CheckedItems(NamedTuple):
@@ -166,7 +190,8 @@ def _file_findings(
         table.join([other for _, _, other in there[1:]], [rows.lines for _, rows, _ in there], reading)
         if look is not None:
             audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
-            yield from table.report(audio, skip=skip)
+            yield from table.report(QUESTION_FILE_RULES if table.asks else PREDICTION_FILE_RULES, table, skip)
+            yield from table.report(RECORDING_RULES, audio)
 
 
 def _advised(source: Source, reference: ItemReference) -> str:

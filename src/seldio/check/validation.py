@@ -26,11 +26,14 @@ from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
+from seldio.reader_rules import reader_rule
 from seldio.rules.audio import check_recordings
+from seldio.rules.clip_names import NAME_RULES
 from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.ignored import Ignored
+from seldio.rules.file_sets import FILE_SET_RULES
+from seldio.rules.ignored import IGNORED_RULES, Ignored, packed_labels
 from seldio.rules.package_names import is_package
-from seldio.rules.submissions import Misfit
+from seldio.rules.submissions import SUBMISSION_RULES
 from seldio.rules.tree_media import is_sound, is_video
 from seldio.schema.arrays import memory_given_back
 
@@ -45,6 +48,8 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 #: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
 _WHOLE = 1 << 62
+#: Rules of a set of label files.
+COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, packed_labels)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -138,10 +143,18 @@ def examine(
         count = len({file.entry.path for part in chain(*files) for file in part.files}) + sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in items}) or int(goal is not None)
         count += run.tree(whole, bool(items)) if package is None else len(package.metas)
-        for one in (package or run.misfit(whole), goal and goal.package):
-            found += rules.findings(one) if one is not None else ()
+        if package is not None:
+            from seldio.rules.package_rules import package_findings
+
+            found += package_findings(package)
+        else:
+            found += run.misfit(whole)
+        if goal is not None:
+            from seldio.rules.mera import ARCHIVE_RULES
+
+            found += rules.findings(ARCHIVE_RULES, goal.package)
         if not (source.single or package or goal):
-            found += rules.findings(run.ignored(sets[0], whole, count))
+            found += rules.findings(IGNORED_RULES, run.ignored(sets[0], whole, count))
         told = chain.from_iterable(rules.unexplained(some, source.path) for some in (found, *apart))
         report = Report(files=count, heard=run.heard)
         kept = repair.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
@@ -243,17 +256,18 @@ class _Checking:
         """What is wrong with the labels of a system, all of them considered."""
         rows = (row.finding for one in labels for row in one.findings(self.clips))
         named = ("SUB109",) * (self.format is not None and self.clips is None)  # then they are labels on purpose
-        return [*rules.findings(self.collection(labels, self.found), skip=[*skip, *named]), *rows]
+        return [*rules.findings(COLLECTION_RULES, self.collection(labels, self.found), skip=[*skip, *named]), *rows]
 
-    def misfit(self, whole: Collection) -> Misfit | None:
+    def misfit(self, whole: Collection) -> list[Finding]:
         """What is seen of results only where they are scored against the labels of the reference."""
         clips = self.clips if not self.changed and not self.source.streamed else None
         if clips is None or not clips.labelled or not whole.submitted:
-            return None
+            return []
         from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
         layout = formats.named(self.format, LabelFormat) if self.format is not None else None
-        return Misfit(self.source.path, misfits(self.source, clips.path, layout))
+        causes = misfits(self.source, clips.path, layout)
+        return [reader_rule("SUB120").at(self.source.path, cause) for cause in causes]
 
     def ignored(self, told: Catalogue, whole: Collection, count: int) -> Ignored:
         """The files that were left alone; *count*: how many were not."""
@@ -273,7 +287,9 @@ class _Checking:
         if collection.own and any("recordings" in one.record for one in collection.own.datasets):  # DAT204 compares it
             tree = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
         if source.kind != "file":
-            rules.run((collection, tree), sink)
+            from seldio.rules.layout import LAYOUT_RULES
+
+            self.found += rules.findings(LAYOUT_RULES, collection, tree)
         # recordings that questions name are checked with them
         apart = tree.layout != "loose" or not questions
         count = check_recordings(collection, tree, sink, deep=self.deep) if apart else 0

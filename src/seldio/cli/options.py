@@ -327,20 +327,20 @@ def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def complete_rules(incomplete: str) -> Iterator[tuple[str, str]]:
     """The rules whose code or name begins with *incomplete*, with their summaries."""
-    from seldio.rules import index
+    from seldio.rules import CATALOGUE
 
     yield from complete_codes(incomplete)
-    for rule in index().values():
+    for rule in CATALOGUE.values():
         if incomplete and rule.name.startswith(incomplete.lower()):
             yield rule.name, rule.summary
 
 
 def complete_codes(incomplete: str) -> Iterator[tuple[str, str]]:
     """The rule codes that complete what follows the last comma, with their summaries."""
-    from seldio.rules import index
+    from seldio.rules import CATALOGUE
 
     before, comma, last = incomplete.rpartition(",")
-    for _, rule in sorted(index().items()):
+    for rule in CATALOGUE.values():
         if rule.code.startswith(last.upper()):
             yield f"{before}{comma}{rule.code}", rule.summary
 

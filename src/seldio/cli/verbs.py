@@ -415,15 +415,15 @@ def rule(
     json: bool = JSON,
 ) -> ExitCode:
     """Explain a rule: what it checks, why it matters, an example, the fix, the reference."""
-    from seldio.rules import find, index
+    from seldio.rules import CATALOGUE, find
 
     if code is None and not all_rules:
         raise UsageError("which rule? Give a code (seldio rule LAB103), or use --all to list them")
-    chosen = [index()[code] for code in sorted(index())] if all_rules or code is None else find(code)
+    chosen = list(CATALOGUE.values()) if all_rules or code is None else find(code)
     if json:
-        print_json({"rules": [as_dict(rule.record) for rule in chosen]})
+        print_json({"rules": [as_dict(rule) for rule in chosen]})
     elif len(chosen) == 1:
-        print_wrapped(page(chosen[0].record), fill=True)
+        print_wrapped(page(chosen[0]), fill=True)
     else:
         for rule in chosen:
             mark = {"none": "  ", "safe": "✓ ", "unsafe": "? "}[rule.fix]

@@ -20,7 +20,7 @@ from seldio.findings import SINGLY, Finding
 from seldio.formats import stem_of
 from seldio.formats.datasets import TOPS
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
 #: How datasets name their clips.
@@ -233,9 +233,7 @@ def systems(collection: Collection) -> list[str]:
     return twice if known and _are_most(twice, collection.clips) else []
 
 
-@rule("SUB110", ERROR)
 def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file whose name almost matches its recording."""
     if (said := renamed(collection)) is None or said.way.code != "SUB110":
         return
     shown = {clip: name for name, clip in called(collection).items()}
@@ -248,9 +246,7 @@ def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
 
 
-@rule("SUB118", ERROR)
 def name_around_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files whose names have more or less than the name of their clip, or its parts in another order."""
     if (said := renamed(collection)) is not None and said.way.code == "SUB118":
         one = _said(collection, found, said, {clip: posixpath.basename(clip) for clip in said.clips})
         submitted = collection.submitted or collection.reference is not None
@@ -266,9 +262,7 @@ def _said(collection: Collection, found: Found, said: Renamed, shown: Mapping[st
     return found(collection.path, message, f"rename them: {printable(file)} to {printable(meant)}.csv, and so on")
 
 
-@rule("SUB117", ERROR)
 def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files of another split than the reference asks for."""
     if collection.reference is not None and (other := other_split(collection)) is not None:
         names = sorted(map(posixpath.basename, other.clips))
         message = f"{plural(len(names), 'file')} of {other.mine} ({listed(names, 2)})"
@@ -277,9 +271,7 @@ def files_of_other_split(collection: Collection, found: Found) -> Iterator[Findi
                     "give the outputs for the clips of the reference, or name another reference")  # fmt: skip
 
 
-@rule("SUB101", ERROR)
 def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Clip of the reference without a result file."""
     if collection.reference is None:
         return
     source, (mine, missing) = printable(collection.reference.path), _alone(collection)
@@ -306,9 +298,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, f"no result file for {name}", None if number else needed)
 
 
-@rule("SUB102", ERROR)
 def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file for a clip that the reference does not have."""
     if collection.reference is None:
         return
     where, hint = printable(collection.reference.path), "name result files like the recordings, with .csv"
@@ -342,9 +332,7 @@ def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
     return {clip: left[stem] for clip in missing if (stem := posixpath.basename(clip)) in left}
 
 
-@rule("SUB103", WARNING)
 def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File name unlike those of the other result files."""
     shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
@@ -374,3 +362,6 @@ def _as_recording(name: str, collection: Collection) -> str:
     name = RECORDING.sub("", name)
     padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
     return padded if collection.submitted and CLIP_NAME.fullmatch(padded) else name
+
+
+NAME_RULES = (misspelt_clip, name_around_clip, files_of_other_split, missing_clip, surplus_clip, result_name)

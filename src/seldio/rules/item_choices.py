@@ -13,7 +13,7 @@ from seldio.findings import Finding
 from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, Verdict, rows_where
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 
@@ -23,9 +23,7 @@ HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABE
 _LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ", "aeopcyxijsdhqwov", strict=True)))
 
 
-@rule("QAI102", ERROR)
 def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer that is not among the options."""
     form = _form(table)
     hint = f"the answer must be {ANSWERS[form] if form in ('letter', 'text') else 'the text or letter of an option'}"
     for row, message in _judged(table, _not_among):
@@ -39,16 +37,12 @@ def _not_among(answer: str | None, options: list[str]) -> str | None:
     return f"the answer {clipped(answer)} is not one of the {len(options)} options"
 
 
-@rule("QAI121", ERROR, "unsafe")
 def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Letter as an answer where the scorer of the benchmark reads texts."""
     if _form(table) == "text":
         yield from _misformed(table, found)
 
 
-@rule("QAI128", ERROR, "safe")
 def text_for_a_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Text of an option as an answer where the scorer of the benchmark reads letters."""
     if _form(table) == "letter":
         yield from _misformed(table, found)
 
@@ -89,13 +83,11 @@ def _judged(
     table: ItemTable, judge: Callable[[str | None, list[str]], Verdict | None]
 ) -> Iterator[tuple[int, Verdict]]:
     """Each row with a list of options whose answer and options have a fault, and the fault."""
-    if table.asks and table.column("options").null_count < len(table):
+    if table.column("options").null_count < len(table):
         yield from table.judged(("answer", "options"), lambda *choice: None if choice[1] is None else judge(*choice))
 
 
-@rule("QAI103", WARNING)
 def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Duplicate option."""
     for row, faults in _judged(table, lambda _, options: [*_repeated(options)] or None):
         for place, message, hint in faults:
             yield found(row, "options", message, hint, number=place)
@@ -120,11 +112,7 @@ def _named(letter: str) -> str:
     return f"a {unicodedata.name(letter, 'letter').title()}"
 
 
-@rule("QAI104", WARNING)
 def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Letter that only looks Latin, in an answer or in an instruction's list of options."""
-    if not table.asks:
-        return
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
         answer, options = (table.value(row, field) for field in ("answer", "options"))
         right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
@@ -140,9 +128,7 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
                             f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
 
 
-@rule("QAI110", ERROR)
 def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """List of options with nothing to choose from, or an empty option."""
     for row, faults in _judged(table, lambda _, options: [*_lacking(options)] or None):
         for place, message, hint in faults:
             yield found(row, "options", message, hint, number=place, severity=ERROR if place is None else WARNING)
@@ -155,3 +141,13 @@ def _lacking(options: Sequence[str]) -> Iterator[tuple[int | None, str, str]]:
         yield None, "there is one option only", "add the other options"
     if empty := [place for place, option in enumerate(options) if not option.strip()]:
         yield empty[0], f"option {empty[0] + 1} is empty", "write it, or leave it out"
+
+
+OPTION_RULES = (
+    answer_not_among_options,
+    answer_in_another_form,
+    text_for_a_letter,
+    repeated_option,
+    homoglyph_letter,
+    no_options,
+)

@@ -12,7 +12,6 @@ from seldio.findings import Finding
 from seldio.formats.mera import CYRILLIC
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
-from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, plural
 
 _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
@@ -21,7 +20,7 @@ _OPTION = re.compile(r"option_[a-z]")
 
 def _judged(table: ItemTable, judge: Callable[[str, Any], str | None]) -> Iterator[tuple[int, str]]:
     """Each row of MERA's formats whose instruction *judge* finds wrong, and what it says."""
-    if table.asks and table.format == "ruenvaqa":
+    if table.format == "ruenvaqa":
         fields = ("instruction", "options")
         yield from table.judged(fields, lambda text, options: None if text is None else judge(text, options))
 
@@ -34,17 +33,13 @@ def _fields(instruction: str) -> list[str] | None:
         return None
 
 
-@rule("QAI201", WARNING)
 def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Instruction that labels an option with a Cyrillic letter."""
     for row, letter in _judged(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
         message = f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
         yield found(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
-@rule("QAI202", ERROR)
 def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Instruction for a different number of options than the question has."""
     for row, message in _judged(table, _of_other_options):
         yield found(row, "instruction", message, "use an instruction for as many options as there are")
 
@@ -57,9 +52,7 @@ def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | 
     return f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
 
 
-@rule("QAI203", ERROR)
 def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Placeholder that nothing fills, or a part of the question without a placeholder."""
     for number, instruction in _judged(table, lambda text, _: text):
         fields, audio = _fields(instruction), table.value(number, "audio")
         further = table.extra(number).get("inputs")
@@ -76,9 +69,7 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
             yield found(number, "instruction", message, "add it")
 
 
-@rule("QAI204", ERROR)
 def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Braces in an instruction that are not a placeholder."""
     for row, message in _judged(table, _literal):
         yield found(row, "instruction", message, "write {{ and }}")
 
@@ -87,3 +78,6 @@ def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
     fields = _fields(instruction)
     fine = fields is not None and all(name.isidentifier() for name in fields)
     return None if fine else "braces in the instruction that are not a placeholder"
+
+
+INSTRUCTION_RULES = (cyrillic_option_letter, options_of_instruction, instruction_placeholders, literal_braces)

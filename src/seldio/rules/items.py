@@ -16,7 +16,6 @@ from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ABSOLUTE, ItemTable, rows_where
-from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, printable
 
@@ -24,11 +23,7 @@ from seldio.text import clipped, listed, printable
 PUBLIC = ("so-bench", "so-dataset-qa")
 
 
-@rule("QAI101", ERROR)
 def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Duplicate question id."""
-    if not table.asks:
-        return
     rows, first = table.repeated([table.table["id"]], table.known("id"))
 
     def message(row: int) -> str:
@@ -38,11 +33,7 @@ def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
         yield found(rows, "id", message, "give each question its own id")
 
 
-@rule("QAI105", ERROR)
 def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Impossible times: an end before the start, or outside the audio."""
-    if not table.asks:
-        return
     start, end = table.numbers("start"), table.numbers("end")
     first, last = table.spans
     reversed_ = end < start
@@ -59,9 +50,7 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
             yield found(row, "answer_meta", message, "times count from the start of the clip")
 
 
-@rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Audio path that leads out of the dataset, or is not a path."""
     faults = [why if table.asks or why != ABSOLUTE else None for why in table.paths.unsafe]
     yield from _mentions(table, faults, "write paths relative to the root of the dataset", found)
 
@@ -86,9 +75,7 @@ _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 
 
-@rule("QAI109", WARNING)
 def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Audio path that other systems reject or confuse."""
     named = pc.list_flatten(table.column("audio"))
     if pc.all(_are_usual(named)).as_py():
         lower = pc.utf8_lower(named)
@@ -109,25 +96,19 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     yield from _mentions(table, faults, "rename the recording", found)
 
 
-@rule("QAI111", ERROR)
 def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Empty question."""
-    for row in rows_where(table.blank("question")) if table.asks else ():
+    for row in rows_where(table.blank("question")):
         yield found(row, "question", f"the question {table.cell(row, 'id')} is empty", "write the question")
 
 
-@rule("QAI112", ERROR)
 def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without an answer, in a benchmark whose answers are public."""
-    public = table.asks and table.home in (*PUBLIC, "jasco")
+    public = table.home in (*PUBLIC, "jasco")
     for row in rows_where(table.blank("answer")) if public else ():
         yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer", "write the answer")
 
 
-@rule("QAI122", ERROR)
 def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without an answer, in a file where most questions have one."""
-    if not table.asks or table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
+    if table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
         return
     missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
     if missing and 2 * len(missing) < len(table):
@@ -138,11 +119,7 @@ def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Find
         yield found(missing[0], "answer", message, "write the answer, or leave the question out")
 
 
-@rule("QAI123", WARNING)
 def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question about a recording that is asked twice, under two ids."""
-    if not table.asks:
-        return
     asked: list[Any] = [table.table[field] for field in ("question", "audio", "start", "end")]
     choices, groups = table.distinct("options")
     numbers: dict[tuple[str, ...], int] = {}
@@ -160,11 +137,9 @@ def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
         yield found(rows, "question", message, "leave one of them out")
 
 
-@rule("QAI124", WARNING)
 def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """English question in a set of Russian ones."""
-    russian = pc.equal(table.column("language"), "ru") if table.asks else None
-    if russian is None or not pc.any(russian).as_py():
+    russian = pc.equal(table.column("language"), "ru")
+    if not pc.any(russian).as_py():
         return
     for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
         question = table.value(row, "question")
@@ -179,10 +154,8 @@ _ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do
 _LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 
-@rule("QAI117", ERROR)
 def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question whose audio_id does not match its recording."""
-    if not table.asks or table.home not in PUBLIC:
+    if table.home not in PUBLIC:
         return
     paths, names = table.paths, table.further("audio_id")
     stems = [plain_stem(path) for path in paths.names]
@@ -194,11 +167,7 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
             yield found(row, "audio_id", message, "check where ids and paths were joined")
 
 
-@rule("PRD101", ERROR)
 def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Two predictions for one question."""
-    if table.asks:
-        return
     rows, first = table.repeated([table.table["id"], table.table["prompt"]], table.known("id"))
 
     def message(row: int) -> str:
@@ -209,8 +178,20 @@ def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
         yield found(rows, "id", message, hint)
 
 
-@rule("PRD102", WARNING)
 def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Empty prediction."""
-    for row in () if table.asks else rows_where(table.blank("prediction")):
+    for row in rows_where(table.blank("prediction")):
         yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}", "it counts as wrong")
+
+
+PATH_RULES = (unsafe_audio_path, awkward_audio_path)
+QUESTION_RULES = (
+    repeated_id,
+    times_of_item,
+    empty_question,
+    no_answer,
+    answer_missing_among_others,
+    same_question_twice,
+    english_question,
+    audio_id_of_another,
+)
+PREDICTION_RULES = (repeated_prediction, empty_prediction)

@@ -9,14 +9,11 @@ from seldio.findings import Finding
 from seldio.formats.dataset_toml import TomlPlaces, clips_of
 from seldio.formats.own_dataset import OwnDataset
 from seldio.rules.collection import Collection, Found
-from seldio.rules.registry import ERROR, rule
 from seldio.rules.tree_media import CHANNELS, TreeAudio
 from seldio.text import listed, plural
 
 
-@rule("DAT203", ERROR)
 def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip in several splits of dataset.toml, or listed there and missing."""
     for own in collection.own.datasets if collection.own else ():
         rows = (part.origin for one in collection.readings if one.format.clips_by == "rows" for part in one.parts)
         paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips} | {
@@ -44,9 +41,7 @@ def _at(own: OwnDataset, split: str) -> Mapping[str, object]:
     return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
 
 
-@rule("DAT204", ERROR)
 def recordings_contradict(media: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Recording that is not as dataset.toml says."""
     for own in media.collection.own.datasets if media.collection.own else ():
         said = own.record.get("recordings", {})
         channels = {CHANNELS[array] for array in said.get("arrays", ())}

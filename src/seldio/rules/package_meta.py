@@ -9,7 +9,6 @@ from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer
 from seldio.rules.collection import Found
 from seldio.rules.package import Meta
-from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
 Path = tuple[str, ...]
@@ -100,9 +99,7 @@ RESULTS = tuple(field.path[-1] for field in FIELDS if field.range is not None)
 _AUTHORS = ("submission", "authors")
 
 
-@rule("SUB217", ERROR)
 def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Required field missing or empty in a meta file."""
     yield from meta.problems
     if meta.document is not None and meta.value is None:
         yield found(None, "the meta file is empty", "fill in the organisers' template")
@@ -113,18 +110,14 @@ def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
         yield found(_AUTHORS, _UNMARKED, 'add "corresponding: true" to one author', key=True)
 
 
-@rule("SUB218", WARNING)
 def meta_field_expected(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Missing field that other Task 3 meta files have."""
     required = set(_gaps(meta, "required"))
     for pointer in _gaps(meta, "expected"):
         if pointer not in required:
             yield _missing(pointer, found, "write !!null if it does not apply")
 
 
-@rule("SUB219", ERROR)
 def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Wrong kind of value in a meta file."""
     if meta.value is not None and not isinstance(meta.value, dict):
         message = "a meta file must be a block of fields: submission, system, results"
         yield found((), message, "fill in the organisers' template")
@@ -136,18 +129,14 @@ def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
                 yield found(pointer, f"{_named(pointer)} is {shown}, not {field.kind.words}", field.kind.hint)
 
 
-@rule("SUB220", ERROR)
 def abbreviation_long(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Abbreviation longer than ten characters."""
     for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
         text = value if isinstance(value, str) else meta.place(pointer)["value"]
         if _TEXT.fits(value) and len(text) > _LONGEST:
             yield found(pointer, f"the abbreviation has {len(text):,} characters", f"use at most {_LONGEST}")
 
 
-@rule("SUB221", ERROR)
 def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
-    """No corresponding author, or more than one."""
     marks = dict(_values(meta.fields, (*_AUTHORS, "*", "corresponding")))
     if not marks or not all(isinstance(mark, bool | None) for mark in marks.values()):
         return  # reported by SUB217 or SUB219
@@ -158,9 +147,7 @@ def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
         yield found(marked[1], f"{len(marked)} authors are marked as corresponding", "mark exactly one")
 
 
-@rule("SUB222", WARNING)
 def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Result that seems to be in the wrong unit."""
     for pointer, value, _ in _results(meta):
         name, shown = pointer[-1], clipped(meta.place(pointer)["value"], 20)
         if name in ("F_20", "LR_CD") and 0 < value <= 1:
@@ -171,9 +158,7 @@ def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
             yield found(pointer, message, f"if it is a percentage, write {value / 100:g}")
 
 
-@rule("SUB223", ERROR)
 def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Impossible result."""
     for pointer, value, (low, high) in _results(meta):
         if not low <= value <= high or value == _INF:
             limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
@@ -181,9 +166,7 @@ def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
             yield found(pointer, message, "correct it, or write !!null if there is no such result")
 
 
-@rule("SUB226", ERROR)
 def meta_field_unfilled(meta: Meta, found: Found) -> Iterator[Finding]:
-    """Fields of a template that are still to be filled in."""
     if pointers := list(_unfilled(meta.value)):
         message = f"{plural(len(pointers), 'field')} still to be filled in: {listed([*map(_named, pointers)], 3)}"
         yield found(pointers[0], message, f"replace each {FILL_IN}; write !!null if a field does not apply")
@@ -253,3 +236,15 @@ def _results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:
 def _named(pointer: Pointer) -> str:
     """A field in words: ``submission.authors.2.affiliation``, counting authors from 1."""
     return printable(".".join(str(step + 1) if isinstance(step, int) else step for step in pointer))
+
+
+META_RULES = (
+    meta_field_missing,
+    meta_field_expected,
+    meta_field_type,
+    abbreviation_long,
+    corresponding_author,
+    result_unit,
+    result_range,
+    meta_field_unfilled,
+)

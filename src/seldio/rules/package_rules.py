@@ -16,7 +16,8 @@ from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Found, grouped
 from seldio.rules.file_sets import SAME_ROWS
 from seldio.rules.package import YAML_NAME, Label, Meta, Package, System
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.package_meta import META_RULES
+from seldio.rules.registry import ERROR, findings
 from seldio.text import clipped, listed, plural, printable
 
 #: Audio-only and audiovisual since 2023; without tracks before.
@@ -28,17 +29,13 @@ _SHAPE = "[ROOT]/task3a/LABEL/LABEL.meta.yaml"
 _OTHER_OUTPUT = re.compile(r"(.+)\.output(\.csv)?")
 
 
-@rule("SUB201", ERROR)
 def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
-    """Label that is not [last name]_[institute]_task[number][track]_[1-4]."""
     for label, place in _labels(package):
         if Label.parse(label) is None:
             yield found(place, f"the label {clipped(label, 80)} {_fault(label)}", f"write {_LABEL_FORM}")
 
 
-@rule("SUB202", ERROR)
 def label_index(package: Package, found: Found) -> Iterator[Finding]:
-    """Label whose index is not 1, 2, 3 or 4."""
     teams = _teams(package)
     for label, place in _labels(package):
         parts = Label.parse(label)
@@ -51,18 +48,14 @@ def label_index(package: Package, found: Found) -> Iterator[Finding]:
             yield found(place, message, hint)
 
 
-@rule("SUB203", ERROR)
 def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
-    """More than four systems of one team in one track."""
     for (team, track), members in sorted(_teams(package).items()):
         if len(members) > MOST:
             message = f"{len(members)} systems of {printable(team)} in {printable(track)}, but only {MOST} are allowed"
             yield found(members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}")
 
 
-@rule("SUB204", ERROR)
 def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
-    """Task or track that Task 3 does not have."""
     hint = "use task3a for audio-only, task3b for audiovisual, task3 for years without tracks"
     for path, task in sorted(package.tasks.items()):
         if task not in TRACKS:
@@ -75,18 +68,14 @@ def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
             yield found(place, f"{printable(parts.track)} is not a track of Task 3", hint)
 
 
-@rule("SUB205", ERROR)
 def track_differs(system: System, found: Found) -> Iterator[Finding]:
-    """System in the folder of a different track than its label."""
     if _misplaced(system) and system.parts is not None:
         folder, track = printable(system.task or ""), printable(system.parts.track)
         message = f"{printable(system.label)} is in {folder}, but its label says {track}"
         yield found(message, "move it, or change its label everywhere")
 
 
-@rule("SUB206", ERROR)
 def label_differs(package: Package, found: Found) -> Iterator[Finding]:
-    """Folder, file names and meta file with different labels."""
     for system in package.systems:
         if system.parts is None:
             continue
@@ -103,9 +92,7 @@ def label_differs(package: Package, found: Found) -> Iterator[Finding]:
             yield _differing_meta(package, meta, meta.file.label, found)
 
 
-@rule("SUB207", ERROR)
 def same_label(package: Package, found: Found) -> Iterator[Finding]:
-    """Two systems with the same label."""
     first: dict[str, System] = {}
     for system in package.systems:
         if _misplaced(system):
@@ -117,9 +104,7 @@ def same_label(package: Package, found: Found) -> Iterator[Finding]:
         first.setdefault(system.label, system)
 
 
-@rule("SUB224", ERROR)
 def equal_systems(package: Package, found: Found) -> Iterator[Finding]:
-    """Two systems with the same outputs."""
     sizes = grouped([s for s in package.systems if s.outputs], lambda system: _sizes(system.outputs))
     for alike in sizes.values():
         for first, *others in grouped(alike, _content).values() if len(alike) > 1 else ():
@@ -211,34 +196,26 @@ def carried(name: str) -> str | None:
     return label if Label.parse(label) is not None else None
 
 
-@rule("SUB208", ERROR)
 def meta_missing(system: System, found: Found) -> Iterator[Finding]:
-    """System without a meta file."""
     if system.sheet is None and not system.bare:
         label = printable(system.label)
         yield found(f"no meta file for {label}", f"add {label}.meta.yaml to this folder")
 
 
-@rule("SUB209", ERROR)
 def outputs_missing(system: System, found: Found) -> Iterator[Finding]:
-    """System without outputs."""
     if not system.outputs:
         label, there = printable(system.label), f", only {listed([file.base for file in system.rest])}"
         hint = f"put one CSV file per recording into {label}/{label}/"
         yield found(f"no CSV files for {label}{there if system.rest else ''}", hint)
 
 
-@rule("SUB210", ERROR)
 def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
-    """Meta file that is not at [ROOT]/taskN/LABEL/."""
     for meta in package.astray:
         message = f"{clipped(meta.file.base)} is not where a package has its meta files"
         yield found(meta.path, message, f"move it to {_SHAPE}; ROOT is optional")
 
 
-@rule("SUB212", ERROR)
 def recording_twice(system: System, found: Found) -> Iterator[Finding]:
-    """The same recordings in two folders of one system."""
     for folder, entries in sorted(system.elsewhere.items()):
         if twice := _twice(system, entries):
             first = min(twice, key=lambda entry: entry.name)
@@ -247,9 +224,7 @@ def recording_twice(system: System, found: Found) -> Iterator[Finding]:
             yield found(message + where, "remove the wrong folder", first.path)
 
 
-@rule("SUB213", ERROR)
 def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
-    """System without a file for some of the recordings."""
     reference = package.reference
     source = printable(reference.path) if reference is not None else "the team's other systems"
     # only systems with one file per recording
@@ -267,9 +242,7 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
                 yield found(system.below(system.output), message, hint)
 
 
-@rule("SUB214", WARNING)
 def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
-    """File that is not a meta file, an output or a report."""
     for system in package.systems:
         if not system.outputs:
             continue  # reported by SUB209
@@ -287,9 +260,7 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
     yield from _by_folder([(file.entry, "not read (not in a system's folder)") for file in package.loose], found)
 
 
-@rule("SUB215", ERROR)
 def package_file_name(system: System, found: Found) -> Iterator[Finding]:
-    """Meta file or output that is not named LABEL.meta.yaml or LABEL.output.csv."""
     label = printable(system.label)
     if (sheet := system.sheet) is not None and not sheet.file.is_rightly_named:
         message = f"{clipped(sheet.file.base)} is not a valid name for a meta file"
@@ -302,9 +273,7 @@ def package_file_name(system: System, found: Found) -> Iterator[Finding]:
             )
 
 
-@rule("SUB216", WARNING)
 def report_missing(package: Package, found: Found) -> Iterator[Finding]:
-    """Package without a technical report."""
     if package.whole and not package.reported:
         yield found(package.path, "no technical report (PDF) in the package", "add it next to the systems' folders")
 
@@ -324,9 +293,7 @@ def _twice(system: System, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if _clips([entry]) & taken]
 
 
-@rule("SUB225", ERROR)
 def development_outputs(package: Package, found: Found) -> Iterator[Finding]:
-    """Outputs for the development set in a package."""
     if package.reference is not None:  # which tells better (SUB117)
         return
     for system in package.systems:
@@ -347,3 +314,29 @@ def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Findi
         names = [entry.name.rpartition("/")[2] for entry, _ in group]
         message = f"{why}: {plural(len(names), 'file')}, {listed(names)}"
         yield found(group[0][0].path, message, "put outputs at LABEL/LABEL/*.csv; leave out anything unneeded")
+
+
+PACKAGE_RULES = (
+    label_malformed,
+    label_index,
+    too_many_systems,
+    unknown_track,
+    label_differs,
+    same_label,
+    equal_systems,
+    wrong_depth,
+    system_incomplete,
+    unexpected_file,
+    report_missing,
+    development_outputs,
+)
+SYSTEM_RULES = (track_differs, meta_missing, outputs_missing, recording_twice, package_file_name)
+
+
+def package_findings(package: Package) -> Iterator[Finding]:
+    """Yield what is wrong with a package, its systems and its meta files."""
+    yield from findings(PACKAGE_RULES, package)
+    for system in package.systems:
+        yield from findings(SYSTEM_RULES, system)
+    for meta in package.metas:
+        yield from findings(META_RULES, meta)

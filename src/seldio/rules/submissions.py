@@ -17,14 +17,12 @@ from seldio.formats.datasets import of_dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import finer, framed_clips
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 
-@rule("SUB104", ERROR)
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames past the end of the recording."""
     clips = framed_clips(collection)
     for one in clips if finer(clips) is None else ():
         if one.known and one.end is not None and len(one.behind):
@@ -37,9 +35,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
-@rule("SUB112", WARNING)
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many rows after the last label, or outputs that all end at the same frame."""
     clips = framed_clips(collection) if collection.submitted else []
     unknown = [one for one in clips if not one.known]
     if not unknown or finer(clips) is not None:
@@ -70,18 +66,14 @@ ALIKE = 5
 SHORT = 60
 
 
-@rule("SUB105", ERROR)
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """All result files are empty."""
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
         hint = "check that the system ran, and that its threshold is right"
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
 
 
-@rule("SUB122", INFO)
 def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
-    """The only label file is empty."""
     if len(collection.parts) != 1:
         return
     ((_, part),), reference = collection.parts, collection.reference
@@ -100,9 +92,7 @@ def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
 _LONG, _MANY_ROWS = 300, 100
 
 
-@rule("SUB121", WARNING)
 def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many empty files for clips with events, next to full ones."""
     labelled = collection.reference.labelled if collection.reference is not None else {}
     parts = [part for _, part in collection.parts if labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
@@ -117,9 +107,7 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, message, "check that the system read these recordings and ran to its end")
 
 
-@rule("SUB106", ERROR, explains="LAB2 LAB322 SUB101 SUB102")
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
-    """One file for all clips."""
     parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
@@ -133,9 +121,7 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(part.file.path, f"one file for all clips{starts}", hint)
 
 
-@rule("SUB107", ERROR)
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Two files for the same clip."""
     if twice := systems(collection):
         folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
         message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
@@ -150,9 +136,7 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
             yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
 
 
-@rule("SUB108", ERROR)
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files in different formats in one submission."""
     if not collection.submitted:
         return
     folders: dict[str, dict[str, list[str]]] = {}
@@ -170,9 +154,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
                 yield found(path, message, "write all files in one format")
 
 
-@rule("SUB109", ERROR)
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Labels where the results of an evaluation set are expected."""
     clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
@@ -206,9 +188,7 @@ _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|r
 _LARGEST_2026 = 20 << 20
 
 
-@rule("SUB113", WARNING)
 def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps over 20 MiB."""
     for path, entry in _maps(collection):
         if entry.size > _LARGEST_2026:
             message = f"{entry.size / (1 << 20):.1f} MiB, over the limit of {_LARGEST_2026 >> 20} MiB"
@@ -223,18 +203,14 @@ def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
             yield entry.path, entry
 
 
-@rule("SUB114", WARNING)
 def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps that the official program does not pair with its labels."""
     names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
     if names:
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
         yield found(collection.path, message, "call them X.json: the program looks for labels in X_std.json")
 
 
-@rule("SUB111", INFO)
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Gap in the numbering of files."""
     if collection.reference is not None:
         return
     for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
@@ -264,16 +240,17 @@ _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 NUMBERED = 10
 
 
-@dataclasses.dataclass(frozen=True)
-class Misfit:
-    """Predictions that fit the labels of a reference badly, and much better with a change."""
-
-    path: str  # of the predictions
-    causes: tuple[str, ...]  # each with its evidence
-
-
-@rule("SUB120", WARNING)
-def probable_cause(misfit: Misfit, found: Found) -> Iterator[Finding]:
-    """Predictions that fit the reference much better with a change."""
-    for cause in misfit.causes:
-        yield found(misfit.path, cause, "check where directions, classes and names of files come from")
+SUBMISSION_RULES = (
+    frame_past_end,
+    padded_output,
+    all_empty,
+    empty_alone,
+    many_empty,
+    one_file_for_all,
+    result_twice,
+    several_formats,
+    labels_for_results,
+    large_file,
+    unpaired_name,
+    missing_number,
+)
