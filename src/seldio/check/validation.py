@@ -31,7 +31,7 @@ from seldio.rules.audio import check_recordings
 from seldio.rules.clip_names import NAME_RULES
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.file_sets import FILE_SET_RULES
-from seldio.rules.ignored import IGNORED_RULES, Ignored, packed_labels
+from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import SUBMISSION_RULES
 from seldio.rules.tree_media import is_sound, is_video
@@ -49,7 +49,7 @@ Path = str | os.PathLike[str]
 #: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
 _WHOLE = 1 << 62
 #: Rules of a set of label files.
-COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, packed_labels)
+COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, *UNREAD_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -132,6 +132,8 @@ def examine(
         files = [[part for part in some if part.questions is None and not answers] for some in parts]
         asked = [part for part in (chain(*parts) if goal is None else goal.answers) if part.questions is not None]
         items = run.items(asked, goal is not None, any(files))
+        if not (source.single or package or goal):
+            run.others = sets[0].of("other")
         systems = run.labels(files)
         labels = list(chain(*systems))
         # what is found of one system of a package explains nothing of another
@@ -154,7 +156,7 @@ def examine(
 
             found += rules.findings(ARCHIVE_RULES, goal.package)
         if not (source.single or package or goal):
-            found += rules.findings(IGNORED_RULES, run.ignored(sets[0], whole, count))
+            found += rules.findings(IGNORED_RULES, run.ignored(count))
         told = chain.from_iterable(rules.unexplained(some, source.path) for some in (found, *apart))
         report = Report(files=count, heard=run.heard)
         kept = repair.admitted(labels, gathered(dict.fromkeys(told), RECORDS_SINGLY))
@@ -178,6 +180,7 @@ class _Checking:
     found: list[Finding]
     heard: list[Heard] = dataclasses.field(default_factory=list)
     seen: Tree | None = None  # the tree, once it is checked
+    others: Sequence[FileGroup] = ()  # the files that were passed over
 
     def __post_init__(self) -> None:
         self.clips = self.reference if isinstance(self.reference, Reference) else None
@@ -185,7 +188,10 @@ class _Checking:
 
     def collection(self, labels: Iterable[LabelGroup] = (), wrong: Sequence[Finding] = ()) -> Collection:
         """The files of the source, with some labels among them, the clips that are expected and what was found."""
-        return Collection.of(self.source, [one.reading for one in labels], self.clips, wrong)
+        source, readings = self.source, [group.reading for group in labels]
+        return Collection(
+            source.path, source.kind, source.entries, readings, self.clips, source.exported, wrong, others=self.others
+        )
 
     def package(self) -> Package | None:
         """The package that the source is, if it is one."""
@@ -269,11 +275,10 @@ class _Checking:
         causes = misfits(self.source, clips.path, layout)
         return [reader_rule("SUB120").at(self.source.path, cause) for cause in causes]
 
-    def ignored(self, told: Catalogue, whole: Collection, count: int) -> Ignored:
+    def ignored(self, count: int) -> Ignored:
         """The files that were left alone; *count*: how many were not."""
         alone = not count and {one.code for one in self.found if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
-        layouts = frozenset(reading.format.name for reading in whole.readings)
-        return Ignored(self.source.path, self.source.kind, told.of("other"), alone, layouts)
+        return Ignored(self.source.path, self.source.kind, self.others, alone)
 
     def tree(self, collection: Collection, questions: bool) -> int:
         """Check a folder's names and recordings, or a single recording; return how many recordings were looked at."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio.catalogues.trees import TreePlace
 from seldio.errors import InvalidData, SeldioError
-from seldio.files import Entry, Source
+from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.base import FileRows, LabelReading
 
 if TYPE_CHECKING:
+    from seldio.catalogues.groups import FileGroup
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
@@ -42,14 +43,7 @@ class Collection:
     exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     wrong: Sequence[Finding] = ()  # what was found when its files were read
     own: OwnDatasets | None = None  # what the datasets say of themselves
-
-    @staticmethod
-    def of(
-        source: Source, readings: Sequence[LabelReading], reference: object, wrong: Sequence[Finding] = ()
-    ) -> Collection:
-        """The files of *source*, with the labels among them and the clips that are expected."""
-        clips = reference if isinstance(reference, Reference) else None
-        return Collection(source.path, source.kind, source.entries, readings, clips, source.exported, wrong)
+    others: Sequence[FileGroup] = ()  # the files that were passed over
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:
@@ -65,6 +59,12 @@ class Collection:
     def expected(self) -> Mapping[str, int | None]:
         """The clips of the reference; none without one."""
         return self.reference.clips if self.reference is not None else {}
+
+    @cached_property
+    def unread_labels(self) -> list[FileGroup]:
+        """The files that were passed over and have rows like those of labels that were read."""
+        layouts = {reading.format.name for reading in self.readings}
+        return [group for group in self.others if layouts.intersection(group.like)]
 
     def spot(self, places: Sequence[TreePlace]) -> str:
         """The path of one file, or of the folder that several have in common; that of the source if there is none."""

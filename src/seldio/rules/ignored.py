@@ -23,7 +23,6 @@ class Ignored:
     kind: str  # file, folder, zip, tar, gzip or stdin
     groups: Sequence[FileGroup]
     alone: bool  # whether nothing else was there to be checked
-    layouts: frozenset[str]  # those of the labels that were checked
 
 
 def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
@@ -67,13 +66,11 @@ def _what_is_there(groups: Iterable[FileGroup], kind: str) -> tuple[str, str]:
 _KINDS = 5
 
 
-def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
-    for group in () if ignored.alone else ignored.groups:
-        if ignored.layouts.intersection(group.like):
-            names = listed([entry.name.rpartition("/")[2] for entry in group.files])
-            count = f"{plural(len(group.files), 'file')} {group.evidence} {_is(group.files)} not read"
-            yield found(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}",
-                        "rename them to .csv, or move them elsewhere")  # fmt: skip
+def labels_not_read(collection: Collection, found: Found) -> Iterator[Finding]:
+    for group in collection.unread_labels:
+        names = listed([entry.name.rpartition("/")[2] for entry in group.files])
+        count = f"{plural(len(group.files), 'file')} {group.evidence} {_is(group.files)} not read"
+        yield found(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
 
 
 def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
@@ -87,4 +84,5 @@ def _is(entries: Sequence[Entry]) -> str:
     return "is" if len(entries) == 1 else "are"
 
 
-IGNORED_RULES = (nothing_checked, labels_not_read)
+IGNORED_RULES = (nothing_checked,)
+UNREAD_RULES = (labels_not_read, packed_labels)

@@ -92,7 +92,8 @@ class Meta:
         return reader_rule(code).at(message=message, hint=hint, **self.place(pointer, key))
 
 
-class Label(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Label:
     """The parts of a submission label."""
 
     name: str

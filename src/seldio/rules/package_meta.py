@@ -46,7 +46,8 @@ def _range(_: object, limits: list[float], value: Any, __: object) -> Iterator[V
         yield ValidationError("0 or more" if limits[1] == float("inf") else f"between {limits[0]} and {limits[1]}")
 
 
-_SCHEMA = extend(Draft202012Validator, {"required": _required, "expected": _expected, "range": _range})(FACTS["meta"])
+_KEYWORDS = {"required": _required, "expected": _expected, "range": _range}
+_SCHEMA = extend(Draft202012Validator, _KEYWORDS)(FACTS["meta"])  # type: ignore[no-untyped-call]
 
 
 def meta_findings(meta: Meta) -> Iterator[Finding]:
@@ -83,24 +84,25 @@ def _finding(meta: Meta, error: ValidationError) -> Finding:
         case "maxLength":
             return meta.finding("SUB220", pointer, f"the abbreviation has {len(str(error.instance)):,} characters")
     shown = clipped(meta.place(pointer)["value"] or "", 40) or "something else"
-    message = f"{named} is {shown}, not {error.schema['title']}"
-    return meta.finding("SUB219", pointer, message, error.schema["description"])
+    schema: Any = error.schema
+    return meta.finding("SUB219", pointer, f"{named} is {shown}, not {schema['title']}", schema["description"])
 
 
 def _authors(meta: Meta) -> Iterator[Finding]:
     """Yield a finding where not exactly one author is marked as corresponding."""
     submission = meta.fields.get("submission")
-    authors = submission.get("authors") if isinstance(submission, dict) else None
-    authors = [author for author in authors if isinstance(author, dict)] if isinstance(authors, list) else []
-    marks = [author["corresponding"] for author in authors if "corresponding" in author]
-    if not authors or not all(isinstance(mark, bool | None) for mark in marks):
+    listed_authors = submission.get("authors") if isinstance(submission, dict) else None
+    listed_authors = listed_authors if isinstance(listed_authors, list) else []
+    authors = {number: author for number, author in enumerate(listed_authors) if isinstance(author, dict)}
+    marks = {number: author["corresponding"] for number, author in authors.items() if "corresponding" in author}
+    if not authors or not all(isinstance(mark, bool | None) for mark in marks.values()):
         return
-    if not any(marks):
+    places = [number for number, mark in marks.items() if mark]
+    if not places:
         code = "SUB221" if marks else "SUB217"
         hint = 'write "corresponding: true" for one author'
         yield meta.finding(code, _AUTHORS, "no author is marked as corresponding", hint, key=True)
-    elif marks.count(True) > 1:
-        places = [n for n, author in enumerate(submission["authors"]) if author and author.get("corresponding")]
+    elif len(places) > 1:
         message = f"{len(places)} authors are marked as corresponding"
         yield meta.finding("SUB221", (*_AUTHORS, places[1], "corresponding"), message)
 

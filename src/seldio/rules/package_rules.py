@@ -239,6 +239,7 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
 
 
 def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
+    odd: list[tuple[Entry, str, Severity | None]]
     odd = [(file.entry, "not read (not in a system's folder)", None) for file in package.loose]
     for system in package.systems:
         if not system.outputs:
