@@ -531,12 +531,6 @@ def test_what_is_legal_passes(what: str, tmp_path: Path) -> None:
     assert codes_of(tmp_path / "mix001.csv", format) == {}
 
 
-def test_an_empty_file_is_legal_and_said_to_be_empty(tmp_path: Path) -> None:
-    (tmp_path / "mix001.csv").write_bytes(b"")
-    report = validate(tmp_path / "mix001.csv", format="dcase2023-submission")
-    assert [(finding.code, finding.severity) for finding in report.findings] == [("SUB122", Severity.INFO)]
-
-
 def test_the_task_pages_example(tmp_path: Path) -> None:
     """The rows of DCASE 2023 Task 3's example sequence."""
     rows = ["10,     1,  1,  -50,  30, 181", "11,     1,  1,  -50,  30, 181", "11,     1,  2,   10, -20, 243",

@@ -77,7 +77,7 @@ def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
     packed = [entry for entry in collection.entries if entry.unpacked]
     if packed and collection.kind == "folder":
         message = f"{plural(len(packed), 'file')} {_is(packed)} compressed with gzip: seldio reads them, others may not"
-        yield found(collection.path, message, "unpack them with gunzip before you publish or submit them")
+        yield found(collection.path, message)
 
 
 def _is(entries: Sequence[Entry]) -> str:

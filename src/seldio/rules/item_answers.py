@@ -70,7 +70,7 @@ def _judged(table: ItemTable, judge: Callable[[_Asked], str | None]) -> Iterator
 
 def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, message in table.judged(_FIELDS, _contradicting):
-        yield found(row, "canonical_answer", message, "write both from the same value")
+        yield found(row, "canonical_answer", message)
 
 
 def _contradicting(*values: Any) -> str | None:

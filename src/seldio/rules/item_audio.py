@@ -116,14 +116,14 @@ def _by_header(audio: Audio, found: Found, fault: Fault, hint: str, together: bo
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
     for one in audio.absent if audio.recordings else ():
         message = f"the recording {one.shown} is missing"
-        yield found(one.row, "audio", message, "download it, or correct the path", one.number)
+        yield found(one.row, "audio", message, None, one.number)
 
 
 def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
     for one in audio.recordings.values():
         if one.fault is not None or (one.probe is not None and not one.probe.frames):
             said = f"cannot be read as audio: {printable(one.fault)}" if one.fault is not None else "has no samples"
-            yield found(one.row, "audio", f"{one.shown} {said}", "download it again", one.number)
+            yield found(one.row, "audio", f"{one.shown} {said}", None, one.number)
 
 
 def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
@@ -190,8 +190,7 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
 
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
     if audio.missing and not audio.recordings:
-        hint = "put them where the paths point, relative to this file's folder or one above it"
-        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked", hint)
+        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
 
 
 def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
@@ -205,7 +204,7 @@ def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
     for path, row in [*rows.items()][:1]:
         more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
         message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield found(row, "audio", message, "use the recordings with all their channels")
+        yield found(row, "audio", message)
 
 
 def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
@@ -223,7 +222,7 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
         for what, field, number, time, last in _late(start, end, seconds, times):
             thing = "recording" if field in ("start", "end") else whole
             message = f"{what} is {time:g} s, but the {thing} ends at {last:.3f} s"
-            yield found(row, field, message, "write times in seconds from its start", number)
+            yield found(row, field, message, None, number)
 
 
 _TIMES = ("audio", "start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events")

@@ -41,7 +41,7 @@ def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, message in _judged(table, _of_other_options):
-        yield found(row, "instruction", message, "use an instruction for as many options as there are")
+        yield found(row, "instruction", message)
 
 
 def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | None:
@@ -71,7 +71,7 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
 
 def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, message in _judged(table, _literal):
-        yield found(row, "instruction", message, "write {{ and }}")
+        yield found(row, "instruction", message)
 
 
 def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001

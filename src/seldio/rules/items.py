@@ -30,7 +30,7 @@ def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
         return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
 
     if len(rows):
-        yield found(rows, "id", message, "give each question its own id")
+        yield found(rows, "id", message)
 
 
 def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -40,11 +40,9 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
     late = (last > end - start + 0.05) & ~reversed_  # where it is, the length of the clip is unknown
     for row in rows_where(reversed_ | (last < first) | late):
         if reversed_[row]:
-            yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s",
-                        "write the start first")  # fmt: skip
+            yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s")
         if last[row] < first[row]:
-            yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s",
-                        "write the start first")  # fmt: skip
+            yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s")
         elif late[row]:
             message = f"time_span ends at {last[row]:g} s, but the clip at {end[row] - start[row]:g} s"
             yield found(row, "answer_meta", message, "times count from the start of the clip")
@@ -98,13 +96,13 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row in rows_where(table.blank("question")):
-        yield found(row, "question", f"the question {table.cell(row, 'id')} is empty", "write the question")
+        yield found(row, "question", f"the question {table.cell(row, 'id')} is empty")
 
 
 def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     public = table.home in (*PUBLIC, "jasco")
     for row in rows_where(table.blank("answer")) if public else ():
-        yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer", "write the answer")
+        yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
 
 
 def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -116,7 +114,7 @@ def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Find
         has = "has" if len(missing) == 1 else "have"
         message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
         message += listed([clipped(id, 40) for id in ids], 3)
-        yield found(missing[0], "answer", message, "write the answer, or leave the question out")
+        yield found(missing[0], "answer", message)
 
 
 def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -134,7 +132,7 @@ def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
         return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
 
     if len(rows):
-        yield found(rows, "question", message, "leave one of them out")
+        yield found(rows, "question", message)
 
 
 def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -146,7 +144,7 @@ def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
             message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
-            yield found(row, "question", message, "translate it and its options")
+            yield found(row, "question", message)
 
 
 #: What English questions have and names of classes do not.
@@ -164,7 +162,7 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
         name = names[row]
         if isinstance(name, str) and stems[path] and stems[path] != name and whole[row]:
             message = f"the audio_id is {clipped(name)}, but the recording is {clipped(paths.names[path])}"
-            yield found(row, "audio_id", message, "check where ids and paths were joined")
+            yield found(row, "audio_id", message)
 
 
 def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -173,14 +171,13 @@ def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     def message(row: int) -> str:
         return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
 
-    hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
     if len(rows):
-        yield found(rows, "id", message, hint)
+        yield found(rows, "id", message)
 
 
 def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row in rows_where(table.blank("prediction")):
-        yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}", "it counts as wrong")
+        yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}")
 
 
 PATH_RULES = (unsafe_audio_path, awkward_audio_path)

@@ -72,9 +72,7 @@ def _quoted(extra: Mapping[str, Any] | None) -> bool:
 def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
         if id not in (answers.gold or ()):
-            yield found(
-                number, "id", f"no question {clipped(id or '')} in the benchmark", "it is ignored: correct its id"
-            )
+            yield found(number, "id", f"no question {clipped(id or '')} in the benchmark")
 
 
 def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
@@ -149,7 +147,7 @@ class MeraPackage:
 
 def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
     if package.members is None:
-        yield found(package.path, "the archive cannot be opened as a zip", "compress the files with zip")
+        yield found(package.path, "the archive cannot be opened as a zip")
 
 
 def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
@@ -160,7 +158,7 @@ def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
             json.loads(package.members[member].decode())
         except (ValueError, RecursionError):
             message = f"the file of {printable(task)} cannot be read as JSON"
-            yield found(package.shown(member), message, "write it again, in UTF-8")
+            yield found(package.shown(member), message)
 
 
 def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:

@@ -224,7 +224,7 @@ def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator
     for id, prompts in asked.items():
         if len(prompts) < most:
             message = f"{clipped(id)} was asked {len(prompts)} of the {most} instructions that others were"
-            yield found(next(iter(prompts.values())), "id", message, "eval.py takes the best of the answers given")
+            yield found(next(iter(prompts.values())), "id", message)
 
 
 #: Rules of what a comparison with the questions tells more about.

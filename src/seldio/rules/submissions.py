@@ -31,7 +31,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             count = plural(len(one.behind), "row")
             yield found(one.part.file.path,
                         f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                        "cut the output at the length of the recording",
+                        None,
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
@@ -42,11 +42,10 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
         return
     reference = collection.reference
     rows, behind = sum(one.part.rows for one in unknown), sum(len(one.behind) for one in unknown)
-    hint = "cut the output at the length of each recording; --reference with the recordings lists the rows past the end"
     if reference is not None and behind > FEW_BEHIND * rows:
         worst = max(unknown, key=lambda one: len(one.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms", hint)
+        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
         ends = [int(one.frames.max()) for one in unknown]
         last, files = Counter(ends).most_common(1)[0]
@@ -55,7 +54,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
         if 2 * files > len(ends) and seconds > SHORT:
             message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
             message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
-            yield found(first.part.file.path, message, hint)
+            yield found(first.part.file.path, message)
 
 
 #: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
@@ -69,8 +68,7 @@ SHORT = 60
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
-        hint = "check that the system ran, and that its threshold is right"
-        yield found(collection.path, f"all {len(parts)} files are empty", hint)
+        yield found(collection.path, f"all {len(parts)} files are empty")
 
 
 def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
@@ -84,7 +82,7 @@ def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
     events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
-        yield found(part.file.path, f"the only label file is empty{more}", "that is right if nothing was detected")
+        yield found(part.file.path, f"the only label file is empty{more}")
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
@@ -104,7 +102,7 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
         message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
         message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
-        yield found(collection.path, message, "check that the system read these recordings and ran to its end")
+        yield found(collection.path, message)
 
 
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
@@ -117,8 +115,7 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        hint = "write one file per recording"
-        yield found(part.file.path, f"one file for all clips{starts}", hint)
+        yield found(part.file.path, f"one file for all clips{starts}")
 
 
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
@@ -151,7 +148,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
             this = "this file is" if few else f"{plural(len(paths), 'file')} are"
             for path in paths if few else paths[:1]:
                 message = f"{this} in format {name}, {others} of the submission in {usual}"
-                yield found(path, message, "write all files in one format")
+                yield found(path, message)
 
 
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
@@ -192,7 +189,7 @@ def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
     for path, entry in _maps(collection):
         if entry.size > _LARGEST_2026:
             message = f"{entry.size / (1 << 20):.1f} MiB, over the limit of {_LARGEST_2026 >> 20} MiB"
-            yield found(path, message, "the official program ends there, without a score for any clip")
+            yield found(path, message)
 
 
 def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
@@ -207,7 +204,7 @@ def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
     names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
     if names:
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
-        yield found(collection.path, message, "call them X.json: the program looks for labels in X_std.json")
+        yield found(collection.path, message)
 
 
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
