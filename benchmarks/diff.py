@@ -1,7 +1,8 @@
 """`seldio diff` of two versions of 900,000 rows beside reading both: ``python benchmarks/diff.py``.
 
-Processor time of one process, after a first run of both. The versions are the same, differ in one clip, or differ in
-half of all clips, each in another way.
+Processor time of one process, after a first run of both. The versions are the same, differ in one clip, differ in half
+of all clips, each in another way, or are noise in one clip of ten: rows
+left out, and every other one somewhere near.
 """
 
 from __future__ import annotations
@@ -29,12 +30,18 @@ def rows(clip: int) -> list[tuple[int, int, int, int, int]]:
     ]
 
 
-def written(folder: Path, turned: Callable[[int], int]) -> Path:
-    """Labels in which clip *n* is turned by ``turned(n)`` degrees."""
+def written(folder: Path, turned: Callable[[int], int], noise: int = 0) -> Path:
+    """Write labels in which clip *n* is turned by ``turned(n)`` degrees; one clip of ten is off by up to *noise*."""
     folder.mkdir()
     for clip in range(CLIPS):
-        by = turned(clip)
-        lines = (f"{a},{b},{c},{(d + by + 180) % 360 - 180},{e}" for a, b, c, d, e in rows(clip))
+        draw, most = np.random.default_rng(clip), noise * (clip % 10 == 0)
+        near = draw.integers(-most, most + 1, 3 * FRAMES) + turned(clip)
+        there = draw.random(3 * FRAMES) > (1 / 7 if most else 0)
+        lines = (
+            f"{a},{b},{c},{(d + near[row] + 180) % 360 - 180},{e}"
+            for row, (a, b, c, d, e) in enumerate(rows(clip))
+            if there[row]
+        )
         (folder / f"fold3_room1_mix{clip:04}.csv").write_text("\n".join(lines) + "\n")
     return folder
 
@@ -56,6 +63,7 @@ def main() -> None:
             "the same": written(folder / "same", lambda _: 0),
             "one clip turned": written(folder / "one", lambda clip: 30 * (clip == 7)),
             "half of the clips turned": written(folder / "half", lambda clip: clip % 2 * (clip % 90 + 1)),
+            "noise in one clip of ten": written(folder / "noise", lambda _: 0, noise=12),
         }
         for title, new in others.items():
             both = seconds(lambda new=new: [seldio.read(path, format="starss22") for path in (old, new)])  # type: ignore[misc]

@@ -52,13 +52,18 @@ SIDEBAR = 40
 
 #: Pages that moved, and where to: addresses that people and older versions of seldio have still lead somewhere.
 MOVED = {
-    "howto/convert-and-look": "howto/convert-data",
+    "howto/convert-and-look": "howto/convert",
+    "howto/convert-data": "howto/convert",
     "howto/severity": "howto/check-and-repair",
     "howto/known-findings": "howto/check-and-repair",
     "howto/fix": "howto/check-and-repair",
     "howto/frameworks": "howto/load",
     "howto/feed-a-network": "howto/load",
     "howto/load-with-datasets": "howto/load",
+    "howto/open-a-dataset": "howto/python",
+    "howto/harnesses": "howto/convert-questions",
+    "howto/plot": "howto/view",
+    "tutorials/score": "concepts/scores",
 }
 
 #: What people search for, by the page that answers it; an entry that ends with ``/`` is of all pages in a folder.
@@ -79,7 +84,7 @@ SEARCH = {
     "concepts/frames": "label frame, hop, 100 ms, 20 ms, off by one, onset, offset",
     "concepts/listening": "check labels with audio, intensity vector, wrong labels, validate --deep",
     "concepts/official-programs": "SELD metrics wrong, DCASE baseline bug, F 0 %, jackknife, macro F-score",
-    "concepts/protocols": "MMAU accuracy, exact match, parsing, ruEnvAQA, MMAR, JASCO judge, SO-Bench thresholds",
+    "concepts/replies": "MMAU accuracy, exact match, parsing, ruEnvAQA, MMAR",
     "concepts/radians": "degrees or radians, distance in cm or m, DCASE columns",
     "concepts/video-clock": "29.97 fps, 30000/1001, video alignment, drift, frame rate, STARSS23 video",
     "reference/tasks/": "spatial audio question answering, SO-Bench task",

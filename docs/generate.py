@@ -1,8 +1,7 @@
 """Write what the documentation takes from the code.
 
-``python docs/generate.py`` rewrites the files that are kept in the repository: the schemas, pictures, and measured
-tables. ``--check`` says which are out of step, ``--schemas`` writes the schemas only; ``--quick`` leaves out the tables
-that are measured, which takes a while.
+``python docs/generate.py`` rewrites the files that are kept in the repository: the schemas, the indexes and the picture
+of a report. ``--check`` says which are out of step, ``--schemas`` writes the schemas only.
 
 ``python docs/generate.py --reference`` writes the reference into ``docs/reference``, which is not kept: ``conf.py``
 does the same whenever the documentation is built. ``--to FOLDER`` writes it elsewhere. ``--index`` writes the
@@ -18,8 +17,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import array_errors
-import clock_table
 from made import about, commands, data, formats, llms, python, rules, tasks
 from rich.console import Console
 from rich.text import Text
@@ -36,42 +33,14 @@ REFERENCE = ROOT / "docs/reference"
 EXTRA = "extra"
 
 
-def pages(*, measured: bool = True) -> dict[str, str]:
-    """Every generated file with its content; without those whose tables are *measured*, if they are not wanted."""
-    found = {
-        "docs/report.svg": picture(),
-    }
-    for tables in (
-        rules.repairs(),
-        formats.chooser(),
-        *((array_errors.tables(), clock_table.tables()) if measured else ()),
-    ):
-        page = _page_with(*tables)
-        found[page] = filled_page(page, tables)
-    return found | data.schema_files() | indexes()
+def pages() -> dict[str, str]:
+    """Return every generated file with its content."""
+    return {"docs/report.svg": picture()} | data.schema_files() | indexes()
 
 
 def indexes() -> dict[str, str]:
     """What lists rules, formats and profiles without loading them."""
     return formats.index_file() | tasks.index_file()
-
-
-def _page_with(*names: str) -> str:
-    """The page that has the places of these tables."""
-    for page in sorted((ROOT / "docs").rglob("*.md")):
-        if all(f"<!-- {name} -->" in page.read_text("utf-8") for name in names):
-            return page.relative_to(ROOT).as_posix()
-    raise FileNotFoundError(f"no page has places for {', '.join(names)}")
-
-
-def filled_page(page: str, tables: dict[str, str]) -> str:
-    """A page with its tables made anew; the text around them is written by hand."""
-    text = (ROOT / page).read_text("utf-8")
-    for name, table in tables.items():
-        filled = f"<!-- {name} -->\n\n{table}\n\n<!-- end -->".replace("\\", r"\\")
-        text, found = re.subn(rf"<!-- {name} -->\n.*?<!-- end -->", filled, text, flags=re.DOTALL)
-        assert found == 1, f"{page} has {found} places for the table {name}"
-    return text
 
 
 def picture() -> str:
@@ -136,7 +105,7 @@ def main(arguments: list[str]) -> int:
     if "--schemas" in arguments or "--index" in arguments:
         wanted = data.schema_files() if "--schemas" in arguments else indexes()
     else:
-        wanted = pages(measured="--quick" not in arguments)
+        wanted = pages()
     stale = [name for name, text in wanted.items() if _present(ROOT / name) != text]
     if "--check" in arguments:
         print("\n".join(f"out of step: {name}" for name in stale) or "all in step")

@@ -81,12 +81,10 @@ def _index() -> str:
         "## Labels",
         "",
     ]
-    rows = []
-    for format in LABEL_FORMATS:
-        columns = ", ".join(part.field for part in format.columns) if isinstance(format, Dialect) else format.title
-        link, also = f"[{format.name}](formats/{format.name}.md)", ", ".join(format.aliases)
-        rows.append((link, also, format.years, columns, f"`{format.suffix}`"))
-    lines += table(("name", "also called", "years", "columns", "suffix"), rows)
+    with empty_folder() as folder:
+        rows = [_label_row(format, folder) for format in LABEL_FORMATS]
+    rows.sort(key=lambda row: (row[3] == "", row[3]))
+    lines += table(("name", "also called", "years", "columns", "what they hold", "suffix", "first line"), rows)
     for holds, title in (("items", "Questions"), ("predictions", "Predictions")):
         chosen = [format for format in ITEM_FORMATS if format.holds == holds]
         lines += [f"## {title}", ""]
@@ -98,30 +96,15 @@ def _index() -> str:
     return page("Formats", *lines)
 
 
-def chooser() -> dict[str, str]:
-    """The tables of the page *Which format do I have?*, from the records of the formats."""
-    plain = [format for format in LABEL_FORMATS if isinstance(format, Dialect)]
-    with empty_folder() as folder:
-        begins = {format.name: _first_line(_example(format, folder)) for format in plain}
-    rows = [
-        (
-            str(len(format.columns)), ", ".join(part.field for part in format.columns),
-            f"[{format.name}](../reference/formats/{format.name}.md)", format.years, f"`{begins[format.name]}`",
-        )
-        for format in sorted(plain, key=lambda format: len(format.columns))
-    ]  # fmt: skip
-    others = [
-        (f"`{format.suffix}`", f"[{format.name}](../reference/formats/{format.name}.md)", format.title)
-        for format in (*LABEL_FORMATS, *ITEM_FORMATS) if format not in plain
-    ]  # fmt: skip
-    return {
-        "by columns": "\n".join(table(("columns", "what they hold", "format", "years", "first line"), rows)).strip(),
-        "by suffix": "\n".join(table(("suffix", "format", "what"), sorted(others))).strip(),
-    }
-
-
-def _first_line(path: Path | None) -> str:
-    return path.read_text("utf-8").splitlines()[0] if path else ""
+def _label_row(format: LabelFormat, folder: Path) -> tuple[str, ...]:
+    """Return the row of a format of labels, with the first line of an example if it is CSV."""
+    count, columns, first = "", format.title, ""
+    if isinstance(format, Dialect):
+        count, columns = str(len(format.columns)), ", ".join(part.field for part in format.columns)
+        example = _example(format, folder)
+        first = f"`{example.read_text('utf-8').splitlines()[0]}`" if example else ""
+    link, also = f"[{format.name}](formats/{format.name}.md)", ", ".join(format.aliases)
+    return link, also, format.years, count, columns, f"`{format.suffix}`", first
 
 
 # --- examples ---------------------------------------------------------------------------------------------------

@@ -88,19 +88,6 @@ def pages() -> Iterator[tuple[str, str]]:
         yield f"rules/{rule.code}.md", _page(rule)
 
 
-def repairs() -> dict[str, str]:
-    """The list of what each repair may do, by the name of its place in a page."""
-    rows = []
-    fixable = [rule for rule in CATALOGUE.values() if rule.fix != "none"]
-    for rule in sorted(fixable, key=lambda rule: (rule.fix, rule.code)):
-        option = "`--fix`" if rule.fix == "safe" else "`--unsafe-fixes`"
-        allowed = {"values": SPELLED if rule.code in SPELLING else "kept"} | CHANGED.get(rule.code, {})
-        rest = [allowed.get(what, "kept") for what in ("values", "rows", "columns", "order")]
-        rows.append((f"[{rule.code}](../reference/rules/{rule.code}.md)", option, rule.summary, *rest))
-    head = ("rule", "option", "what", "values", "rows", "columns", "order")
-    return {"repairs": "\n".join(table(head, rows)).rstrip()}
-
-
 def _index() -> str:
     lines = [
         (
@@ -119,7 +106,22 @@ def _index() -> str:
         repair = {"none": "", "safe": " `--fix`", "unsafe": " `--unsafe-fixes`"}
         rows = [(f"[{r.code}](rules/{r.code}.md)", r.severity.value, r.summary + repair[r.fix]) for r in chosen]
         lines += table(("code", "severity", "what"), rows)
-    return page("Rules", *lines)
+    return page("Rules", *lines, *_repairs())
+
+
+def _repairs() -> Iterator[str]:
+    """List what each repair may do."""
+    rows = []
+    fixable = [rule for rule in CATALOGUE.values() if rule.fix != "none"]
+    for rule in sorted(fixable, key=lambda rule: (rule.fix, rule.code)):
+        option = "`--fix`" if rule.fix == "safe" else "`--unsafe-fixes`"
+        allowed = {"values": SPELLED if rule.code in SPELLING else "kept"} | CHANGED.get(rule.code, {})
+        rest = [allowed.get(what, "kept") for what in ("values", "rows", "columns", "order")]
+        rows.append((f"[{rule.code}](rules/{rule.code}.md)", option, rule.summary, *rest))
+    yield from ("## What each repair may do", "")
+    yield "seldio compares the rows before and after a repair with this list, and writes no more than that."
+    yield ""
+    yield from table(("rule", "option", "what", "values", "rows", "columns", "order"), rows)
 
 
 def _page(rule: Rule) -> str:

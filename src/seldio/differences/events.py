@@ -1,313 +1,309 @@
 """What happened to each event between two versions of a clip: kept, moved, re-timed, renamed, joined, split, gone.
 
 Two events are one and the same if at least two of three agree: the class, the time, and the place. Which is which is
-chosen so that the agreement of the whole clip is the largest (the Hungarian method).
+chosen so that the agreement of the whole clip is the largest (the Hungarian method). Only events that meet in time are
+measured against each other.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from seldio import geometry
-from seldio.differences.relations import apart, paired, ranked, tolerance, wrapped
-from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows, coded
+from seldio.differences.relations import apart, ranked, tolerance, wrapped
+from seldio.differences.rows import NO_SOURCE, Bools, Floats, Ints, VersionRows, coded
 from seldio.schema.spans import in_order, runs
 from seldio.scores.seld.pairing import solved
 
-#: Time in common over time in all, and degrees, from which on the time and the place of two events agree.
-OVERLAP, NEAR = 0.5, 10.0
-#: What tells how events of other classes or places stand to each other: parts of the agreement of the same.
-_CLASS, _PLACE = 1.0, 1.0
+#: Time in common over time in all from which on the times of two events agree.
+OVERLAP = 0.5
+#: Degrees up to which the places of two events agree.
+NEAR = 10.0
+#: Ticks between two events that may still be one event, re-timed.
+GAP = 10
+
+#: What may happen to an event, in the order of the report, with words for many of them.
+KINDS: Mapping[str, str] = {
+    "turned": "events turned",
+    "moved": "events moved",
+    "distance": "events whose distance changed",
+    "re-timed": "events re-timed",
+    "renamed": "events whose class changed",
+    "renumbered": "events whose source changed",
+    "joined": "events joined",
+    "split": "events split",
+    "flag": "events with another on-screen flag",
+    "value": "events with other values",
+    "added": "events added",
+    "dropped": "events dropped",
+}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ChangedEvent:
     """One event that is not the same in both versions."""
 
-    kinds: tuple[str, ...]  # what happened to it, the names of ``KINDS``
-    label: str  # the class, of the new version unless it is gone
-    start: float  # seconds, of the new version unless it is gone
+    kinds: tuple[str, ...]  # names of ``KINDS``
+    label: str  # the class, of the new version unless the event is gone
+    start: float  # seconds, of the new version unless the event is gone
     stop: float
     details: tuple[str, ...]  # in words, one for each kind
-    rows: int = 0  # event frames that are not the same
-
-
-#: What may happen to an event, in the order in which it is told, with words for many of them.
-KINDS: Mapping[str, str] = {
-    "turned": "events turned", "moved": "events moved", "distance": "events whose distance changed",
-    "re-timed": "events re-timed", "renamed": "events whose class changed", "renumbered": "events whose source changed",
-    "joined": "events joined", "split": "events split",
-    "flag": "events with another on-screen flag", "value": "events with other values",
-    "added": "events added", "dropped": "events dropped",
-}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
-class _Events:
-    """The events of a clip, ordered by onset."""
+class EventTable:
+    """The events of a clip in one version, ordered by onset."""
 
     rows: VersionRows
-    order: Ints  # rows, an event after the other
-    starts: Ints  # where each event begins in ``order``, and the end of the last one
+    event: Ints  # of each row, the number of its event
+    first: Ints  # of each event, its first row
+    size: Ints  # rows of each event
+    begin: Ints  # ticks
+    end: Ints
 
     def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def of(self, event: int) -> Ints:
-        """Its rows, in the order of time."""
-        return self.order[self.starts[event] : self.starts[event + 1]]
+        return len(self.first)
 
     @property
-    def lengths(self) -> Ints:
-        """How many rows each has."""
-        return np.diff(self.starts)
-
-    @cached_property
-    def numbers(self) -> Ints:
-        """Of each row, the event that it is part of."""
-        numbers = np.empty(len(self.order), np.int64)
-        numbers[self.order] = np.repeat(np.arange(len(self)), self.lengths)
-        return numbers
-
-    @property
-    def firsts(self) -> Ints:
-        """The first row of each event."""
-        return self.order[self.starts[:-1]]
-
-    @property
-    def begins(self) -> Ints:
-        """When each begins."""
-        return self.rows.start[self.firsts]
-
-    @property
-    def ends(self) -> Ints:
-        """When each ends."""
-        return self.rows.stop[self.order[self.starts[1:] - 1]]
+    def label(self) -> Ints:
+        """The class of each event."""
+        return self.rows.label[self.first]
 
 
-def events_of(rows: VersionRows, whole: bool) -> _Events:
-    """The events of one clip; *whole*: each row is one."""
+def events_of(rows: VersionRows, whole: bool) -> EventTable:
+    """Group the rows of one clip into events; *whole*: each row is an event."""
     if whole:
-        order = np.lexsort((rows.label, rows.start))
-        return _Events(rows, order, np.arange(len(rows) + 1))
-    (numbers,) = coded([rows.label, rows.source, ranked(rows)])
-    order, starts = runs([numbers], rows.start)
-    heads = order[starts[:-1]]
-    return _Events(rows, *in_order(order, starts, np.lexsort((rows.label[heads], rows.start[heads]))))
+        order, starts = np.lexsort((rows.label, rows.start)), np.arange(len(rows) + 1)
+    else:
+        (keys,) = coded([rows.label, rows.source, ranked(rows)])
+        order, starts = runs([keys], rows.start)
+        heads = order[starts[:-1]]
+        order, starts = in_order(order, starts, np.lexsort((rows.label[heads], rows.start[heads])))
+    size = np.diff(starts)
+    event = np.empty(len(rows), np.int64)
+    event[order] = np.repeat(np.arange(len(size)), size)
+    first = order[starts[:-1]]
+    return EventTable(rows, event, first, size, rows.start[first], rows.stop[order[starts[1:] - 1]])
 
 
-def changed_events(a: _Events, b: _Events, names: Sequence[str], hop: float) -> tuple[list[ChangedEvent], int]:
-    """The events of one clip that changed, by onset, and how many are the same.
+def changed_events(
+    old: EventTable, new: EventTable, names: Sequence[str], hop: float
+) -> tuple[list[ChangedEvent], int]:
+    """Return the events of one clip that changed, by onset, and how many are the same.
 
     Args:
-        a: the events of the old version, after all that was done to the whole clip.
-        b: those of the new version.
+        old: the events of the old version, after all that was done to the whole clip.
+        new: those of the new version.
         names: the names of the classes.
         hop: seconds of a tick of their times.
     """
-    pairs = _same(a, b)
-    same = len(pairs)
-    if same == len(a) == len(b):
-        return [], same
-    pairs += _equal_times(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
-    pairs += _likely(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
-    found: list[ChangedEvent] = []
-    for i, j in pairs[same:]:
-        change = _change(a, b, i, j, names, hop)
-        if change is None:
-            same += 1
-        else:
-            found.append(change)
-    left = sorted(set(range(len(a))) - {i for i, _ in pairs}), sorted(set(range(len(b))) - {j for _, j in pairs})
-    found += [_alone(a, i, b, pairs, names, hop, gone=True) for i in left[0]]
-    found += [_alone(b, j, a, [(j, i) for i, j in pairs], names, hop, gone=False) for j in left[1]]
-    return sorted(found, key=lambda event: (event.start, event.stop, event.label)), same
+    comparison = _Comparison(old, new, names, hop)
+    changed = list(comparison.changed())
+    return sorted(changed, key=lambda event: (event.start, event.stop, event.label)), comparison.same
 
 
-def _same(a: _Events, b: _Events) -> list[tuple[int, int]]:
-    """Pairs of events all of whose rows are the same."""
-    rows, others = paired(a.rows, b.rows)
-    equal = (a.rows.rest[rows] == b.rows.rest[others]) & (a.rows.stop[rows] == b.rows.stop[others])
-    for field, values in a.rows.fields.items():
-        before, after = values[rows], b.rows.fields[field][others]
-        equal &= apart(field, before, after) <= tolerance(before, after)
-    found, counts = np.unique(a.numbers[rows[equal]] * len(b) + b.numbers[others[equal]], return_counts=True)
-    i, j = np.divmod(found, max(len(b), 1))
-    whole = (counts == a.lengths[i]) & (counts == b.lengths[j])
-    return list(zip(i[whole].tolist(), j[whole].tolist(), strict=True))
+class _Comparison:
+    """The events of both versions of one clip, and their rows at the same times."""
 
+    def __init__(self, old: EventTable, new: EventTable, names: Sequence[str], hop: float) -> None:
+        self.old, self.new, self.names, self.hop = old, new, names, hop
+        self.same = 0  # events that did not change
+        a, b = old.rows, new.rows
+        self.within = {field: tolerance(values, b.fields[field]) for field, values in a.fields.items()}
+        by_start = np.argsort(b.start, kind="stable")
+        low, high = (b.start[by_start].searchsorted(a.start, side) for side in ("left", "right"))
+        count = high - low
+        rows = np.repeat(np.arange(len(a)), count)
+        others = by_start[np.arange(len(rows)) + np.repeat(low - np.cumsum(count) + count, count)]
+        pair = old.event[rows] * max(len(new), 1) + new.event[others]
+        order = np.lexsort((a.start[rows], pair))
+        self.rows, self.others, pair = rows[order], others[order], pair[order]
+        self.starts = np.append(np.flatnonzero(np.diff(pair, prepend=-1)), len(pair))
+        #: pairs of events that share times, and where their rows begin among ``rows`` and ``others``
+        self.meetings = np.stack(np.divmod(pair[self.starts[:-1]], max(len(new), 1)), axis=1)
 
-def _equal_times(a: _Events, b: _Events, taken: set[int], used: set[int]) -> list[tuple[int, int]]:
-    """Pairs of the other events that are the only ones of their class, source and times."""
+    @cached_property
+    def _place_of_meeting(self) -> dict[tuple[int, int], int]:
+        return {(i, j): place for place, (i, j) in enumerate(self.meetings.tolist())}
 
-    def keys(events: _Events, without: set[int]) -> dict[tuple[Any, ...], list[int]]:
-        rows, first = events.rows, events.firsts
-        found: dict[tuple[Any, ...], list[int]] = {}
-        columns = (rows.label[first], rows.source[first], events.begins, events.ends)
-        for event, key in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-            if event not in without:
-                found.setdefault(key, []).append(event)
-        return found
+    def shared(self, i: int, j: int) -> tuple[Ints, Ints]:
+        """Return the rows of two events at the same times; their first rows where there are none."""
+        place = self._place_of_meeting.get((i, j))
+        if place is None:
+            return self.old.first[i : i + 1], self.new.first[j : j + 1]
+        meeting = slice(self.starts[place], self.starts[place + 1])
+        return self.rows[meeting], self.others[meeting]
 
-    there = keys(b, used)
-    return [
-        (some[0], there[key][0]) for key, some in keys(a, taken).items()
-        if len(some) == 1 and len(there.get(key, ())) == 1
-    ]  # fmt: skip
+    def changed(self) -> Iterator[ChangedEvent]:
+        """Yield what happened to each event that is not the same; ``same`` counts the others."""
+        i, j = self._unchanged()
+        self.same = len(i)
+        i, j = np.setdiff1d(np.arange(len(self.old)), i), np.setdiff1d(np.arange(len(self.new)), j)
+        if not len(i) and not len(j):
+            return
+        overlap, degrees = self._overlaps(i, j), self._degrees(i, j)
+        alike = self.old.label[i][:, None] == self.new.label[j]
+        agreeing = (overlap >= OVERLAP).astype(int) + alike + (degrees <= NEAR)
+        # events that are far apart in time are others, even of one class and place
+        likely = (agreeing >= 2) & np.isfinite(degrees)
+        worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
+        (rows,), (columns,) = solved(-worth[None])
+        paired = [pair for pair in zip(rows.tolist(), columns.tolist(), strict=True) if likely[pair]]
+        for one, other in paired:
+            happened = self._happened(int(i[one]), int(j[other]), float(degrees[one, other]))
+            if happened:
+                yield self._report(self.new, int(j[other]), happened)
+            else:
+                self.same += 1
+        lost, come = np.ones(len(i), bool), np.ones(len(j), bool)
+        lost[[one for one, _ in paired]] = come[[other for _, other in paired]] = False
+        inside = (self.new.begin[j] <= self.old.begin[i][:, None]) & (self.old.end[i][:, None] <= self.new.end[j])
+        around = (self.old.begin[i][:, None] <= self.new.begin[j]) & (self.new.end[j] <= self.old.end[i][:, None])
+        near = alike & (degrees <= NEAR)
+        joined, split = near & inside & ~come, near & around & ~lost[:, None]
+        for one in np.flatnonzero(lost).tolist():
+            into = f"now part of {self._span(self.new, int(j[joined[one].argmax()]))}" if joined[one].any() else ""
+            yield self._report(self.old, int(i[one]), {"joined": into} if into else {"dropped": ""})
+        for other in np.flatnonzero(come).tolist():
+            parts = split[:, other]
+            of = f"was part of {self._span(self.old, int(i[parts.argmax()]))}" if parts.any() else ""
+            yield self._report(self.new, int(j[other]), {"split": of} if of else {"added": ""})
 
+    def _unchanged(self) -> tuple[Ints, Ints]:
+        """Return the numbers of events in the old and the new version all of whose rows are the same."""
+        a, b = self.old.rows, self.new.rows
+        equal = (a.rest[self.rows] == b.rest[self.others]) & (a.stop[self.rows] == b.stop[self.others])
+        for field in a.fields:
+            equal &= self._equal(field, self.rows, self.others)
+        for before, after in ((a.label, b.label), (a.source, b.source)):
+            equal &= before[self.rows] == after[self.others]
+        i, j = self.meetings.T
+        whole = np.diff(self.starts) == self.old.size[i]
+        whole &= self.old.size[i] == self.new.size[j]
+        if len(equal):
+            whole &= np.logical_and.reduceat(equal, self.starts[:-1])
+        i, j = i[whole], j[whole]
+        _, once = np.unique(i, return_index=True)  # two events may have the same rows
+        i, j = i[once], j[once]
+        _, once = np.unique(j, return_index=True)
+        return i[once], j[once]
 
-def _likely(a: _Events, b: _Events, taken: set[int], used: set[int]) -> list[tuple[int, int]]:
-    """Pairs of the other events that agree in two of class, time and place."""
-    i, j = (np.array([n for n in range(len(one)) if n not in some], np.int64) for one, some in ((a, taken), (b, used)))
-    if not len(i) or not len(j):
-        return []
-    common = np.minimum(a.ends[i][:, None], b.ends[j]) - np.maximum(a.begins[i][:, None], b.begins[j])
-    union = np.maximum(a.ends[i][:, None], b.ends[j]) - np.minimum(a.begins[i][:, None], b.begins[j])
-    time = np.clip(common, 0, None) / np.maximum(union, 1)
-    label = a.rows.label[a.firsts[i]][:, None] == b.rows.label[b.firsts[j]]
-    place = np.array([[_distance(a, b, one, two) for two in j] for one in i])
-    agree = (time >= OVERLAP).astype(int) + label + (place <= NEAR)
-    # events that are far apart in time are others, even of one class and place, unless they touch
-    likely = (agree >= 2) & ((time > 0) | (np.abs(common) <= _APART))
-    worth = np.where(likely, 1 + time + _CLASS * label + _PLACE * np.clip(1 - place / 180, 0, 1), 0)
-    (rows,), (columns,) = solved(-worth[None])
-    return [
-        (int(i[one]), int(j[two])) for one, two in zip(rows.tolist(), columns.tolist(), strict=True)
-        if likely[one, two]
-    ]  # fmt: skip
+    def _equal(self, field: str, rows: Ints, others: Ints) -> Bools:
+        """Return which rows have the same value of a field."""
+        before, after = self.old.rows.fields[field][rows], self.new.rows.fields[field][others]
+        return np.asarray(apart(field, before, after) <= self.within[field])
 
+    def _overlaps(self, i: Ints, j: Ints) -> Floats:
+        """Return the time in common over the time in all of some events of both versions."""
+        begins, ends = self.old.begin[i][:, None], self.old.end[i][:, None]
+        common = np.minimum(ends, self.new.end[j]) - np.maximum(begins, self.new.begin[j])
+        union = np.maximum(ends, self.new.end[j]) - np.minimum(begins, self.new.begin[j])
+        return np.asarray(np.clip(common, 0, None) / np.maximum(union, 1))
 
-#: Ticks between two events that still may be one, re-timed.
-_APART = 10
+    def _degrees(self, i: Ints, j: Ints) -> Floats:
+        """Return the degrees between some events of both versions, infinite where they do not even touch in time.
 
-
-def _common(a: _Events, b: _Events, one: int, two: int) -> tuple[Ints, Ints]:
-    """The rows of two events at the same times; the first ones where there are none."""
-    rows, others = a.of(one), b.of(two)
-    _, i, j = np.intersect1d(a.rows.start[rows], b.rows.start[others], return_indices=True)
-    return (rows[i], others[j]) if len(i) else (rows[:1], others[:1])
-
-
-def _distance(a: _Events, b: _Events, one: int, two: int) -> float:
-    """Degrees between two events, the median over the time that they share."""
-    rows, others = _common(a, b, one, two)
-    if "azimuth" not in a.rows.fields:
-        return 0.0
-    flat = np.zeros(len(rows))
-    height = [side.rows.fields.get("elevation", flat)[some] if "elevation" in side.rows.fields else flat
-              for side, some in ((a, rows), (b, others))]  # fmt: skip
-    azimuth = a.rows.fields["azimuth"][rows], b.rows.fields["azimuth"][others]
-    degrees = geometry.great_circle(azimuth[0], height[0], azimuth[1], height[1])
-    return float(np.nanmedian(degrees)) if not np.isnan(degrees).all() else 0.0
-
-
-def _differences(a: _Events, b: _Events, one: int, two: int) -> dict[str, tuple[Floats, Floats]]:
-    """The values of both at the times that they share, by field, where they are not the same."""
-    rows, others = _common(a, b, one, two)
-    found = {}
-    for field in a.rows.fields:
-        before, after = a.rows.fields[field][rows], b.rows.fields[field][others]
-        if (apart(field, before, after) > tolerance(before, after)).any():
-            found[field] = before, after
-    if (a.rows.rest[rows] != b.rows.rest[others]).any():
-        found["rest"] = np.empty(0), np.empty(0)
-    return found
-
-
-def _change(a: _Events, b: _Events, one: int, two: int, names: Sequence[str], hop: float) -> ChangedEvent | None:
-    """What happened to an event that both versions have; None if nothing did."""
-    found: dict[str, str] = {}
-    was, now = (side.rows for side in (a, b))
-    first, other = a.firsts[one], b.firsts[two]
-    different = _differences(a, b, one, two)
-    if {"azimuth", "elevation"} & different.keys():
-        found |= _moved(a, b, one, two, different)
-    if "distance" in different:
-        before, after = different["distance"]
-        found["distance"] = f"{_mean(before)} to {_mean(after)}"
-    if a.begins[one] != b.begins[two] or a.ends[one] != b.ends[two]:
-        found["re-timed"] = (
-            f"{_span(a.begins[one] * hop, a.ends[one] * hop)} to {_span(b.begins[two] * hop, b.ends[two] * hop)}"
+        They are the median over the time that two events share, and those of the first rows where they share none.
+        """
+        touching = np.minimum(self.old.end[i][:, None], self.new.end[j]) + GAP >= np.maximum(
+            self.old.begin[i][:, None], self.new.begin[j]
         )
-    if was.label[first] != now.label[other]:
-        found["renamed"] = f"{names[was.label[first]]} to {names[now.label[other]]}"
-    if was.source[first] != now.source[other]:
-        found["renumbered"] = f"source {_number(was.source[first])} to {_number(now.source[other])}"
-    if "onscreen" in different:
-        before, after = different["onscreen"]
-        found["flag"] = f"on screen in {int(np.nansum(before))} label frames, now in {int(np.nansum(after))}"
-    rest = sorted(different.keys() & {"norm", "score", "hemisphere", "rest"})
-    if rest:
-        words = {"norm": "length of x, y, z", "rest": "further values"}
-        found["value"] = ", ".join(words.get(name, name) for name in rest)
-    if not found:
-        return None
-    return _told(b, two, {kind: found[kind] for kind in KINDS if kind in found}, names, hop)
+        degrees = np.full(touching.shape, np.inf)
+        one, other = np.nonzero(touching)
+        degrees[one, other] = np.nan_to_num(self._angles(self.old.first[i[one]], self.new.first[j[other]]))
+        places = [np.full(len(side), -1) for side in (self.old, self.new)]
+        places[0][i], places[1][j] = np.arange(len(i)), np.arange(len(j))
+        one, other = places[0][self.meetings[:, 0]], places[1][self.meetings[:, 1]]
+        wanted = np.flatnonzero((one >= 0) & (other >= 0))
+        angles = self._angles(self.rows, self.others)
+        degrees[one[wanted], other[wanted]] = _medians(angles, self.starts)[wanted]
+        return degrees
 
+    def _angles(self, rows: Ints, others: Ints) -> Floats:
+        """Return the degrees between rows of both versions; NaN where one has no direction."""
+        a, b = self.old.rows.fields, self.new.rows.fields
+        if "azimuth" not in a:
+            return np.zeros(len(rows))
+        if "elevation" not in a:
+            return np.abs(wrapped(b["azimuth"][others] - a["azimuth"][rows]))
+        angles: Floats = geometry.great_circle(
+            a["azimuth"][rows], a["elevation"][rows], b["azimuth"][others], b["elevation"][others]
+        )
+        return angles
 
-def _moved(
-    a: _Events, b: _Events, one: int, two: int, different: Mapping[str, tuple[Floats, Floats]]
-) -> dict[str, str]:
-    """How an event moved: turned by one angle, or from place to place."""
-    if "azimuth" in different and "elevation" not in different:
-        before, after = different["azimuth"]
+    def _happened(self, i: int, j: int, degrees: float) -> dict[str, str]:
+        """Return what happened to an event that both versions have, by kind, in words."""
+        was, now = self.old.rows, self.new.rows
+        rows, others = self.shared(i, j)
+        changed = {field for field in was.fields if not self._equal(field, rows, others).all()}
+        happened: dict[str, str] = {}
+        if "azimuth" in changed and "elevation" not in changed and (turn := self._turn(rows, others)):
+            happened["turned"] = turn
+        elif changed & {"azimuth", "elevation"}:
+            happened["moved"] = f"by {degrees:.1f}° (median)"
+        if "distance" in changed:
+            before, after = was.fields["distance"][rows], now.fields["distance"][others]
+            happened["distance"] = f"{_mean(before)} to {_mean(after)}"
+        if (self.old.begin[i], self.old.end[i]) != (self.new.begin[j], self.new.end[j]):
+            happened["re-timed"] = f"{self._span(self.old, i)} to {self._span(self.new, j)}"
+        row, other = self.old.first[i], self.new.first[j]
+        if was.label[row] != now.label[other]:
+            happened["renamed"] = f"{self.names[was.label[row]]} to {self.names[now.label[other]]}"
+        if was.source[row] != now.source[other]:
+            happened["renumbered"] = f"source {_number(was.source[row])} to {_number(now.source[other])}"
+        if "onscreen" in changed:
+            shown = [int(np.nansum(side.fields["onscreen"][at])) for side, at in ((was, rows), (now, others))]
+            happened["flag"] = f"on screen in {shown[0]} label frames, now in {shown[1]}"
+        values = sorted(changed & {"norm", "score", "hemisphere"})
+        values = ["length of x, y, z" if value == "norm" else value for value in values]
+        if (was.rest[rows] != now.rest[others]).any():
+            values.append("further values")
+        if values:
+            happened["value"] = ", ".join(values)
+        return happened
+
+    def _turn(self, rows: Ints, others: Ints) -> str:
+        """Return the one angle by which an event was turned, in words; empty if it moved otherwise."""
+        before, after = self.old.rows.fields["azimuth"][rows], self.new.rows.fields["azimuth"][others]
         turns = wrapped(after - before)
-        by = float(np.nanmedian(turns)) if not np.isnan(turns).all() else np.nan
-        if (np.abs(turns - by) <= tolerance(before, after)).all():
-            return {"turned": f"azimuth {before[0]:g}° to {after[0]:g}°" if len(turns) == 1 or _still(before) else
-                    f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"}  # fmt: skip
-    return {"moved": f"by {_distance(a, b, one, two):.1f}° (median)"}
+        if np.isnan(turns).any():
+            return ""
+        by = float(np.median(turns))
+        if (np.abs(turns - by) > self.within["azimuth"]).any():
+            return ""
+        if (before == before[0]).all():
+            return f"azimuth {before[0]:g}° to {after[0]:g}°"
+        return f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"
+
+    def _span(self, events: EventTable, event: int) -> str:
+        """Return the times of an event in words."""
+        return f"{events.begin[event] * self.hop:.6g}–{events.end[event] * self.hop:.6g} s"
+
+    def _report(self, events: EventTable, event: int, happened: Mapping[str, str]) -> ChangedEvent:
+        """Return the record of what happened to an event of one version."""
+        kinds = tuple(kind for kind in KINDS if kind in happened)
+        start, stop = (round(float(side[event] * self.hop), 6) for side in (events.begin, events.end))
+        details = tuple(happened[kind] for kind in kinds)
+        return ChangedEvent(kinds, self.names[events.label[event]], start, stop, details)
 
 
-def _still(values: Floats) -> bool:
-    return bool((values == values[0]).all())
-
-
-def _alone(
-    own: _Events, event: int, others: _Events, pairs: Sequence[tuple[int, int]], names: Sequence[str], hop: float,
-    *, gone: bool,
-) -> ChangedEvent:  # fmt: skip
-    """An event that only one version has: part of an event of the other one, or gone, or new."""
-    kind = "dropped" if gone else "added"
-    detail = ""
-    first = own.firsts[event]
-    for mine, theirs in pairs:
-        same = own.rows.label[first] == others.rows.label[others.firsts[theirs]]
-        inside = others.begins[theirs] <= own.begins[event] and own.ends[event] <= others.ends[theirs]
-        if same and inside and mine != event and _near(own, others, event, theirs):
-            kind = "joined" if gone else "split"
-            detail = f"now part of {_span(others.begins[theirs] * hop, others.ends[theirs] * hop)}" if gone else (
-                f"was part of {_span(others.begins[theirs] * hop, others.ends[theirs] * hop)}"
-            )  # fmt: skip
-            break
-    return _told(own, event, {kind: detail}, names, hop)
-
-
-def _near(own: _Events, others: _Events, event: int, theirs: int) -> bool:
-    return _distance(own, others, event, theirs) <= NEAR
-
-
-def _told(events: _Events, event: int, found: Mapping[str, str], names: Sequence[str], hop: float) -> ChangedEvent:
-    first = events.firsts[event]
-    return ChangedEvent(
-        tuple(found), names[events.rows.label[first]],
-        round(float(events.begins[event] * hop), 6), round(float(events.ends[event] * hop), 6), tuple(found.values()),
-        len(events.of(event)),
-    )  # fmt: skip
+def _medians(values: Floats, starts: Ints) -> Floats:
+    """Return the median of each group of *values*, without NaN; 0 for a group that has nothing else."""
+    group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    ordered = values[np.lexsort((values, group))]  # NaN comes last
+    known = np.bincount(group[~np.isnan(values)], minlength=len(starts) - 1)
+    low, high = starts[:-1] + np.maximum(known - 1, 0) // 2, starts[:-1] + known // 2 * (known > 0)
+    return np.where(known > 0, (ordered[low] + ordered[high]) / 2, 0.0)
 
 
 def _mean(metres: Floats) -> str:
     known = metres[~np.isnan(metres)]
     return f"{known.mean():.2f} m" if len(known) else "unknown"
-
-
-def _span(start: float, stop: float) -> str:
-    return f"{start:.6g}–{stop:.6g} s"
 
 
 def _number(source: Any) -> str:

@@ -12,12 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from seldio.conversion.frames import class_keys, has
-from seldio.schema.arrays import pc
+from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.vocabularies import vocabulary
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 #: Values of a row that are compared as numbers.
 FIELDS = ("azimuth", "elevation", "distance", "norm", "onscreen", "hemisphere", "score")
@@ -80,20 +81,18 @@ def version_rows(
     codes, names = clip_codes(table)
     clip = np.array([clips.get(name, -1) for name in names], dtype=np.int64)[codes]  # a slice names other clips too
     if has(table, "frame"):
-        start = np.asarray(table["frame"].to_numpy(), np.int64)
+        start = to_numpy(table["frame"]).astype(np.int64)
         stop = start + 1
     else:
-        start, stop = (np.rint(table[name].to_numpy() * MICRO).astype(np.int64) for name in ("onset", "offset"))
+        start, stop = (np.rint(to_numpy(table[name]) * MICRO).astype(np.int64) for name in ("onset", "offset"))
     keys, row = class_keys(table)
     known = vocabulary(classes)
     label = np.array([labels[known.label(n) if n is not None else name or ""] for n, name in keys], np.int64)[row]
-    source = pc.fill_null(table["source"], NO_SOURCE).to_numpy() if has(table, "source") else np.full(
-        table.num_rows, NO_SOURCE
-    )  # fmt: skip
-    rows = VersionRows(
-        clip, start, stop, label, np.asarray(source, np.int64), {name: _field(table, name) for name in fields},
-        _rest(table, rests),
-    )  # fmt: skip
+    source = np.full(table.num_rows, NO_SOURCE, np.int64)
+    if has(table, "source"):
+        source = to_numpy(pc.fill_null(table["source"], NO_SOURCE)).astype(np.int64)
+    values = {name: _field(table, name) for name in fields}
+    rows = VersionRows(clip, start, stop, label, source, values, _rest(table, rests))
     return rows if (np.diff(clip) >= 0).all() else rows.take(np.argsort(clip, kind="stable"))
 
 
@@ -108,7 +107,7 @@ def _field(table: pa.Table, name: str) -> Floats:
         return np.asarray(np.sqrt(x * x + y * y + z * z))
     if not has(table, name):
         return np.full(table.num_rows, np.nan)
-    return np.asarray(table[name].cast(pa.float64()).to_numpy(), np.float64)
+    return to_numpy(table[name]).astype(np.float64)
 
 
 def _rest(table: pa.Table, rests: Codes) -> Ints:

@@ -70,7 +70,7 @@ def _finder(pattern: Any) -> Callable[..., object]:
 HOMES = (
     Home("dialects", "DIALECTS", "labels", b""),  # their rows tell, together
     Home("audacity", "AUDACITY", "tool", rb"\t"),
-    Home("raven", "RAVEN", "tool", rb"(?i)begin time[^\n]*\t|\t[^\n]*begin time"),
+    Home("raven", "RAVEN", "tool", rb"(?i)\A(\xef\xbb\xbf)?[\r\n]*(?=[^\n]*\t)[^\n]*begin time"),
     Home("elan", "ELAN", "tool", rb"<ANNOTATION_DOCUMENT", r"(?i)\.eaf\Z"),
     Home("tool_json", "FORMATS", "tool", _JSON, r"(?i)\.jams\Z"),
     Home("dcase_json", "DCASE2026", "labels", _JSON, r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$"),
