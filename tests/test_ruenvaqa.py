@@ -21,7 +21,7 @@ from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import findings
-from seldio.rules.item_instructions import INSTRUCTION_RULES
+from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
 from seldio.rules.mera import ARCHIVE_RULES, MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction

@@ -25,8 +25,7 @@ from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
 from seldio.rules.item_answers import SPATIAL_RULES
 from seldio.rules.item_audio import RECORDING_RULES, Audio
-from seldio.rules.item_choices import OPTION_RULES
-from seldio.rules.item_instructions import INSTRUCTION_RULES
+from seldio.rules.item_choices import INSTRUCTION_RULES, OPTION_RULES
 from seldio.rules.item_table import ItemTable, moved
 from seldio.rules.item_values import BENCHMARK_RULES
 from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES

@@ -281,7 +281,7 @@ def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
     read = {part.file.path for _, part in collection.parts}
     left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
     names = [(posixpath.basename(entry.name), entry.path) for entry in left]
-    stems = {name.partition(".")[0]: path for name, path in names} | {stem_of(name): path for name, path in names}
+    stems = {stem_of(stem_of(name)): path for name, path in names} | {stem_of(name): path for name, path in names}
     return {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
 
 
