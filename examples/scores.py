@@ -24,14 +24,14 @@ with tempfile.TemporaryDirectory() as folder:
     heard = truth.set_column(truth.column_names.index("azimuth"), "azimuth", [np.round(azimuth)])
     seldio.write(heard, root / "predictions", "dcase2023-submission", allow_loss=["source", "distance"])
 
-    report = seldio.score(root / "predictions", reference, profile="dcase2023", bootstrap=True)
+    report = seldio.score(root / "predictions", reference, profile="dcase2023", intervals="bootstrap")
     for name, cell in report.overall.items():
         print(f"{name:<8} {cell if isinstance(cell, str) else tuple(round(part, 3) for part in cell)}")
     for notice in report.notices:
         print(f"note: {notice.text}")
 
     # where its errors come from
-    report = seldio.score(root / "predictions", reference, profile="dcase2023", errors=True, angle=9.5)
+    report = seldio.score(root / "predictions", reference, profile="dcase2023", table="errors", threshold={"angle": 9.5})
     for error, count, lost, *_ in report.table("errors"):
         print(f"{error:<12} {count or '':>4}  {100 * lost:.1f} points of F")
 

@@ -6,59 +6,16 @@ import inspect
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
-import typer.main
 
 import seldio
-from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.schema.qa import Item
-
-#: The function behind each command; the others print what seldio knows (formats, rules, schemas), or run the rest.
-VERBS: dict[str, Callable[..., Any]] = {
-    "validate": seldio.validate, "convert": seldio.convert, "score": seldio.score, "rank": seldio.rank,
-    "diff": seldio.diff, "verify": seldio.verify, "package": seldio.package,
-    "compare": seldio.compare,
-    "info": seldio.info, "cite": seldio.cite, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
-}  # fmt: skip
-WITHOUT = {"formats", "rule", "schema", "demo", "new"}
-#: How a command prints, which in Python is what one does with the result.
-PRINTING = {"details", "json", "statistics", "max_per_rule", "help", "profiles"}
-#: Options with another name in Python: positional there, or no name that Python allows.
-OTHERWISE = {"to": "target", "o": "out", "as": "kind"}
-
-
-def options_of(name: str) -> set[str]:
-    """The options of a command, as names in Python."""
-    command = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    found = set()
-    for parameter in command.params:
-        if parameter.param_type_name == "option":
-            longest = max(parameter.opts, key=len).lstrip("-").replace("-", "_")
-            found.add(OTHERWISE.get(longest, longest))
-    running = set(inspect.signature(seldio.running).parameters)
-    output = {"output", "out", "table"} if name in ("validate", "score", "rank", "diff", "compare") else set()
-    return found - running - PRINTING - output
-
-
-def test_every_command_has_a_function_or_says_why_not() -> None:
-    assert set(typer.main.get_command(app).commands) == set(VERBS) | WITHOUT  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("name", VERBS)
-def test_commands_and_functions_have_the_same_options(name: str) -> None:
-    parameters = inspect.signature(VERBS[name]).parameters
-    keywords = {each.name for each in parameters.values() if each.kind is each.KEYWORD_ONLY}
-    assert not any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-    assert options_of(name) - set(parameters) == set(), "options that Python lacks"
-    assert keywords - options_of(name) == set(), "keywords that the command lacks"
 
 
 def test_every_public_name_is_typed_and_explained() -> None:
@@ -173,7 +130,7 @@ def test_repairs_are_what_a_validation_says(bad: Path) -> None:
 
 def test_scores_iterate_print_and_become_tables(bad: Path) -> None:
     bad.write_text("10,1,1,-50,30,181\n11,1,1,-50,30,181\n")
-    report = seldio.score(bad.parent, bad.parent, format="starss23", reference_format="starss23", jackknife=True)
+    report = seldio.score(bad.parent, bad.parent, format="starss23", reference_format="starss23", intervals="jackknife")
     assert [table.name for table in report] == [table.name for table in report.tables]
     assert "F (%)" in str(report)
     frame = report.to_pandas()

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 import seldio
 from seldio import formats, synth, tasks
 from seldio.cli import app
-from seldio.cli.verbs import MARGINS
 from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions, encoded
@@ -220,7 +219,8 @@ def test_a_task_without_a_weight_is_an_error() -> None:
 
 
 def test_margins_are_options_and_documented(labels: Path) -> None:
-    assert re.findall(r"(\w+)=([\d.]+)", MARGINS) == [(name, default.split()[0]) for name, default, _ in listing()]
+    text = " ".join((seldio.convert.__doc__ or "").partition("margin:")[2].partition("total:")[0].split())
+    assert re.findall(r"(\w+)=([\d.]+)", text) == [(name, default.split()[0]) for name, default, _ in listing()]
     page = (Path(__file__).parents[1] / "docs/howto/choose-questions.md").read_text("utf-8")
     assert all(f"| `{name}` | {default} | {meaning} |" in page for name, default, meaning in listing())
     wide = RUN.invoke(
@@ -294,7 +294,7 @@ def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
         (f"{Path(name).name}.wav"[:5], split) for name, split in places.items()
     }
     assert "nothing tells the split of 1 recording: written as test" in done.stderr
-    assert 0 == RUN.invoke(app, [*command, f"{tmp_path}/all/", "--split", "validation"]).exit_code
+    assert 0 == RUN.invoke(app, [*command, f"{tmp_path}/all/", "--fill", "split=validation"]).exit_code
     told = (tmp_path / "all/validation.jsonl").read_text().splitlines()
     assert {json.loads(line)["split"] for line in told} == {"validation"}
 

@@ -245,7 +245,7 @@ def labels(tmp_path: Path) -> Path:
 
 def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--language", "ru", "-o", str(out)])
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--fill", "language=ru", "-o", str(out)])
     assert 0 == done.exit_code, done.stderr
     rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     english = tmp_path / "en.jsonl"
@@ -264,7 +264,7 @@ def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: P
 
 def test_a_wrong_answer_in_words_is_found(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
-    seldio.convert(labels, out, "so-bench", language="ru", tasks="detect_time")
+    seldio.convert(labels, out, "so-bench", fill={"language": "ru"}, tasks="detect_time")
     rows = out.read_text("utf-8").splitlines()
     row = json.loads(rows[0])
     row["answer"] = re.sub(r"с [\d,]+ до", "с 0,3 до", row["answer"])
@@ -275,9 +275,6 @@ def test_a_wrong_answer_in_words_is_found(labels: Path, tmp_path: Path) -> None:
 def test_languages_that_there_are_not(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
     with pytest.raises(UsageError, match="unknown language fr; choose from en, ru"):
-        seldio.convert(labels, out, "so-bench", language="fr")
+        seldio.convert(labels, out, "so-bench", fill={"language": "fr"})
     with pytest.raises(UsageError, match="ruenvaqa is asked in Russian"):
-        seldio.convert(labels, out, "ruenvaqa", language="en")
-    seldio.convert(labels, out, "so-bench", language="ru")
-    with pytest.raises(UsageError, match="language= is for questions made from labels"):
-        seldio.convert(out, tmp_path / "other.jsonl", "items", language="ru")
+        seldio.convert(labels, out, "ruenvaqa", fill={"language": "en"})

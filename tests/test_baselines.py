@@ -96,7 +96,7 @@ def test_clips_that_were_left_out_are_another_split(folder: Path, tmp_path: Path
     assert "this score over 77 clips of dev-test" in told(report)
 
 
-@pytest.mark.parametrize(("options", "why"), [({"angle": 30}, "another angle"), ({"classes": "starss"}, "another classes"),
+@pytest.mark.parametrize(("options", "why"), [({"threshold": {"angle": 30}}, "another angle"), ({"classes": "starss"}, "another classes"),
                                               ({"profile": "dcase2024-angles"}, "none are known for the profile dcase2024-angles")])  # fmt: skip
 def test_other_limits_and_profiles_are_refused_with_the_reason(options: dict[str, Any], why: str, folder: Path) -> None:
     report = scored(folder / "dev-test", **options)
@@ -105,7 +105,7 @@ def test_other_limits_and_profiles_are_refused_with_the_reason(options: dict[str
 
 
 def test_the_limits_of_the_profile_by_name_are_no_others(folder: Path) -> None:
-    assert len(rows(scored(folder / "dev-test", angle=20))) == 6
+    assert len(rows(scored(folder / "dev-test", threshold={"angle": 20}))) == 6
 
 
 @pytest.mark.parametrize("output", ["text", "markdown", "html", "latex", "csv"])

@@ -20,7 +20,7 @@ from seldio.conversion.clip_audio import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.media.audio import Decoder, NotAudio, margin, probe, resample, write_wav
+from seldio.media.audio import Decoder, NotAudio, margin, resample
 from seldio.schema.qa import Item
 
 PATH = "foa_dev/dev-train-sony/fold3_room21_mix001.wav"
@@ -118,20 +118,6 @@ def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
     assert np.array_equal(written.T, sound[:, 8_000:27_200])
 
 
-@given(
-    rate=st.sampled_from([8_000, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000]),
-    frames=st.integers(1, 3_000),
-    target=st.sampled_from([16_000, 24_000]),
-)
-def test_as_many_frames_as_asked(rate: int, frames: int, target: int) -> None:
-    side = margin(rate, target)
-    sound = np.ones((2, frames + 2 * side), np.float32)
-    wanted = -(-frames * target // rate)
-    made = resample(sound, rate, target, wanted)
-    assert made.shape == (2, wanted)
-    np.testing.assert_allclose(made, 1, atol=1e-3)
-
-
 @given(start=st.integers(0, 39), frames=st.integers(1, 60))
 def test_parts_join_without_a_seam(start: int, frames: int) -> None:
     """A clip is what the whole recording, resampled, has at its place."""
@@ -178,23 +164,6 @@ def test_each_clip_is_written_once_and_only_when_asked_for(tmp_path: Path) -> No
     assert not (tmp_path / "out/audio/test/foa_b.wav").exists()
     made.close()
     file.unlink()  # nothing holds it open
-
-
-def test_the_same_bytes_on_every_run(tmp_path: Path) -> None:
-    record(tmp_path, tones(24_000, 2.0))
-    runs = []
-    for out in (tmp_path / "one", tmp_path / "two", tmp_path / "two"):
-        list(cut([item(0.3, 1.9)], tmp_path, out))
-        runs.append((out / "audio/test/foa_a.wav").read_bytes())
-    assert runs[0] == runs[1] == runs[2]
-
-
-def test_another_rate_can_be_asked_for(tmp_path: Path) -> None:
-    record(tmp_path, tones(24_000, 2.0))
-    list(cut([item(0.5, 1.5)], tmp_path, tmp_path / "out", rate=24_000))
-    made, rate = clip(tmp_path / "out")
-    assert rate == 24_000
-    np.testing.assert_allclose(made, tones(24_000, 1.0, 0.5), atol=1 / 32768)
 
 
 def test_recordings_in_an_archive_and_in_an_open_source(tmp_path: Path) -> None:
@@ -353,12 +322,3 @@ def test_only_the_part_that_is_needed_is_read(tmp_path: Path) -> None:
         Decoder(stream).read(300_000, 1)
     with pytest.raises(NotAudio):
         Decoder(io.BytesIO(b"text"))
-
-
-def test_what_is_written_is_read() -> None:
-    sound = np.arange(-32768, 32768, dtype=np.int16).reshape(4, -1)
-    stream = io.BytesIO()
-    write_wav(stream, sound, 16_000)
-    found = probe(stream)
-    assert (found.frames, found.rate, found.channels, found.subtype, found.missing) == (16384, 16_000, 4, "PCM_16", 0)
-    assert np.array_equal(Decoder(stream).read(0, 20_000) * 32768, sound)

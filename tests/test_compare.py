@@ -150,8 +150,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def compared(folder: Path, *names: str, **options: Any) -> ScoreReport:
     """The same comparison is made once for all tests."""
-    options = {"resamples": 200} | options
-    return seldio.compare([folder / name for name in names], folder / "starss23/metadata_dev", **options)
+    intervals = f"bootstrap=200,{options.pop('intervals', '')}"
+    systems = [folder / name for name in names]
+    return seldio.compare(systems, folder / "starss23/metadata_dev", intervals=intervals, **options)
 
 
 def cells(report: ScoreReport, name: str) -> dict[str, tuple[Any, ...]]:
@@ -202,9 +203,11 @@ def test_another_system_changes_nothing_about_two(folder: Path) -> None:
 
 def test_seeds_repeat(folder: Path) -> None:
     first = compared(folder, "fair", "good").to_json()
-    again = seldio.compare([folder / "fair", folder / "good"], folder / "starss23/metadata_dev", resamples=200)
+    again = seldio.compare(
+        [folder / "fair", folder / "good"], folder / "starss23/metadata_dev", intervals="bootstrap=200"
+    )
     assert again.to_json() == first
-    assert compared(folder, "fair", "good", seed=1).to_json() != first
+    assert compared(folder, "fair", "good", intervals="seed=1").to_json() != first
 
 
 def test_one_column_for_each_pair_and_the_clips_that_matter(folder: Path) -> None:
@@ -214,14 +217,14 @@ def test_one_column_for_each_pair_and_the_clips_that_matter(folder: Path) -> Non
     assert [column.name for column in clips.columns][-2:] == ["influence_1", "influence_2"]
     kept = [np.abs(row[-2:]).max() for row in clips]  # type: ignore[call-overload]
     assert kept == sorted(kept, reverse=True)
-    scores = [seldio.score(folder / name, folder / "starss23/metadata_dev", by_clip=True) for name in ("fair", "good")]
+    scores = [seldio.score(folder / name, folder / "starss23/metadata_dev", table="clips") for name in ("fair", "good")]
     shown = [{row[0]: row[-1] for row in report.table("clips")} for report in scores]
     assert [row[2:4] for row in clips] == [tuple(each[row[0]] for each in shown) for row in clips]
     assert "clips" not in {table.name for table in compared(folder, "fair", "good", most=0)}
 
 
 def test_rooms_are_fewer_and_say_so(folder: Path) -> None:
-    report = compared(folder, "fair", "good", over="rooms")
+    report = compared(folder, "fair", "good", intervals="over=rooms")
     assert isinstance(report.table("overall").rows[0][1], UnreliableInterval)
     assert [row[-1] for row in report.table("overall")] == ["too few", "too few"]
     assert {"few-units", "smallest-p"} <= {notice.name for notice in report.notices}
@@ -239,20 +242,20 @@ def test_systems_are_compared_on_the_clips_that_all_have(folder: Path, tmp_path:
     (tmp_path / "good/fold4_room2_mix002.csv").unlink()
     systems = [tmp_path / "fair", tmp_path / "good"]
     with pytest.raises(DataError, match=r"^fair: 1 clip of the reference without prediction"):
-        seldio.compare(systems, folder / "starss23/metadata_dev", resamples=100)
-    report = seldio.compare(systems, folder / "starss23/metadata_dev", resamples=100, allow_missing=True)
+        seldio.compare(systems, folder / "starss23/metadata_dev", intervals="bootstrap=100")
+    report = seldio.compare(systems, folder / "starss23/metadata_dev", allow_missing=True, intervals="bootstrap=100")
     assert report.over.startswith("10 clips")
     assert "common-clips" in {notice.name for notice in report.notices}
 
 
 def test_one_system_has_both_kinds_of_intervals(folder: Path) -> None:
-    report = compared(folder, "fair", resamples=10_000)
+    report = compared(folder, "fair", intervals="bootstrap=10000")
     own, jackknife = report.table("overall").rows
     assert jackknife[0] == "by the official jackknife"
     labels = folder / "starss23/metadata_dev"
-    alone = seldio.score(folder / "fair", labels, bootstrap=True)
+    alone = seldio.score(folder / "fair", labels, intervals="bootstrap")
     assert alone.table("overall").rows[0][1:] == own[1:]
-    assert seldio.score(folder / "fair", labels, jackknife=True).table("overall").rows[0][1:] == jackknife[1:]
+    assert seldio.score(folder / "fair", labels, intervals="jackknife").table("overall").rows[0][1:] == jackknife[1:]
     assert {"classes", "classes-jackknife"} <= {table.name for table in report}
 
 
@@ -260,7 +263,7 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
     for number, file in enumerate(sorted((folder / "starss23/metadata_dev").rglob("*.csv"))):
         rows = [row for row in file.read_text().splitlines() if number < 4 or row.split(",")[1] != "6"]
         (tmp_path / file.name).write_text("\n".join(rows) + "\n")
-    report = seldio.score(folder / "fair", tmp_path, jackknife=True)
+    report = seldio.score(folder / "fair", tmp_path, intervals="jackknife")
     table = report.table("classes")
     names = [column.name for column in table.columns]
     held, flag, f = (names.index(name) for name in ("held", "interval", "F"))
@@ -284,11 +287,13 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
 
 def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    arguments = ["compare", "fair", "good", "-r", "starss23/metadata_dev", "--resamples", "200", "--seed", "3",
+    arguments = ["compare", "fair", "good", "-r", "starss23/metadata_dev", "--intervals", "bootstrap=200,seed=3",
                  "--against", "first", "--most", "2"]  # fmt: skip
     done = CliRunner().invoke(app, [*arguments, "--json"])
     assert done.exit_code == 0, done.output
-    report = seldio.compare(["fair", "good"], "starss23/metadata_dev", resamples=200, seed=3, against="first", most=2)
+    report = seldio.compare(
+        ["fair", "good"], "starss23/metadata_dev", against="first", most=2, intervals="bootstrap=200,seed=3"
+    )
     assert done.output == report.to_json()
     text = CliRunner().invoke(app, arguments).output
     assert "--details adds: differences of F by class" in text
@@ -298,10 +303,10 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
     assert named.startswith("test,p,p_holm,better\ngood − fair: LE,")
     for wrong in (
         ["--against", "last"],
-        ["--over", "x"],
+        ["--intervals", "over=x"],
         ["--lead", "mAP"],
         ["--table", "tests", "--json"],
-        ["--resamples", "5"],
+        ["--intervals", "bootstrap=5"],
     ):
         assert CliRunner().invoke(app, [*arguments, *wrong]).exit_code == 2
     assert CliRunner().invoke(app, ["compare", "fair", "good"]).exit_code == 2
@@ -356,7 +361,7 @@ def lost(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 
 def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: tuple[Path, Path, Path]) -> None:
-    report = seldio.score(lost[1], lost[0], bootstrap=True, reference_format="starss23")
+    report = seldio.score(lost[1], lost[0], reference_format="starss23", intervals="bootstrap")
     table = report.table("classes")
     female, male = (dict(zip([c.name for c in table.columns], row, strict=True)) for row in table.rows[:2])
     q = 1 - 0.025 ** (1 / 6)
@@ -368,15 +373,19 @@ def test_a_class_that_is_never_found_has_a_bound_and_one_always_found_too(lost: 
     assert np.isnan(male["LE"].low)  # type: ignore[union-attr]
     assert male["interval"] == "not of LE, SELD"
     assert "at-boundary" in {notice.name for notice in report.notices}
-    jackknife = seldio.score(lost[1], lost[0], jackknife=True, reference_format="starss23").table("classes").rows[1]
+    jackknife = (
+        seldio.score(lost[1], lost[0], reference_format="starss23", intervals="jackknife").table("classes").rows[1]
+    )
     assert {type(cell) for cell in jackknife[3:7]} == {UnreliableInterval}
 
 
 def test_classes_are_tested_together_and_have_no_interval_of_their_own(folder: Path, lost: tuple[Path, ...]) -> None:
-    same = seldio.compare([lost[1], lost[2]], lost[0], resamples=200, reference_format="starss23").table("classes")
+    same = seldio.compare([lost[1], lost[2]], lost[0], reference_format="starss23", intervals="bootstrap=200").table(
+        "classes"
+    )
     assert [row[3:] for row in same.rows[:2]] == [(0.0, 1.0, "undecided")] * 2
     assert all(np.isnan(row[4]) for row in same.rows[2:]), "a class without references is no test"  # type: ignore[arg-type]
-    report = compared(folder, "fair", "good", "poor", resamples=2000)
+    report = compared(folder, "fair", "good", "poor", intervals="bootstrap=2000")
     table = report.table("classes")
     assert [column.name for column in table.columns[3:6]] == ["difference_1", "p_holm_1", "better_1"]
     leads = {row[0]: row[-1] for row in report.table("tests")}

@@ -66,15 +66,15 @@ def test_recordings_are_resampled_with_all_their_questions(asked: Path, tmp_path
     assert by_task["count"][5:] == (0.5, "undecided")
     assert [row[0] for row in report.table("questions")][:2] == ["q01", "q02"]
     assert report.table("questions").title == "8 of 8 questions that the systems differ in"
-    led = seldio.compare([one, two], asked, resamples=200, lead="letter")
+    led = seldio.compare([one, two], asked, lead="letter", intervals="bootstrap=200")
     assert led.table("tests").rows[0][0] == "two.jsonl − one.jsonl: letter"
-    twice = seldio.compare([one, one], asked, resamples=200)
+    twice = seldio.compare([one, one], asked, intervals="bootstrap=200")
     assert "same-system" in {notice.name for notice in twice.notices if notice.first}
     back = seldio.compare([two, one], asked).table("differences").rows[0][1]
     assert back == pytest.approx((-difference.value, -difference.high, -difference.low))
     for over in ("rooms", "questions"):
-        with pytest.raises(UsageError, match="over="):
-            seldio.compare([one, two], asked, over=over)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match=f'intervals="over={over}"'):
+            seldio.compare([one, two], asked, intervals=f"over={over}")
 
 
 def test_one_number_has_one_interval(asked: Path, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_equally_good_systems_are_seldom_called_better(tmp_path: Path) -> None:
         said = [
             [{"id": f"q{n:02}", "prediction": "right" if n in each else "left"} for n in range(320)] for each in wrong
         ]
-        report = seldio.compare(said, questions, resamples=1000)
+        report = seldio.compare(said, questions, intervals="bootstrap=1000")
         better += report.table("tests").rows[0][-1] != "undecided"
         discordant = len(wrong[0] - wrong[1]), len(wrong[1] - wrong[0])
         by_question += stats.binomtest(discordant[0], sum(discordant)).pvalue < 0.05
@@ -121,7 +121,7 @@ def test_missing_answers_and_strange_ones(asked: Path, tmp_path: Path) -> None:
     whole, part = answers(tmp_path / "whole.jsonl", {1}), answers(tmp_path / "part.jsonl", {2}, 12)
     with pytest.raises(DataError, match="without prediction"):
         seldio.compare([whole, part], asked)
-    report = seldio.compare([whole, part], asked, allow_missing=True, resamples=200)
+    report = seldio.compare([whole, part], asked, allow_missing=True, intervals="bootstrap=200")
     assert report.over == "12 questions"
     assert "common-questions" in {notice.name for notice in report.notices}
     with pytest.raises(UsageError, match="1 file for 2 systems"):
@@ -144,7 +144,7 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
         one.append({"qa_id": f"q{number}", "prediction": "From 1.5 s to 3.0 s." if span else "90 degrees"})
         two.append({"qa_id": f"q{number}", "prediction": "From 1.0 s to 3.0 s." if span else "90 degrees"})
     files = [rows(tmp_path / f"{name}.jsonl", each) for name, each in (("one", one), ("two", two))]
-    report = seldio.compare(files, rows(tmp_path / "qa.jsonl", asked), resamples=500)
+    report = seldio.compare(files, rows(tmp_path / "qa.jsonl", asked), intervals="bootstrap=500")
     scores = [seldio.score(file, tmp_path / "qa.jsonl").overall["accuracy"] for file in files]
     assert [row[1].value for row in report.table("overall")] == scores  # type: ignore[union-attr]
     assert report.table("tests").rows[0][1] == pytest.approx(2 * 2**-8, abs=0.02)
@@ -155,7 +155,7 @@ def test_graded_answers_of_so_bench(tmp_path: Path) -> None:
     odd = [{"id": f"q{n}", "judgement": {"prediction": {"angle_deg": "left"}}} for n in range(1, 16, 2)]
     judgements = str(rows(tmp_path / "odd.jsonl", odd))
     alone = seldio.score(vague, tmp_path / "qa.jsonl", judgements=judgements)
-    both = seldio.compare([vague, vague], tmp_path / "qa.jsonl", judgements=[judgements] * 2, resamples=100)
+    both = seldio.compare([vague, vague], tmp_path / "qa.jsonl", judgements=[judgements] * 2, intervals="bootstrap=100")
     named = [[notice.name for notice in report.notices] for report in (alone, both)]
     assert ["refused-replies" in names for names in named] == [True, True]
 
@@ -181,6 +181,6 @@ def judged(path: Path, worth: int) -> Path:
 
 def test_points_of_jasco(tmp_path: Path) -> None:
     files = [judged(tmp_path / "poor.csv", 0), judged(tmp_path / "good.csv", 2)]
-    report = seldio.compare(files, resamples=200)
+    report = seldio.compare(files, intervals="bootstrap=200")
     assert [row[1].value for row in report.table("overall")] == [0.25, 1.75]  # type: ignore[union-attr]
     assert report.table("tests").rows[0][-1] == "good.csv"

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.cli.options import complete_profiles, complete_rules, complete_targets
+from seldio.cli.completion import complete_profiles, complete_rules, complete_targets
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
 

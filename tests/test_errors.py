@@ -31,12 +31,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
         ("read it with --format dcase2020-output, or not", 'read it with format="dcase2020-output", or not'),
         ("--format reads it; --force continues", "format= reads it; force=True continues"),
         ("--gain needs --to mic or --to foa: no", 'gain= needs target="mic" or target="foa": no'),
+        ("--intervals seed=-1: a seed is", 'intervals="seed=-1": a seed is'),
         ("--gain 70.5: choose decibels", "gain=70.5: choose decibels"),
         ("--citation refs.bib: cannot be read", 'citation="refs.bib": cannot be read'),
         ("use -o FILE or -o with a name", "use out=FILE or out= with a name"),
         ("written by seldio score --json", "written by seldio score --json"),
         ("a --force-field, pre--force, - o and my-o", "a --force-field, pre--force, - o and my-o"),
-        ("the --judge-… options require --judge MODEL", "the judge_… options require judge=MODEL"),
+        ("--judge-set retries=x: expected a number", 'judge_set={"retries": "x"}: expected a number'),
     ],
 )
 def test_options_become_arguments(written: str, read: str) -> None:

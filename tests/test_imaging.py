@@ -195,7 +195,7 @@ def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
     official = rows(OFFICIAL)[1]["dcase2026"]["macro"]
     assert same(official[0], report.overall["mAP"])  # type: ignore[arg-type]
     assert same(official[1], report.overall["r"])  # type: ignore[arg-type]
-    micro = seldio.score(predictions, labels, average="micro", by_clip=True)
+    micro = seldio.score(predictions, labels, average="micro", table="clips")
     assert micro.overall["mAP"] == dict(zip(("a", "b"), [row[1] for row in report.table("averages")], strict=True))["b"]
     assert len(micro.table("clips").rows) == len(clips)
     assert "prediction-names" not in names(report)
@@ -246,8 +246,8 @@ def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
     for sides in ((csv, labels), (predictions, csv)):
         with pytest.raises(UsageError, match="has no energy maps, and dcase2026 scores nothing else"):
             seldio.score(*sides)
-    with pytest.raises(UsageError, match="angle= does not apply here"):
-        seldio.score(predictions, labels, angle=5)
+    with pytest.raises(UsageError, match="threshold= does not apply here"):
+        seldio.score(predictions, labels, threshold={"angle": 5})
 
 
 def test_missing_clips_are_refused(tmp_path: Path) -> None:
@@ -278,18 +278,18 @@ def test_systems_are_compared(tmp_path: Path) -> None:
     predictions, labels = written(tmp_path / "one", clips)
     fewer = [(truth, {"annotations": found["annotations"][::2]}) for truth, found in clips]
     other, _ = written(tmp_path / "two", fewer)
-    report = seldio.compare([predictions, other], labels, resamples=200)
+    report = seldio.compare([predictions, other], labels, intervals="bootstrap=200")
     assert [table.name for table in report] == ["overall", "differences", "tests", "ranks", "clips"]
     alone = [seldio.score(one, labels).overall for one in (predictions, other)]
     for row, single in zip(report.table("overall"), alone, strict=True):
         assert [cell.value for cell in row[1:]] == list(single.values())[1:]  # type: ignore[union-attr]
-    same_twice = seldio.compare([predictions, predictions], labels, resamples=200)
+    same_twice = seldio.compare([predictions, predictions], labels, intervals="bootstrap=200")
     assert all(row[1] == 1.0 for row in same_twice.table("tests"))
-    with_ends = seldio.score(predictions, labels, bootstrap=True)
+    with_ends = seldio.score(predictions, labels, intervals="bootstrap")
     assert "bootstrap" in with_ends.tables[0].title
     assert "few-clips" in names(with_ends)
-    with pytest.raises(UsageError, match="angle= does not apply here"):
-        seldio.compare([predictions, other], labels, angle=5)
+    with pytest.raises(UsageError, match="threshold= does not apply here"):
+        seldio.compare([predictions, other], labels, threshold={"angle": 5})
 
 
 def test_points_outside_are_refused(tmp_path: Path) -> None:

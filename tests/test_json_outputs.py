@@ -51,7 +51,7 @@ def fits(found: Any, schema: str) -> None:
         ("convert ref --to parquet -o labels.parquet --json", "conversion"),
         ("convert ref --to so-bench -o questions.jsonl --json", "conversion"),
         ("score other -r ref", "scores"),
-        ("score other ref -r ref --bootstrap --by-clip --errors", "scores"),
+        ("score other ref -r ref --intervals bootstrap --table all", "scores"),
         ("score replies.json", "scores"),
         ("compare other ref -r ref", "scores"),
         ("diff ref other", "scores"),
@@ -133,7 +133,7 @@ def test_wrong_options_are_on_standard_output_where_no_data_is(data: Path, comma
 )
 def test_json_says_the_code_that_the_command_ends_with(data: Path, error: str, code: int) -> None:
     program = f"""if True:
-        import seldio.api
+        import seldio.api, seldio.cli.verbs
         def fails(*given, **options): raise {error}
         seldio.api.info = fails
         from seldio.cli import main

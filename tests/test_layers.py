@@ -41,7 +41,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rich": ("reports/terminal.py", "reports/bars.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
-    "jsonschema": ("rules/package_meta.py", "scores/judge.py"),
+    "jsonschema": ("rules/package_meta.py", "scores/judge.py", "reports/json_report.py"),
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
@@ -201,7 +201,7 @@ _OTHERS = {
 }
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.
 _NAMED_BY_THE_USER = {
-    "challenge.py": "-o of package, and the meta file beside it", "cli/options.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
+    "challenge.py": "-o of package, and the meta file beside it", "cli/printing.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
     "check/repair.py": "the files that were read, repaired where they lie",
     "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",

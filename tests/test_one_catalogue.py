@@ -168,13 +168,13 @@ def table_of(report: Any, name: str, column: str) -> list[Any]:
 
 @labels_only
 def score(asked: Asked) -> None:
-    report = seldio.score(asked.path, asked.path, by_clip=True, average="micro")
+    report = seldio.score(asked.path, asked.path, table="clips", average="micro")
     agree(set(table_of(report, "clips", "clip")), set(asked.example.clips), "clips")
 
 
 @labels_only
 def compare(asked: Asked) -> None:
-    over = seldio.compare([asked.path, asked.path], asked.path, resamples=100, average="micro").over or ""
+    over = seldio.compare([asked.path, asked.path], asked.path, average="micro", intervals="bootstrap=100").over or ""
     clips = re.search(r"([\d,]+) clip", over)
     agree(int(clips[1].replace(",", "")) if clips else over, len(asked.example.clips), "clips")
 
@@ -268,7 +268,7 @@ def command_convert(asked: Asked) -> None:
 
 @labels_only
 def command_score(asked: Asked) -> None:
-    text = run("score", asked.path, "--reference", asked.path, "--by-clip", "--average", "micro", "--output", "csv",
+    text = run("score", asked.path, "--reference", asked.path, "--table", "all", "--average", "micro", "--output", "csv",
                "--table", "clips")  # fmt: skip
     agree({row["clip"] for row in csv.DictReader(io.StringIO(text))}, set(asked.example.clips), "clips")
 

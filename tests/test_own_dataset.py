@@ -257,38 +257,6 @@ def test_new_writes_a_file_with_which_all_is_read(yard: Path) -> None:
     assert new(yard, "--write")[0] == 2  # it is there
 
 
-def test_new_believes_what_is_said_of_columns(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("when,who,where,note\n0,owl,10,x\n100,owl,11,y\n200,owl,12,z\n")
-    said = ["--column", "when=frame:ms", "--column", "who=class_name", "--column", "where=azimuth"]
-    assert new(tmp_path, *said, "--azimuth", "counter-clockwise", "--zero", "left", "--write")[0] == 0
-    table = seldio.read(tmp_path / "a.csv")
-    assert table["frame"].to_pylist() == [0, 1, 2]
-    assert table["azimuth"].to_pylist() == [100.0, 101.0, 102.0]
-
-
-HEARD = "file,start,end,label\nb.wav,1.0,2.0,dog\na.wav,3.0,4.0,cat\n"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "arguments", "status", "expected"),
-    [
-        ("t.csv", HEARD, (), 0, "b.wav,1.0,2.0,dog  is  1 s, dog\n#   a.wav,3.0,4.0,cat  is  3 s, cat\n"),
-        ("t.csv", HEARD + "c.wav,,,\n", (), 0, "start  onset, seconds: 1 to 3"),
-        ("t.csv", HEARD.replace("end", "duration"), ("--write",), 2, "--column HEADER=offset, where HEADER is file or"),
-        ("t.csv", HEARD, ("--column", "start=onset:samples"), 2, "unknown unit 'samples'; choose from s, ms"),
-        ("t.tsv", HEARD, (), 2, "labels are .csv"),
-        ("mix.csv", "0,1,0,30,5,120\n1,1,0,31,5,120\n", (), 0, "1 label file of starss23: known formats"),
-        ("mix.csv", "0,1,0,30,5,120\n1,1,0,31,5,120\n", ("--write",), 0, "dataset.toml written"),
-    ],
-)
-def test_new_shows_what_it_does(
-    tmp_path: Path, name: str, text: str, arguments: tuple[str, ...], status: int, expected: str
-) -> None:
-    (tmp_path / name).write_text(text)
-    code, output = new(tmp_path, *arguments)
-    assert (code, expected in output) == (status, True), output
-
-
 def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
     for name in ("dev-train/a.csv", "dev-test/b.csv"):
         place = tmp_path / "set" / name
@@ -534,7 +502,7 @@ def asked_about(yard: Path, tmp_path: Path, target: str) -> list[str]:
     for name in ("train/a.csv", "other/b.csv"):
         (yard / name).write_text(HEAD + "\n".join(lines) + "\n")
     (yard / "dataset.toml").write_text(ABOUT + RUSSIAN, "utf-8")
-    seldio.convert(yard, tmp_path / "questions.json", target, language="ru")
+    seldio.convert(yard, tmp_path / "questions.json", target, fill={"language": "ru"})
     items = seldio.read(tmp_path / "questions.json").to_pylist()
     return [" ".join([item["question"], *(item["options"] or ())]) for item in items]
 

@@ -240,7 +240,7 @@ def test_questions_with_own_keys_are_a_reference(name: str, letters: bool, tmp_p
     own = seldio.score(said, asked, fields=FIELDS)
     assert (report.overall["items"], report.overall["text"]) == (4, 0.5)
     assert report.overall | {"system": 0} == own.overall | {"system": 0}
-    both = seldio.compare([said, said], path, fields=FIELDS, reference_fields=ASKED, resamples=100)
+    both = seldio.compare([said, said], path, fields=FIELDS, reference_fields=ASKED, intervals="bootstrap=100")
     assert both.overall["text"].value == 0.5
     assert not seldio.verify(report.signature, said, path, fields=FIELDS, reference_fields=ASKED)
 

@@ -194,7 +194,9 @@ def test_bytes_are_told_by_their_content() -> None:
         assert seldio.score(given, io.BytesIO(rows), profile="dcase2024").overall["F"] == pytest.approx(1 / 13)
         signature = seldio.score(rows, rows, profile="dcase2024").signature
         assert seldio.verify(signature, io.BytesIO(rows), io.BytesIO(rows)) == []
-    compared = seldio.compare([io.BytesIO(rows), rows], io.BytesIO(rows), profile="dcase2024", resamples=100)
+    compared = seldio.compare(
+        [io.BytesIO(rows), rows], io.BytesIO(rows), profile="dcase2024", intervals="bootstrap=100"
+    )
     assert [row[2].value for row in compared.tables[0].rows] == [pytest.approx(1 / 13)] * 2
     assert seldio.score(replies, lines).overall["accuracy"] == pytest.approx(2 / 3)
     assert seldio.validate([rows, lines]).files == 2

@@ -28,6 +28,7 @@ from seldio.formats import get, item_parquet, parquet
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.schema.events import ClipFile
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld import join as joining
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.synth.tree import write_tree
@@ -74,7 +75,7 @@ def checked_as_named(path: Path) -> object:
 
 def scored(path: Path) -> object:
     """Labels against themselves, with what is wrong in them."""
-    report = score_labels(path, path, SeldOptions(jackknife=True, by_clip=True, force=True))
+    report = score_labels(path, path, SeldOptions(intervals=Intervals(jackknife=True), by_clip=True, force=True))
     return "".join(render([report], "json"))
 
 
@@ -356,7 +357,7 @@ def test_scores_are_the_same_in_any_cut(kept: Kept, tmp_path: Path, monkeypatch:
     (tmp_path / "ref").mkdir()
     for path in list(labels.rglob("*.csv"))[:12]:
         shutil.copy(path, tmp_path / "ref" / path.name)
-    options = SeldOptions("dcase2024-angles", jackknife=True, by_clip=True, allow_missing=True)
+    options = SeldOptions("dcase2024-angles", intervals=Intervals(jackknife=True), by_clip=True, allow_missing=True)
 
     def scored() -> str:
         return "".join(render([score_labels(system, tmp_path / "ref", options)], "json"))

@@ -194,7 +194,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
         ("system,F\nx,1\nx,2\n", "two scores have the name x"),
         ("{}", "not a score report"),
         ('{"version": 2, "reports": []}', "version 2"),
-        ('{"version": 1, "reports": [{}]}', "report 1: there is no list tables"),
+        ('{"version": 1, "reports": [{}]}', "reports\\[0\\]: .system. is a required property"),
         ("[1]", "record 1"),
         ("[", r"scores\.csv:1"),
         ("system,F\rx,", "row|line|cell"),

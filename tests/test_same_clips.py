@@ -96,7 +96,7 @@ def test_several_recordings_in_one_file_are_scored_and_compared(
     clips = Counter(seldio.read(path)["clip"].to_pylist())
     assert len(clips) == 2
 
-    report = seldio.score(path, reference=path, average="micro", by_clip=True)
+    report = seldio.score(path, reference=path, average="micro", table="clips")
 
     assert f_scores(report) == [1.0]
     by_clip = next(table for table in report.tables if table.name == "clips")
@@ -217,7 +217,7 @@ def test_a_split_is_chosen_by_its_folder_or_by_the_rooms_of_the_dataset(developm
     assert report.over.startswith("3 clips")
     assert "other-splits" not in {notice.name for notice in report.notices}
     assert f_scores(seldio.score(mine, whole, split="test")) == f_scores(report)
-    assert seldio.compare([mine, mine], whole, split="dev-test", resamples=100).over.startswith("3 clips")
+    assert seldio.compare([mine, mine], whole, split="dev-test", intervals="bootstrap=100").over.startswith("3 clips")
     with pytest.raises(
         UsageError, match="is of the split dev-valid; it has dev-test-sony, dev-test-tau, dev-train-sony"
     ):
@@ -229,7 +229,7 @@ def test_a_dataset_and_its_split_name_the_folder_with_its_labels(
 ) -> None:
     monkeypatch.chdir(development)
     assert seldio.score("mine", "starss23:dev-test").over.startswith("3 clips")
-    assert seldio.compare(["mine"], "starss23:dev-test", resamples=100).over.startswith("3 clips")
+    assert seldio.compare(["mine"], "starss23:dev-test", intervals="bootstrap=100").over.startswith("3 clips")
     done = CliRunner().invoke(app, ["score", "mine", "-r", "flat", "--split", "dev-test", "--json"])
     assert done.exit_code == 0, done.output
     with pytest.raises(UsageError, match="starss22:dev-test names clips, and scoring requires their labels"):

@@ -39,7 +39,7 @@ def labels(tmp_path: Path) -> Path:
 
 
 def test_the_screen(labels: Path) -> None:
-    done = run(labels / "good", "-r", labels / "ref", "--jackknife", "--average", "micro", "--details")
+    done = run(labels / "good", "-r", labels / "ref", "--intervals", "jackknife", "--average", "micro", "--details")
     assert done.exit_code == 0, done.stderr
     assert "profile dcase2023" in " ".join(done.stdout.split())  # a long path may push it to the next line
     assert "over 2 clips, 13 classes, micro average" in done.stdout
@@ -48,7 +48,8 @@ def test_the_screen(labels: Path) -> None:
 
 
 def test_every_output_holds_every_number(labels: Path) -> None:
-    common = (labels / "poor", "-r", labels / "ref", "--by-clip")
+    given = (labels / "poor", "-r", labels / "ref")
+    common = (*given, "--table", "all")
     whole = json.loads(run(*common, "--json").stdout)
     overall = whole["reports"][0]["tables"][0]
     assert {"system", "ER", "F", "LE", "LR", "SELD"} <= set(overall["rows"][0])
@@ -57,7 +58,7 @@ def test_every_output_holds_every_number(labels: Path) -> None:
     assert float(found["overall", str(labels / "poor"), "F"]) == overall["rows"][0]["F"]
     assert float(found["clips", "fold4_room1_mix001", "F"]) == 0.5  # over the classes that the clip has
     assert overall["rows"][0]["F"] == 0.5 * 2 / 13
-    table = run(*common, "--output", "csv", "--table", "overall").stdout.splitlines()
+    table = run(*given, "--output", "csv", "--table", "overall").stdout.splitlines()
     assert table[0].startswith("system,ER,F,LE,LR,SELD")
     for output, mark in (("markdown", "| --- |"), ("html", "<table")):
         assert mark in run(*common, "--output", output).stdout
@@ -285,17 +286,20 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     assert planned.exit_code == 0, planned.stderr
     assert "1 request" in planned.stdout
     assert _Judge.asked == 0
-    assert run(given, "-r", reference, *judge, "--dry-run", "--judge-cache", tmp_path / "none.sqlite").exit_code == 0
+    assert (
+        run(given, "-r", reference, *judge, "--dry-run", "--judge-set", f"cache={tmp_path}/none.sqlite").exit_code == 0
+    )
     assert not (tmp_path / "none.sqlite").exists()
-    limits = ("--judge-timeout", "5", "--judge-retries", "0", "--judge-max-tokens", "77", "--judge-temperature", "0.5")
-    assert run(given, "-r", reference, *judge, *limits, "--no-judge-json", "--judge-again").exit_code == 0
+    settings = ("timeout=5", "retries=0", "max_tokens=77", "temperature=0.5", "json=no", "again=yes")
+    limits = [word for setting in settings for word in ("--judge-set", setting)]
+    assert run(given, "-r", reference, *judge, *limits).exit_code == 0
     sent = _Judge.bodies[-1]
     assert (sent["max_tokens"], sent["temperature"], "response_format" in sent) == (77, 0.5, False)
-    for wrong in (("--judge-timeout", "0"), ("--judge-retries", "-1"), ("--judge-temperature", "9")):
-        assert run(given, "-r", reference, *judge, *wrong).exit_code == 2
-    assert "require --judge MODEL" in run(given, "-r", reference, "--judge-retries", "1").stderr
+    for wrong in ("timeout=0", "retries=-1", "temperature=9", "temperature=warm", "json=perhaps", "warmth=1"):
+        assert run(given, "-r", reference, *judge, "--judge-set", wrong).exit_code == 2
+    assert "require --judge MODEL" in run(given, "-r", reference, "--judge-set", "retries=1").stderr
     cache = tmp_path / "judge.sqlite"
-    done = run(given, "-r", reference, *judge, "--judge-cache", cache, "--json")
+    done = run(given, "-r", reference, *judge, "--judge-set", f"cache={cache}", "--json")
     assert done.exit_code == 0, done.stderr
     took = next(table for table in json.loads(done.stdout)["reports"][0]["tables"] if table["name"] == "judge")
     counts = {row["what"]: row["count"] for row in took["rows"]}
@@ -304,7 +308,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     shown = run(given, "-r", reference, *judge)
     assert "1 of 1 reply of the judge was refused" in " ".join(shown.stdout.split("overall")[0].split())
     before = _Judge.asked
-    assert run(given, "-r", reference, *judge, "--judge-cache", cache).exit_code == 0
+    assert run(given, "-r", reference, *judge, "--judge-set", f"cache={cache}").exit_code == 0
     assert _Judge.asked > before  # what was no verdict is asked again
     assert "--judge MODEL and --judge-url URL" in run(given, "-r", reference, "--judge", "m").stderr
 
@@ -329,5 +333,5 @@ def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
     )
     with pytest.raises(seldio.UsageError, match="No such file"):
         seldio.score(given, reference, judgements=str(tmp_path / "none.jsonl"))
-    with pytest.raises(seldio.UsageError, match="angle= does not apply here"):
-        seldio.score(given, reference, angle=3)
+    with pytest.raises(seldio.UsageError, match="unknown threshold angle"):
+        seldio.score(given, reference, threshold={"angle": 3})

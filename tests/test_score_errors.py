@@ -141,7 +141,7 @@ def test_each_kind_of_error_by_hand(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "fold4_room1_mix001.csv").write_text(text)
     report = seldio.score(
-        tmp_path / "out", tmp_path / "ref", profile="dcase2024", errors=True, average="micro", format="starss23",
+        tmp_path / "out", tmp_path / "ref", profile="dcase2024", table="errors", average="micro", format="starss23",
         force=True,
     )  # fmt: skip
     rows = {row[0]: row[1] for row in report.table("errors")}
@@ -158,11 +158,11 @@ def test_errors_are_in_every_output(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         text = "".join(line(frame, 0, azimuth) for frame in range(30))
         (tmp_path / name / "fold4_room1_mix001.csv").write_text(text)
-    common = ["score", str(tmp_path / "out"), "-r", str(tmp_path / "ref"), "--format", "starss23", "--errors"]
-    brief = CliRunner().invoke(app, common)
+    common = ["score", str(tmp_path / "out"), "-r", str(tmp_path / "ref"), "--format", "starss23"]
+    brief = CliRunner().invoke(app, [*common, "--table", "all"])
     assert brief.exit_code == 0, brief.output
     assert "errors: what F lacks" in brief.stdout
-    whole = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)["reports"][0]
+    whole = json.loads(CliRunner().invoke(app, [*common, "--table", "errors", "--json"]).stdout)["reports"][0]
     names = [table["name"] for table in whole["tables"]]
     assert names[names.index("errors") :] == ["errors", "confusions", "class-errors", "worst"]
     for output in ("csv", "markdown", "html"):

@@ -90,7 +90,7 @@ SAID: tuple[tuple[list[Label], list[Label], dict[str, Any], str, tuple[str, ...]
      ("2 matches", "exactly 20°", "the last bit of the program's arithmetic"), False),
     (NEAR, WIDE, {"profile": "dcase2024-angles"}, "at-threshold", ("19 matches", "exactly 20°", "counted as too far"),
      False),
-    (NEAR, WIDE, {"angle": 21}, "at-threshold", (), False),
+    (NEAR, WIDE, {"threshold": {"angle": 21}}, "at-threshold", (), False),
     (TWICE, ONE, {}, "duplicate-rows", ("2 reference rows with", "each counts as a source of its own"), False),
     (ONE, ONE + label([7], 0, 30), {}, "duplicate-rows", ("1 predicted row with",), False),
     (ONE, ONE, {}, "pooled-er", ("never by class",), False),
@@ -140,15 +140,15 @@ def test_jackknives_of_the_programs(tmp_path: Path) -> None:
     clips = {clip: label(range(1, 40), 0, 30) for clip in ("a", "b")} | {"c": label(range(1, 40), 1, 30)}
     given, truth = outputs(tmp_path / "out", True, **clips), labels(tmp_path / "ref", **clips)
     assert "official-jackknife" not in said(seldio.score(given, truth))
-    done = said(seldio.score(given, truth, jackknife=True))
+    done = said(seldio.score(given, truth, intervals="jackknife"))
     assert "without the last file of its folder" in done["official-jackknife"].text
     assert "without it F and LR are 0 and LE is set to 180" in done["sentinel-interval"].text
     assert "intervals of F, LE, LR, SELD" in done["sentinel-interval"].text
-    newer = said(seldio.score(given, truth, profile="dcase2024", jackknife=True))
+    newer = said(seldio.score(given, truth, profile="dcase2024", intervals="jackknife"))
     assert "F and LR are 0 and no error is defined" in newer["sentinel-interval"].text
     stereo = {clip: STEREO + "".join(f"{frame},0,0,30,100,0\n" for frame in range(40)) for clip in ("a", "b")}
     folder = _written(tmp_path / "stereo", stereo)
-    ends = said(seldio.score(folder, folder, jackknife=True))["official-jackknife"]
+    ends = said(seldio.score(folder, folder, intervals="jackknife"))["official-jackknife"]
     assert "ends with ValueError" in ends.text
 
 
@@ -164,7 +164,7 @@ def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> Non
     given = dict(rooms, fold4_room1_mix001=label(range(1, 100), 0, 40))
     given["fold4_room2_mix001"] = rooms["fold4_room2_mix001"] + label(range(1, 100), 5, 0)
     truth = labels(tmp_path / "ref", **rooms)
-    done = seldio.score(outputs(tmp_path / "out", **given), truth, by_clip=True, reference_format="starss23")
+    done = seldio.score(outputs(tmp_path / "out", **given), truth, table="clips", reference_format="starss23")
     first, second = (row(done, "clips", clip) for clip in list(rooms)[:2])
     assert (first["F"], first["LR"], first["ER"]) == pytest.approx((0.5, 0.5, 0.5))
     assert first["LE"] == pytest.approx((10 + 180) / 2)
@@ -174,7 +174,7 @@ def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> Non
     assert row(done, "rooms", "room 2")["F"] == pytest.approx(1)
     assert "by clip and room" in said(done)["present-classes"].text
     assert done.overall["F"] == pytest.approx((1 + 0 + 1) / 13)  # as the official program has it
-    micro = seldio.score(tmp_path / "out", truth, by_clip=True, average="micro", reference_format="starss23")
+    micro = seldio.score(tmp_path / "out", truth, table="clips", average="micro", reference_format="starss23")
     assert row(micro, "clips", "fold4_room1_mix001")["F"] == pytest.approx(1 / 1.5)
 
 

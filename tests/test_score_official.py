@@ -9,6 +9,7 @@ import pytest
 
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import ScoreReport
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 HEADER = "frame,class,source,azimuth,distance,onscreen\n"
@@ -80,7 +81,7 @@ def test_azimuths_are_rounded_as_the_program_of_2025_wraps_them(
 def test_centimetres_come_back_as_they_were_written(tmp_path: Path) -> None:
     """0.29 * 100 is less than 29: 79 cm would be more than half a metre away."""
     rows = (HEADER + "1,0,0,0,29,1\n5,0,0,0,100,1\n", HEADER + "1,0,0,0,79,1\n")
-    done = scored(tmp_path, *rows, SeldOptions("dcase2025", "micro", distance=0.5, relative=9.0))
+    done = scored(tmp_path, *rows, SeldOptions("dcase2025", "micro", threshold={"distance": 0.5, "relative": 9.0}))
     assert done.overall["F"] == pytest.approx(1)
 
 
@@ -96,7 +97,9 @@ def test_stereo_labels_bring_their_profile(tmp_path: Path) -> None:
     done = scored(tmp_path, STEREO, STEREO, SeldOptions())
     assert done.profile == "dcase2025"
     assert "no-elevation" not in names(done)
-    forced = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions("dcase2023", jackknife=True))
+    forced = score_labels(
+        tmp_path / "pred", tmp_path / "ref", SeldOptions("dcase2023", intervals=Intervals(jackknife=True))
+    )
     assert {"no-elevation", "one-clip"} <= names(forced)
 
 
@@ -111,8 +114,8 @@ def test_what_looks_swapped_or_unused_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (SeldOptions(distance=1.0), "distance= changes nothing in dcase2023.*use dcase2024 or dcase2025"),
-        (SeldOptions("dcase2024-angles", relative=1.0), "relative= changes nothing in dcase2024-angles"),
+        (SeldOptions(threshold={"distance": 1.0}), "distance changes nothing in dcase2023.*use dcase2024 or dcase2025"),
+        (SeldOptions("dcase2024-angles", threshold={"relative": 1.0}), "relative changes nothing in dcase2024-angles"),
         (SeldOptions("dcase2024", onscreen=True), "onscreen=True changes nothing in dcase2024.*dcase2025"),
         (SeldOptions("dcase2025", onscreen=True), "onscreen=True requires"),
     ],

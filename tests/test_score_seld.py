@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import Interval
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld import pairing as pairs
 from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.pairing import assigned
@@ -150,7 +151,7 @@ def test_real_systems(official: Kept, real: Path, system: str) -> None:
     for golden in goldens(official, "seld-real-2023.jsonl"):
         if golden["system"] != system:
             continue
-        options = SeldOptions(average=golden["average"], jackknife=True)
+        options = SeldOptions(average=golden["average"], intervals=Intervals(jackknife=True))
         done = score_labels(real / system, real / "reference", options)
         cells = [cell for cell in done.tables[0].rows[0] if isinstance(cell, Interval)]
         np.testing.assert_allclose([cell.value for cell in cells], golden["er_f_le_lr_seld"], atol=1e-9)
@@ -368,7 +369,9 @@ def test_notices(tmp_path: Path) -> None:
     late = OUTPUT + "35,0,0,1.0,0.0,0.0,0\n"
     twice = LABELS + "25,0,1,40,0,100\n30,0,0,10,0,100\n"
     done = score_labels(
-        written(tmp_path, "pred", {"a": late}), written(tmp_path, "ref", {"a": twice}), SeldOptions(jackknife=True)
+        written(tmp_path, "pred", {"a": late}),
+        written(tmp_path, "ref", {"a": twice}),
+        SeldOptions(intervals=Intervals(jackknife=True)),
     )
     named = {notice.name: notice.text for notice in done.notices}
     assert named.keys() == {
@@ -385,7 +388,7 @@ def test_options_that_make_no_sense(tmp_path: Path) -> None:
     prediction = written(tmp_path, "pred", {"a": OUTPUT})
     for options, words in (
         (SeldOptions("dcase1999"), "unknown profile 'dcase1999'"),
-        (SeldOptions(angle=-1), "angle=-1: a threshold is 0 or greater"),
+        (SeldOptions(threshold={"angle": -1}), r'threshold=\{"angle": -1\}: a threshold is 0 or greater'),
         (SeldOptions("dcase2021", "macro"), "has no macro average, only micro"),
         (SeldOptions("dcase2025"), "needs distance"),
     ):

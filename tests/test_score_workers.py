@@ -16,6 +16,7 @@ import seldio
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld import join
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
@@ -78,7 +79,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def full(profile: str | None, average: Any) -> SeldOptions:
     """Everything that a report can show; class 13 is none of STARSS, so that the labels are scored by force."""
-    return SeldOptions(profile, average, jackknife=True, by_clip=True, errors=True, force=True)
+    return SeldOptions(profile, average, intervals=Intervals(jackknife=True), by_clip=True, errors=True, force=True)
 
 
 def scored(data: Path, way: tuple[Any, Any, str]) -> str:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.cli.options import clip_page
+from seldio.cli.printing import clip_page
 from seldio.reports import Options, render
 from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table
 
@@ -130,7 +130,7 @@ def test_score_ends_with_the_worst_clips_and_commands_that_show_them(scored: tup
 
 def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     labels, out = scored
-    report = seldio.score(out, labels, by_clip=True, sort="f")
+    report = seldio.score(out, labels, table="clips", sort="f")
     assert [row[0] for row in report.table("clips").rows] == ["c", "b", "a"]
     table = report.table("classes")
     f, held = (
@@ -147,7 +147,7 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
 def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
     labels, out = scored
     page = tmp_path / "scores.html"
-    run("score", out, "-r", labels, "--by-clip", "--output", "html", "-o", page, "-f", "starss23")
+    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
     shown = page.read_text("utf-8")
     assert "--predictions-format starss23" in shown
     assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None

@@ -115,7 +115,7 @@ def test_labels_have_a_signature_that_any_format_has_alike(labels: dict[str, Pat
 
 
 def test_what_differs_of_labels_is_said(labels: dict[str, Path]) -> None:
-    one = signed(labels["pred"], labels["ref"], angle=30, **FORMATS)
+    one = signed(labels["pred"], labels["ref"], threshold={"angle": 30}, **FORMATS)
     assert "|dcase2023[angle=30]|" in one
     verify = partial(seldio.verify, one, **FORMATS)
     assert verify(labels["pred"], labels["ref"], settings="angle=30") == []
@@ -155,14 +155,14 @@ def changed(rows: Any) -> Any:
 
 
 def test_comparisons_have_one_too(labels: dict[str, Path]) -> None:
-    report = seldio.compare([labels["pred"], labels["other"]], labels["ref"], resamples=100, **FORMATS)
+    report = seldio.compare([labels["pred"], labels["other"]], labels["ref"], **FORMATS, intervals="bootstrap=100")
     drawn = "over=clips,resamples=100,seed=0"
     assert f"|dcase2023[{drawn}]|" in report.signature
     for name in ("pred", "other"):
         assert seldio.verify(report.signature, labels[name], labels["ref"], settings=drawn, **FORMATS) == []
     (said,) = seldio.verify(report.signature, labels["ref"], labels["ref"], settings=drawn, **FORMATS)
     assert said.startswith("the predictions: ")
-    answers = seldio.compare([SAID, SAID[::-1]], ASKED, resamples=100)
+    answers = seldio.compare([SAID, SAID[::-1]], ASKED, intervals="bootstrap=100")
     assert seldio.verify(answers.signature, SAID, ASKED, settings=drawn) == []
     assert Signature.parsed(answers.signature).predictions.count("+") == 1
 

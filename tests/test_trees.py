@@ -151,6 +151,11 @@ def test_all_of_starss23() -> None:
     }  # fmt: skip
 
 
+def test_a_recording_called_audio_is_that_of_labels_called_metadata() -> None:
+    (clip,) = read_tree(["out/audio_out_mic000.wav", "out/metadata_out_mic000.csv"]).clips
+    assert (clip.clip, clip.files["audio"]) == ("metadata_out_mic000", "out/audio_out_mic000.wav")
+
+
 def test_the_order_of_names_does_not_matter() -> None:
     assert read_tree(sorted(WHOLE)) == read_tree(sorted(WHOLE, reverse=True) * 2)
 

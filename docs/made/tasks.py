@@ -94,7 +94,7 @@ def _index(english_tasks: dict[str, Any], russian_tasks: dict[str, Any]) -> str:
                 for name, task in tasks.items()]  # fmt: skip
         lines += [f"## {title}", "", *table(("task", "group", "answer", "weight"), rows)]
     refused = {**english.REFUSED, **russian.REFUSED}
-    lines += [("The weights are the proportions that `--total` and `--balance` keep to; for SO-Bench, the numbers "
+    lines += [("The weights are the proportions that `--total` keeps to; for SO-Bench, the numbers "
               "of published questions."), ""]  # fmt: skip
     lines += ["## Tasks that labels cannot answer", ""]
     lines += ["These tasks of the benchmarks are read and scored, and not asked.", ""]

@@ -1,7 +1,9 @@
-"""The commands as Python functions; the command line calls nothing else.
+"""The commands as Python functions, from whose signatures and docstrings the command line is made.
 
-An option ``--allow-loss`` of ``seldio convert`` is the keyword ``allow_loss`` of :func:`convert`, and so on for all
-commands; a test keeps the two in step. What a function needs is imported when it is called.
+The keyword ``allow_loss`` of :func:`convert` is the option ``--allow-loss`` of ``seldio convert``, and so on for all
+commands: the first type of its annotation is that of the option, its text in the docstring is the help, up to what is
+said of Python; a first word such as ``questions:`` names the section of the help. What a function needs is imported
+when it is called.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
     from seldio.schema import arrow_types as pa
+    from seldio.scores.resampling import Intervals
+    from seldio.scores.scorers import Judging
 
 __all__ = [
     "Description", "Validation", "cite", "compare", "convert", "diff", "info", "package", "rank", "read", "score",
@@ -111,7 +115,7 @@ def write(
     path: Path,
     format: str,
     *,
-    allow_loss: Collection[str] = (),
+    allow_loss: str | Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
     force: bool = False,
 ) -> tuple[str, ...]:
@@ -161,13 +165,15 @@ class Description(Displayed, dict[str, Any]):
 
 
 def info(path: Any, *, format: str | None = None, write: bool = False) -> Description:
-    """Describe a source: formats with the evidence for them, clips, events, classes and overlaps; counts of questions.
+    """Describe a source: its format and why; clips, events and classes; questions; levels of a recording.
+
+    Of a dataset or benchmark, by its name: contents, licence, download address, published results.
 
     Args:
-        path: a file, folder, archive, or ``-`` for standard input; or, where no file has it, the name of a dataset or
-            benchmark, such as ``starss23`` or ``so-bench``. Or what is in memory, as for :func:`validate`.
-        format: the format; detected from the content by default.
-        write: write what it is into ``dataset.toml``, in its root.
+        path: a file, folder or archive, or ``-`` for standard input; or the name of a dataset or benchmark
+            (``starss23``). In Python also what is in memory, as for :func:`validate`.
+        format: the format of the files, or their ``dataset.toml``; detected from their content by default.
+        write: write this description to ``dataset.toml`` in its root.
 
     Returns:
         Counts and names by key. For a single recording, also its channels, sample rate, length, peak and the level of
@@ -188,10 +194,10 @@ def info(path: Any, *, format: str | None = None, write: bool = False) -> Descri
 
 
 def cite(*names: str) -> str:
-    """Say how to cite datasets and benchmarks.
+    """Print how to cite datasets and benchmarks, as BibTeX.
 
     Args:
-        names: as in ``seldio cite``, such as ``starss23`` or ``jasco``.
+        names: datasets and benchmarks, such as ``starss23``; without a name, list them.
 
     Returns:
         Entries of BibTeX, each once, below a line that says what it is cited for.
@@ -262,40 +268,39 @@ def validate(
     path: Any,
     *,
     format: str | None = None,
-    fields: Mapping[str, str] | str | None = None,
-    reference: AnyReference | Path = None,
+    fields: str | Mapping[str, str] | None = None,
+    reference: Path | AnyReference = None,
     select: str | Sequence[str] | None = None,
     ignore: str | Sequence[str] | None = None,
-    fail_on: Severity | str | None = None,
+    fail_on: str | Severity | None = None,
     deep: bool = False,
     fix: bool = False,
     unsafe_fixes: bool = False,
     diff: bool = False,
     baseline: Path | None = None,
     write_baseline: Path | None = None,
-    config: Settings | Path | None = None,
+    config: Path | Settings | None = None,
 ) -> Validation:
-    """Check labels, submissions, questions, predictions and datasets, and repair them on request.
+    """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do.
 
     Args:
-        path: a file, folder, archive or standard input (``-``); what is in memory: the bytes of a file, an open file
-            or stream, a DataFrame, an Arrow table or a list of dicts; or a list of these.
-        format: the format of all label files; detected from their content by default.
-        fields: the keys or columns of predictions in a file of your own, as in :func:`score`.
-        reference: for labels, the clips to expect: a folder of recordings or labels, ``mix001..mix079``, or
-            ``starss23:dev-test``; for predictions, the file with their questions; or the result of
-            :func:`seldio.check.reference.load`.
-        select: check only these rules: codes or prefixes, in a list or a string with commas.
-        ignore: skip these rules, given in the same way.
-        fail_on: the severity at which the data fails: ``error`` (default), ``warning`` or ``info``.
-        deep: also decode all recordings and videos, and compare labels with the audio (slow).
-        fix: apply repairs that are always safe, on disk.
-        unsafe_fixes: also apply repairs that are a good guess.
-        diff: compute what a repair would change, without changing anything.
-        baseline: leave out the findings listed in this file.
-        write_baseline: write all findings to this file, as known.
-        config: settings, as an object or as the path of a ``seldio.toml`` or ``pyproject.toml``. The command line uses
-            the nearest such file; this function uses none by default.
+        path: files, folders, archives (zip, tar), or ``-`` for standard input. In Python also what is in memory: the
+            bytes of a file, an open file or stream, a DataFrame, an Arrow table or a list of dicts.
+        format: the format of the files, or their ``dataset.toml``; detected from their content by default.
+        fields: the keys or columns of predictions in a file of your own: ``id=sample_id,prediction=response_text``.
+        reference: for labels, the clips to expect: a folder of recordings or labels, also with a split
+            (``FOLDER:dev-test``), ``mix001..mix079``, or ``starss23:dev-test``; for predictions, the file with their
+            questions. In Python also the result of :func:`seldio.check.reference.load`.
+        select: rules: check only these: codes or prefixes, separated by commas. In Python also a list.
+        ignore: rules: skip these: codes or prefixes, separated by commas. In Python also a list.
+        fail_on: report: exit with code 1 on findings of this severity or worse: error (default), warning or info.
+        deep: also decode recordings and videos, and compare labels with the audio (slow).
+        fix: repair: apply repairs that are always safe.
+        unsafe_fixes: repair: also apply repairs that are a good guess.
+        diff: repair: show what a repair would change, without changing it.
+        baseline: rules: leave out the findings listed in this file.
+        write_baseline: rules: accept all current findings: write them to this file.
+        config: settings file; the nearest ``seldio.toml`` or ``pyproject.toml`` by default. In Python none by default.
 
     Returns:
         All findings, sorted by file, line and column, and the number of files read; after a repair, what is left.
@@ -317,7 +322,7 @@ def validate(
         reference = load(os.fspath(reference))
     expected = reference
     opened: list[Finding] = []
-    paths = [_in_memory(one, "the table", fields is not None, opened.append) for one in _each(path)]
+    paths = [_in_memory(one, "the table", fields is not None, opened.append) for one in _outermost(_each(path))]
     if (fix or unsafe_fixes) and not all(isinstance(one, str | os.PathLike) for one in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
 
@@ -350,9 +355,25 @@ def validate(
     return found
 
 
+def _outermost(paths: Sequence[Any]) -> list[Any]:
+    """Return the paths that lie in none of the others, each once; what is in memory stays."""
+    places = {
+        number: os.path.realpath(path)
+        for number, path in enumerate(paths)
+        if isinstance(path, str | os.PathLike) and path != "-"
+    }
+    kept = []
+    for number, path in enumerate(paths):
+        place = places.get(number)
+        others = [other for at, other in places.items() if at < number or other != place]
+        if place is None or not any(f"{place}{os.sep}".startswith(f"{other}{os.sep}") for other in others):
+            kept.append(path)
+    return kept
+
+
 def _settings(
-    config: Settings | Path | None, select: str | Sequence[str] | None, ignore: str | Sequence[str] | None,
-    fail_on: Severity | str | None, baseline: Path | None,
+    config: Path | Settings | None, select: str | Sequence[str] | None, ignore: str | Sequence[str] | None,
+    fail_on: str | Severity | None, baseline: Path | None,
 ) -> Settings:  # fmt: skip
     """The settings of *config*, overridden by the caller's."""
     from pathlib import Path as Disk
@@ -378,63 +399,63 @@ def _settings(
 def convert(
     path: Any,
     out: Path | BinaryIO,
-    target: LabelFormat | str,
+    target: str | LabelFormat,
     *,
-    format: LabelFormat | str | None = None,
-    allow_loss: Collection[str] = (),
+    format: str | LabelFormat | None = None,
+    allow_loss: str | Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
     drop_unfit: bool = False,
     force: bool = False,
     overwrite: bool = False,
-    seed: int = 0,
     tasks: str | Sequence[str] | None = None,
+    seed: int = 0,
     window: float = 20.0,
     hop: float | None = None,
     margin: Mapping[str, float] = NOTHING,
-    total: int | None = None,
+    total: str | int | None = None,
     per_task: int | None = None,
-    balance: bool = False,
-    split: str | None = None,
-    language: str | None = None,
     audio: bool | None = None,
     gain: float | None = None,
 ) -> Conversion:
-    """Convert labels or questions to another format, labels to questions, or recordings to another array.
+    """Convert labels between formats, to Parquet and back, or into questions; any loss is reported first.
 
     A file becomes a file. A folder, archive or Parquet table becomes a folder of files with the same relative names
     and the suffix of the target, or one Parquet file. Questions become one file. Everything is read and checked
     before the first file is written, no file is left half-written, and any loss is reported before it happens.
 
     Args:
-        path: a file, folder, archive or ``-`` for standard input; labels or questions in memory, as for
-            :func:`validate`; or the name of a dataset, such as ``starss23``, to be looked up in the usual places.
-        out: the file or folder to write; a single file may also go into an existing folder, or to a binary stream.
-        target: the format to write: one of labels or questions; ``foa`` or ``mic``; or one that stores a dataset, such
-            as ``hf-parquet``, with ``files`` to restore it.
+        path: a file, folder, archive or ``-`` for standard input; or the name of a dataset, such as ``starss23``, to be
+            looked up in the usual places. In Python also labels or questions in memory, as for :func:`validate`.
+        out: the file or folder to write; a single file goes to standard output by default. In Python also a binary
+            stream.
+        target: the format to write, of labels or questions (``seldio formats`` lists them); ``foa`` or ``mic`` for
+            recordings; or ``hf-parquet``, ``webdataset``, ``audiofolder`` or ``videofolder`` to store a whole dataset,
+            and ``files`` to restore it.
         format: the format of the source; detected from its content by default.
-        allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
-        fill: values for unknown fields; angles in degrees, ``distance`` in metres; ``source`` may be ``count``, which
-            counts the events of each class in a clip. For questions, texts for ``task``, ``instruction``, ``language``,
-            ``split`` and ``dataset``.
-        drop_unfit: questions: leave out those that the target cannot hold; ``dropped`` of the result lists them.
+        allow_loss: fields that may be lost, separated by commas, or all. In Python also a list.
+        fill: value for a field that the target needs and the source lacks; angles in degrees, distance in metres;
+            ``source=count`` counts the events of each class in a clip. For questions, texts for task, instruction,
+            language, split and dataset; for questions made from labels ``language=ru`` (or en; that of the target by
+            default) and ``split=NAME`` (that of each recording by default, else test). May be repeated.
+        drop_unfit: leave out questions that the target cannot hold, and list them.
         force: convert labels even if they have errors, such as angles in radians or unknown classes.
-        overwrite: a dataset that is stored: replace the files of an earlier export that are as it wrote them.
+        overwrite: replace the files of an earlier export of a whole dataset, where they are as it wrote them.
+        tasks: questions: ask only these tasks, separated by commas. In Python also a list.
         seed: questions: random seed for wording and sampling.
-        tasks: questions: ask only these tasks, in a list or a string with commas.
         window: questions: length of the clips in seconds, at most 20.
         hop: questions: seconds from one clip to the next; the window by default.
-        margin: questions: the smallest differences to ask about, such as ``{"azimuth": 30}`` (degrees); see
-            :class:`seldio.tasks.margins.Margins`.
-        total: questions: how many in total, split across tasks as in SO-Bench where enough can be asked.
-        per_task: questions: the maximum per task, spread evenly over the answers.
-        balance: questions: as many as the task shares of SO-Bench allow; the scarcest task sets the total.
-        split: questions: the split to write into each question; by default that of its recording, as its folder or
-            name tells it, and ``test`` where neither does.
-        language: questions: ``en`` or ``ru``, about the same moments; by default that of the target.
-        audio: questions: clips are cut out of the recordings (16 kHz) into ``audio/`` next to the output; False leaves
-            the recordings whole. ``foa`` and ``mic``: True computes every recording from the other
-            format, even those that the dataset has.
-        gain: ``foa`` and ``mic``: the gain of the computed recordings in dB.
+        margin: questions: smallest difference to ask about: azimuth=20 and elevation=10 (degrees between sources),
+            metres=0.5 (between distances), seconds=0.5 (between times), shortest=0.3 (seconds that an event lasts),
+            still=5 (degrees that a stationary source may stray), moving=20 (degrees that a moving one strays), sector=5
+            (degrees from the edge of front-left and the like). May be repeated.
+        total: questions: how many, split across tasks as in SO-Bench where enough can be asked; balanced or
+            ``balanced=N`` keeps its proportions (the scarcest task sets the total), and drops questions that can be
+            answered from their text alone.
+        per_task: questions: at most N for each task, spread evenly over the answers.
+        audio: recordings: for questions, cut the clips out of the recordings (16 kHz) into ``audio/`` next to the
+            output, or leave them whole; for foa and mic, compute every recording from the other format, even those that
+            the dataset has.
+        gain: recordings: for foa and mic, gain of the computed recordings in dB, the same for all of them.
 
     Returns:
         What was done: formats, files, rows, losses and notes; for questions, also what was asked and skipped.
@@ -450,14 +471,29 @@ def convert(
     from seldio.tasks.margins import margins_of
     from seldio.tasks.specs import QuestionOptions
 
+    balanced, number = _total(total)
     options = QuestionOptions(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
-        split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force, language=language,
+        per_task=per_task, balance=balanced, total=number, audio=audio, force=force,
     )  # fmt: skip
     return convert_any(
         _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit,
         overwrite,
     )  # fmt: skip
+
+
+def _total(total: str | int | None) -> tuple[bool, int | None]:
+    """Return whether questions keep the proportions of SO-Bench, and how many there are to be.
+
+    Raises:
+        UsageError: *total* says neither.
+    """
+    if total is None or isinstance(total, int):
+        return False, total
+    text = re.fullmatch(r"(balanced)?(?:(?:^|=)(\d+))?", total)
+    if text is None or not total:
+        raise UsageError(f"--total {printable(total)}: expected a number, balanced, or balanced=NUMBER")
+    return text[1] is not None, None if text[2] is None else int(text[2])
 
 
 def _names(names: str | Iterable[str]) -> list[str]:
@@ -474,96 +510,74 @@ def score(
     *,
     profile: str | None = None,
     format: str | None = None,
-    fields: Mapping[str, str] | str | None = None,
+    fields: str | Mapping[str, str] | None = None,
     reference_format: str | None = None,
-    reference_fields: Mapping[str, str] | str | None = None,
+    reference_fields: str | Mapping[str, str] | None = None,
     split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
+    table: str | None = None,
+    sort: str | None = None,
+    baselines: bool = False,
+    threshold: Mapping[str, float] = NOTHING,
     average: Literal["macro", "micro"] | None = None,
-    angle: float | None = None,
-    distance: float | None = None,
-    relative: float | None = None,
     onscreen: bool = False,
     classes: str | None = None,
-    jackknife: bool = False,
-    bootstrap: bool = False,
-    by_clip: bool = False,
-    sort: str | None = None,
-    errors: bool = False,
-    baselines: bool = False,
-    join: Literal["strict", "official", "order"] = "strict",
+    intervals: str | Intervals | None = None,
+    join: Literal["strict", "order", "official"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
-    threshold: Mapping[str, float] = NOTHING,
-    judge: str | None = None,
-    judge_url: str | None = None,
-    judge_cache: Path | None = None,
-    judge_concurrency: int = 8,
-    judge_again: bool = False,
-    judge_timeout: float = 120.0,
-    judge_retries: int = 4,
-    judge_max_tokens: int = 1024,
-    judge_temperature: float = 0.0,
-    judge_json: bool = True,
-    judge_prompt: str = "seldio",
-    judgements: Path | None = None,
     items: Path | None = None,
+    judge: str | Judging | None = None,
+    judge_url: str | None = None,
+    judge_set: Mapping[str, Any] = NOTHING,
+    judgements: Path | None = None,
     dry_run: bool = False,
 ) -> ScoreReport:
-    """Score predictions against labels, or a model's answers against questions.
+    """Score predictions against labels or questions, as the official programs do, and report where they go wrong.
 
     Args:
-        predictions: the label files that a system predicted, or a file of answers; or the bytes of a file, an open
-            file, a DataFrame, an Arrow table or a list of dicts.
-        reference: the labels, or the questions, in the same forms; not needed for predictions of JASCO, MMAU and MMAR
-            that include their questions.
+        predictions: the label files that a system predicted, or a file of answers. In Python also the bytes of a file,
+            an open file, a DataFrame, an Arrow table or a list of dicts.
+        reference: the labels, or the questions with their answers, in the same forms; not needed for predictions of
+            JASCO, MMAU and MMAR that include their questions.
         profile: the scoring profile, such as ``dcase2024`` or ``so-bench-paper``; chosen by the data by default.
-        format: the format of the predictions; detected from their content by default.
-        fields: answers: the keys or columns of a file of your own, such as
-            ``{"id": "sample_id", "prediction": "response_text"}``, or the same as the text of ``--fields``.
+        format: the format of the predictions, or their ``dataset.toml``; detected from their content by default.
+        fields: the keys or columns of answers in a file of your own: ``id=sample_id,prediction=response_text``. In
+            Python also as a mapping.
         reference_format: the format of the reference; detected from its content by default.
-        reference_fields: answers: the keys or columns of questions in a file of your own, such as
-            ``{"id": "n", "question": "asked", "options": "A+B+C+D", "answer": "right"}``.
-        split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
-            ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
+        reference_fields: the keys or columns of questions in a file of your own:
+            ``id=n,question=asked,options=A+B+C+D,answer=right``. In Python also as a mapping.
+        split: only the clips of this split of the reference, by the name of their folder or their own, such as
+            ``dev-test``; the reference ``starss23:dev-test`` selects it in the folder ``starss23``.
         allow_missing: score the clips or questions that both sides have, and list the missing ones.
         force: score labels and predictions even if they have errors.
-        average: labels: ``macro`` or ``micro``; by default the profile's first.
-        angle: labels: maximum angular error in degrees; by default the profile's, as for the next three options.
-        distance: labels: maximum distance error in metres.
-        relative: labels: maximum relative distance error (error divided by distance).
+        table: report: only this table, such as overall or classes; clips (the score of each), errors and confusions
+            (what F lacks, by type and class) are computed when asked for, all adds these to the others. JSON has every
+            table. In Python the report has every table, and those asked for.
+        sort: the measure, such as F, by which the tables by class and by clip are sorted, the worst row first.
+        baselines: add the published results of the profile, if they cover the same clips or questions with the same
+            limits; a notice says why not.
+        threshold: maximum error. Labels: angle (°), distance (m), relative (distance error / distance), those of the
+            profile by default. SO-Bench: azimuth and elevation (°), distance (m), onset (s), wer (a share).
+        average: labels: average over classes (macro) or over all events (micro); the profile's first by default.
         onscreen: labels: require matching on-screen flags.
-        classes: labels: the class vocabulary; by default that of the labels.
-        jackknife: labels: add 95 % confidence intervals as the official programs make them.
-        bootstrap: labels: add 95 % confidence intervals by resampling clips, above those of *jackknife* if both are
-            asked for; :func:`compare` has more options.
-        by_clip: labels: add the scores of each clip.
-        sort: the measure, such as ``F``, by which the tables by class and by clip are sorted, the worst row first; and
-            by which clips are the worst.
-        errors: labels: break down lost F by error type, pair of classes and class.
-        baselines: add the published results of the profile to the overall score, if they are over the same clips or
-            questions with the same limits; a notice says why not.
-        join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
-            ``order``, or those of SO-Bench as its ``official`` program does.
+        classes: labels: the class list; that of the labels by default.
+        intervals: labels: add 95 % confidence intervals: jackknife, as the official programs compute them, and
+            ``bootstrap[=N]``, from N resamples of the clips, above those of the jackknife if both are given;
+            ``over=rooms`` resamples rooms, ``seed=N`` is the random seed; separated by commas.
+        join: answers: match predictions by id (strict), those without ids by their order, or as SO-Bench's official
+            program does.
         offline: answers: how SO-Bench is decided without a judge.
-        threshold: answers: maximum errors for SO-Bench: azimuth and elevation (degrees), distance (metres), onset
-            (seconds), wer (a share).
-        judge: answers: the language model that decides free-text answers, by its name on the server.
-        judge_url: the OpenAI-compatible server, up to ``/v1``.
-        judge_cache: cache replies in this SQLite file.
-        judge_concurrency: the number of parallel requests.
-        judge_again: ignore cached replies and ask again.
-        judge_timeout: the maximum time in seconds without data from the server.
-        judge_retries: the number of retries of a failed request.
-        judge_max_tokens: the maximum length of a reply.
-        judge_temperature: the sampling temperature.
-        judge_json: request JSON replies, which some servers reject.
-        judge_prompt: JASCO: the words that the judge is asked in, ``seldio``, or to the character those published in
-            its ``readme`` or its ``eval.py``, whose replies are read as text.
-        judgements: answers: a file of judgements from an external judge.
-        items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer,
-            and its verdict; the most doubtful first.
-        dry_run: send nothing to the judge; a notice in the report tells how many requests it would take.
+        items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer, and its
+            verdict, the most doubtful first.
+        judge: judge: the language model that decides free-text answers, by its name on the server. In Python also a
+            :class:`~seldio.scores.scorers.Judging`.
+        judge_url: judge: the OpenAI-compatible server, up to ``/v1``.
+        judge_set: judge: a setting: cache=FILE (SQLite, of replies), concurrency=8, again=yes (whatever the cache
+            holds), timeout=120 (seconds), retries=4, max_tokens=1024, temperature=0, json=no (some servers reject it),
+            prompt=seldio, or as published by JASCO: readme, eval.py.
+        judgements: judge: a file of judgements from an external judge (JSON Lines).
+        dry_run: judge: report how many requests judging would take; send none.
 
     Returns:
         Tables of scores, and notices about them. Angles are in degrees, shares from 0 to 1.
@@ -576,45 +590,37 @@ def score(
     """
     from seldio.reports.tables import Notice, ScoreReport, worst_first
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
+    from seldio.scores.resampling import Intervals
 
     given = predictions
     predictions = _in_memory(given, "predictions", True if fields else None)
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
-    format = _own_keys(fields, format)
-    reference_format = _own_keys(reference_fields, reference_format, asked=True)
-    server = _judge(
-        judge, judge_url, cache=judge_cache, concurrency=judge_concurrency,
-        again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
-        temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run, prompt=judge_prompt,
-    )  # fmt: skip
+    formats = {
+        "format": _own_keys(fields, format),
+        "reference_format": _own_keys(reference_fields, reference_format, asked=True),
+    }
     reference, split = _of_split(reference, split)
-    named = {
-        "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "jackknife": jackknife, "bootstrap": bootstrap, "by_clip": by_clip, "errors": errors,
-        "baselines": baselines, "split": split, "force": force, "join": join, "offline": offline,
-        "thresholds": dict(threshold), "judge": server, "judgements": judgements, "items": items,
-    }  # fmt: skip
-    chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
-    formats = {"format": format, "reference_format": reference_format}
-
-    def sorted_by(report: ScoreReport) -> ScoreReport:
-        return report if sort is None else worst_first(report, sort)
-
-    if holds_answers(predictions, profile, format):
+    drawn = Intervals.of(intervals)
+    chosen = _Chosen(
+        {
+            "average": average, "threshold": dict(threshold), "onscreen": onscreen, "classes": classes,
+            "intervals": drawn if drawn.jackknife or drawn.bootstrap else None, "baselines": baselines, "split": split,
+            "force": force, "join": join, "offline": offline, "judge": _judge(judge, judge_url, judge_set, dry_run),
+            "judgements": judgements, "items": items, "allow_missing": allow_missing, "profile": profile,
+        },
+        {"by_clip": table in ("clips", "all"), "errors": table in ("errors", "confusions", "all")},
+    )  # fmt: skip
+    if holds_answers(predictions, profile, formats["format"]):
         from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
 
-        options = _options(AnswerOptions, chosen)
+        options = chosen.record(AnswerOptions)
         if dry_run:
-            plan = plan_answers(predictions, reference, options, **formats)
+            plan = Notice("dry-run", plan_answers(predictions, reference, options, **formats))
             return ScoreReport(
-                str(getattr(predictions, "path", predictions)),
-                profile or "",
-                "a dry run",
-                "",
-                (),
-                (Notice("dry-run", plan),),
+                str(getattr(predictions, "path", predictions)), profile or "", "a dry run", "", (), (plan,)
             )
-        return sorted_by(score_answers(predictions, reference, options, **formats))
+        report = score_answers(predictions, reference, options, **formats)
+        return report if sort is None else worst_first(report, sort)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(predictions, reference)
@@ -623,15 +629,16 @@ def score(
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
-        options = _options(ImagingOptions, chosen | {"profile": maps})
-        return sorted_by(score_maps(predictions, reference, options, **formats))
-    from seldio.scores.seld.score_labels import SeldOptions, score_labels
+        report = score_maps(predictions, reference, chosen.record(ImagingOptions, profile=maps), **formats)
+    else:
+        from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
-    return sorted_by(score_labels(predictions, reference, _options(SeldOptions, chosen), sort=sort, **formats))
+        report = score_labels(predictions, reference, chosen.record(SeldOptions), sort=sort, **formats)
+    return report if sort is None else worst_first(report, sort)
 
 
-def _own_keys(fields: Mapping[str, str] | str | None, format: str | None, asked: bool = False) -> str | None:
-    """The format, or that of predictions, or of questions if *asked*, with keys of the user's own.
+def _own_keys(fields: str | Mapping[str, str] | None, format: str | None, asked: bool = False) -> str | None:
+    """Return the format, or that of predictions, or of questions if *asked*, with keys of the user's own.
 
     Raises:
         UsageError: both are named, or a field is unknown.
@@ -647,7 +654,7 @@ def _own_keys(fields: Mapping[str, str] | str | None, format: str | None, asked:
 
 
 def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, str | None]:
-    """The reference without the split that it may end with (``starss23:dev-test``), and the split.
+    """Return the reference without the split that it may end with (``starss23:dev-test``), and the split.
 
     Raises:
         UsageError: there is no such folder.
@@ -666,11 +673,35 @@ def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, s
     return path, name
 
 
-def _chosen(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are not as usual."""
-    usual: dict[str, Any] = {"join": "strict", "offline": "extract", "thresholds": {}}
-    return {name: value for name, value in options.items() if value not in (None, False, usual.get(name))
-            or (value == 0 and value is not False)}  # fmt: skip
+class _Chosen:
+    """The options of a score or a comparison that are not the defaults.
+
+    Args:
+        options: those that the command offers.
+        tables: those that are computed where they apply.
+    """
+
+    def __init__(self, options: Mapping[str, Any], tables: Mapping[str, bool] = NOTHING) -> None:
+        defaults: dict[str, Any] = {"join": "strict", "offline": "extract", "threshold": {}}
+        self._offered, self._tables = {*options}, tables
+        self._chosen = {
+            name: value for name, value in options.items() if value not in (None, False, (), defaults.get(name))
+        }
+
+    def record(self, kind: Any, **others: Any) -> Any:
+        """Return the options as a record of *kind*.
+
+        Raises:
+            UsageError: an option does not apply to it.
+        """
+        known = {field.name for field in dataclasses.fields(kind)}
+        if foreign := sorted(self._chosen.keys() - known):
+            wrong, right = (
+                ", ".join(f"--{name.replace('_', '-')}" for name in names)
+                for names in (foreign, sorted(known & self._offered))
+            )
+            raise UsageError(f"{wrong} does not apply here; choose from {right}")
+        return kind(**{name: on for name, on in self._tables.items() if name in known} | self._chosen | others)
 
 
 def compare(
@@ -679,31 +710,26 @@ def compare(
     *,
     profile: str | None = None,
     format: str | None = None,
-    fields: Mapping[str, str] | str | None = None,
+    fields: str | Mapping[str, str] | None = None,
     reference_format: str | None = None,
-    reference_fields: Mapping[str, str] | str | None = None,
+    reference_fields: str | Mapping[str, str] | None = None,
     split: str | None = None,
     allow_missing: bool = False,
     force: bool = False,
     against: Literal["all", "first", "best"] = "all",
     lead: str | None = None,
-    over: Literal["clips", "rooms"] = "clips",
-    resamples: int = 10_000,
-    seed: int = 0,
+    intervals: str | Intervals | None = None,
     most: int = 10,
+    threshold: Mapping[str, float] = NOTHING,
     average: Literal["macro", "micro"] | None = None,
-    angle: float | None = None,
-    distance: float | None = None,
-    relative: float | None = None,
     onscreen: bool = False,
     classes: str | None = None,
-    join: Literal["strict", "official", "order"] = "strict",
+    join: Literal["strict", "order", "official"] = "strict",
     offline: Literal["extract", "none", "official-fallback"] = "extract",
-    threshold: Mapping[str, float] = NOTHING,
-    judgements: Path | Sequence[Path] = (),
+    judgements: Sequence[Path] | Path = (),
     items: Path | None = None,
 ) -> ScoreReport:
-    """Compare systems: scores with intervals, differences with intervals and tests, ranks, and where they differ most.
+    """Compare systems on the same clips or questions: differences with intervals, tests, ranks, and where they differ.
 
     All systems are scored on the same resamples of clips, so that their differences are paired. Intervals are of 95 %
     (bootstrap), p-values two-sided (clips change sides between two systems). One measure, the lead, decides which
@@ -711,37 +737,30 @@ def compare(
 
     Args:
         systems: the predictions of each system: label files, or a file of answers. A single one gets intervals, next to
-            those of the official jackknife. Labels and answers may also be DataFrames, Arrow tables or lists of dicts.
-        reference: the labels, or the questions.
+            those of the official jackknife. In Python also DataFrames, Arrow tables or lists of dicts.
+        reference: the labels, or the questions with their answers.
         profile: the scoring profile; chosen by the data by default.
         format: the format of the predictions; detected from their content by default.
-        fields: answers: the keys or columns of files of your own, as in :func:`score`.
+        fields: the keys or columns of answers in files of your own, as in :func:`score`.
         reference_format: the format of the reference; detected from its content by default.
-        reference_fields: answers: the keys or columns of questions in a file of your own, such as
-            ``{"id": "n", "question": "asked", "options": "A+B+C+D", "answer": "right"}``.
-        split: labels: only the clips of this split of the reference, by the name of their folder or their own, such as
-            ``dev-test``; ``reference="starss23:dev-test"`` says the same of the folder ``starss23``.
+        reference_fields: the keys or columns of questions in a file of your own, as in :func:`score`.
+        split: only the clips of this split of the reference, as in :func:`score`.
         allow_missing: compare the clips or questions that all have, and list the missing ones.
         force: score labels and predictions even if they have errors.
-        against: which pairs are compared: ``all``, or each system with the ``first`` or the ``best``.
+        against: which pairs to compare: all, or each system with the first or the best.
         lead: the measure whose test decides which system is better, chosen before the numbers are seen; by default
-            SELD, of energy maps mAP, of answers the first measure. The others have Holm's correction.
-        over: what is resampled: ``clips``, of answers the recordings with all questions about them; of labels also
-            ``rooms`` with all their clips.
-        resamples: the number of resamples, and of permutations.
-        seed: random seed of both.
+            SELD, of energy maps mAP, of answers the first measure.
+        intervals: how intervals and tests are computed: ``bootstrap=10000`` resamples and permutations, ``over=clips``,
+            of labels also ``over=rooms`` with all their clips, ``seed=0``; separated by commas.
         most: how many of the clips or questions that differ most are listed.
-        average: labels: ``macro`` or ``micro``; by default the profile's first.
-        angle: labels: maximum angular error in degrees; by default the profile's, as for the next three options.
-        distance: labels: maximum distance error in metres.
-        relative: labels: maximum relative distance error (error divided by distance).
+        threshold: maximum error, as in :func:`score`.
+        average: labels: average over classes (macro) or over all events (micro); the profile's first by default.
         onscreen: labels: require matching on-screen flags.
-        classes: labels: the class vocabulary; by default that of the labels.
-        join: answers: how predictions are matched to questions: ``strict`` by id, those without ids in their
-            ``order``, or those of SO-Bench as its ``official`` program does.
+        classes: labels: the class list; that of the labels by default.
+        join: answers: match predictions by id (strict), by order, or as SO-Bench's official program does.
         offline: answers: how SO-Bench is decided without a judge.
-        threshold: answers: maximum errors for SO-Bench, as in :func:`score`.
-        judgements: answers: a file of judgements for each system, in their order.
+        judgements: answers: a file of judgements from an external judge for each system, in their order. May be
+            repeated.
         items: answers: write the questions on which the systems differ to this file (.jsonl or .csv).
 
     Returns:
@@ -754,93 +773,64 @@ def compare(
         DataError: predictions and reference do not fit together, or the systems have no clip in common.
     """
     from seldio.scores.contents import holds_answers, profile_for_maps, see_labels
-    from seldio.scores.resampling import Resampling
+    from seldio.scores.resampling import Intervals
 
     several = _each(systems)
     names = [f"system {number}" if len(several) > 1 else "predictions" for number in range(1, len(several) + 1)]
     paths = [_in_memory(one, name, fields is not None) for one, name in zip(several, names, strict=True)]
-    reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
-    format = _own_keys(fields, format)
-    reference_format = _own_keys(reference_fields, reference_format, asked=True)
     if not paths:
         raise UsageError("there are no systems to compare")
-    answered = holds_answers(paths[0], profile, format)
-    draw = Resampling(resamples, seed, over)
-    reference, split = _of_split(reference, split)
-    named = {
-        "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "split": split, "force": force, "join": join, "offline": offline,
-        "thresholds": dict(threshold), "items": items,
-    }  # fmt: skip
-    chosen = _chosen(named) | {"allow_missing": allow_missing, "profile": profile}
-    judged = [judgements] if isinstance(judgements, str | os.PathLike) else list(judgements)
-    offered = {*named, "allow_missing", "profile", "judgements"}
-    common: Any = {
-        "against": against,
-        "lead": lead,
-        "most": most,
-        "format": format,
-        "reference_format": reference_format,
+    reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
+    formats = {
+        "format": _own_keys(fields, format),
+        "reference_format": _own_keys(reference_fields, reference_format, asked=True),
     }
+    answered = holds_answers(paths[0], profile, formats["format"])
+    draw = Intervals.of(intervals).resampling
+    reference, split = _of_split(reference, split)
+    chosen = _Chosen({
+        "average": average, "threshold": dict(threshold), "onscreen": onscreen, "classes": classes, "split": split,
+        "force": force, "join": join, "offline": offline, "items": items, "allow_missing": allow_missing,
+        "profile": profile, "judgements": () if answered else tuple(_paths(judgements)),
+    })  # fmt: skip
+    common: Any = {"against": against, "lead": lead, "most": most, **formats}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers
 
-        files = [os.fspath(path) for path in judged]
-        return compare_answers(
-            paths, reference, _options(AnswerOptions, chosen, offered), draw, judgements=files, **common
-        )
-    chosen |= {"judgements": judged} if judged else {}
+        options = chosen.record(AnswerOptions)
+        return compare_answers(paths, reference, options, draw, judgements=_paths(judgements), **common)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
     see_labels(paths[0], reference)
-    if maps := profile_for_maps(paths[0], reference, profile, format=format, reference_format=reference_format):
+    if maps := profile_for_maps(paths[0], reference, profile, **formats):
         from seldio.scores.comparison.maps import compare_maps
         from seldio.scores.imaging.score_maps import ImagingOptions
 
-        return compare_maps(paths, reference, _options(ImagingOptions, chosen | {"profile": maps}, offered), draw,
-                            **common)  # fmt: skip
+        return compare_maps(paths, reference, chosen.record(ImagingOptions, profile=maps), draw, **common)
     from seldio.scores.comparison.labels import compare_labels
     from seldio.scores.seld.score_labels import SeldOptions
 
-    options = _options(SeldOptions, chosen, offered)
-    return compare_labels(paths, reference, options, draw, **common)
+    return compare_labels(paths, reference, chosen.record(SeldOptions), draw, **common)
 
 
-def _options(kind: Any, options: Mapping[str, Any], offered: Iterable[str] | None = None) -> Any:
-    """The options of *kind*, of which a command may offer only some.
-
-    Raises:
-        UsageError: an option does not apply to it.
-    """
-    known = {field.name for field in dataclasses.fields(kind)}
-    if foreign := sorted(options.keys() - known):
-        known &= {*offered} if offered else known
-        said = {"thresholds": "threshold"}  # as users know it
-        wrong, right = (
-            ", ".join(f"--{said.get(name, name).replace('_', '-')}" for name in some)
-            for some in (foreign, sorted(known))
-        )
-        raise UsageError(f"{wrong} does not apply here; choose from {right}")
-    return kind(**options)
-
-
-def _judge(model: str | None, url: str | None, **options: Any) -> Any:
-    """The judge given by the options; None if they give none.
+def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, Any], dry_run: bool) -> Judging | None:
+    """Return the judge that the options give; None if they give none.
 
     Raises:
-        UsageError: the model or the server is missing.
+        UsageError: the model or the server is missing, or a setting is unknown.
     """
-    from seldio.scores.scorers import JudgeOptions
+    from seldio.scores.scorers import Judging
 
-    usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
-    if model is None and url is None:
-        if any(value != usual[name] for name, value in options.items()):
-            raise UsageError("--dry-run and the --judge-… options require --judge MODEL and --judge-url URL")
+    if isinstance(judge, Judging):
+        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
+    if judge is None and url is None:
+        if settings or dry_run:
+            raise UsageError("--dry-run and --judge-set require --judge MODEL and --judge-url URL")
         return None
-    if model is None or url is None:
+    if judge is None or url is None:
         raise UsageError("--judge MODEL and --judge-url URL must be used together")
-    return JudgeOptions(model, url, **options)
+    return Judging.with_settings(judge, url, settings, dry_run)
 
 
 def rank(
@@ -849,9 +839,9 @@ def rank(
     """Rank systems by the sum of their ranks on each metric, as defined by DCASE Task 3.
 
     Args:
-        scores: one or several score files (JSON or CSV), folders of them, or reports returned by :func:`score`.
-        metrics: rank by these metrics only, in a list or a string with commas; ``NAME:higher`` or ``NAME:lower`` for
-            metrics that seldio does not know.
+        scores: score files (JSON or CSV), or folders of them. In Python also reports returned by :func:`score`.
+        metrics: rank by these metrics only, separated by commas; ``NAME:higher`` or ``NAME:lower`` for metrics that
+            seldio does not know. In Python also a list.
 
     Returns:
         A table for each track, with notices.
@@ -870,23 +860,24 @@ def rank(
 
 def verify(
     signature: str, predictions: Any, reference: Any = None, *, format: str | None = None,
-    fields: Mapping[str, str] | str | None = None, reference_format: str | None = None,
-    reference_fields: Mapping[str, str] | str | None = None,
-    settings: Mapping[str, Any] | str = "", judge: str | None = None, judge_url: str | None = None,
+    fields: str | Mapping[str, str] | None = None, reference_format: str | None = None,
+    reference_fields: str | Mapping[str, str] | None = None,
+    settings: str | Mapping[str, Any] = "", judge: str | None = None, judge_url: str | None = None,
     judgements: Path | None = None,
 ) -> list[str]:  # fmt: skip
-    """Tell whether predictions, reference, settings and judge are those that the signature of a score names.
+    """Check that predictions, reference, settings and judge are those in the signature of a score.
 
     Args:
         signature: the line of the report, such as ``seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
         predictions: the labels or answers, in any format or order, as for :func:`score`; of a comparison, those
             of one system.
-        reference: the labels or questions; None where the predictions hold them.
+        reference: the labels or questions; not needed where the predictions hold them.
         format: the format of the predictions; detected from their content by default.
         fields: the keys or columns of a file of your own, as in :func:`score`.
         reference_format: the format of the reference; detected from its content by default.
         reference_fields: the keys or columns of questions in a file of your own.
-        settings: the options that were not as usual, as a signature has them (``"angle=30,force"``), or by name.
+        settings: the options that were not the defaults, as a signature has them: ``angle=30,allow_missing``. In Python
+            also a mapping.
         judge: the language model that decided, by its name on the server.
         judge_url: its server.
         judgements: the file of judgements from an external judge.
@@ -931,42 +922,47 @@ def verify(
 
 
 def package(
-    outputs: Path | Sequence[Path],
+    outputs: Sequence[Path] | Path,
     out: Path,
     *,
     year: int,
-    label: str | Sequence[str],
+    label: Sequence[str] | str,
     reference: Path | None = None,
-    meta: Path | Sequence[Path] = (),
-    development: Path | Sequence[Path] = (),
+    meta: Sequence[Path] | Path = (),
+    development: Sequence[Path] | Path = (),
     development_reference: Path | None = None,
     technical_report: Path | None = None,
     format: str | None = None,
-    allow_loss: Collection[str] = (),
+    allow_loss: str | Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
+    allow_missing: bool = False,
     force: bool = False,
 ) -> Packaged:
-    """Pack the outputs of up to four systems as the zip that DCASE Task 3 takes, check it, and write it if it is right.
+    """Pack outputs as the zip that DCASE Task 3 takes, with meta files, and check it before it is written.
 
     Outputs in the format of the challenge are copied byte for byte, all others are converted. Where a system has no
     meta file, a template is created next to the zip, with what is known filled in and the rest marked; the zip is not
     written until that is done.
 
     Args:
-        outputs: the outputs on the evaluation set: a folder, file or archive, or a list with one for each system.
+        outputs: the outputs of one or more systems on the evaluation set: folders, files or archives.
         out: the zip to write.
-        year: of the challenge; its record says what the zip holds.
-        label: of the submission, such as ``Politis_TAU_task3a_1``; of several systems a list in their order.
+        year: the year of the challenge; its record says what the zip holds.
+        label: the label of the submission, such as ``Politis_TAU_task3a_1``; for several systems one each, in their
+            order.
         reference: the clips of the evaluation set, as in :func:`validate`: those without an output get an empty file.
-        meta: the meta file of each system, in their order, which is packed as it is; by default ``LABEL.meta.yaml``
-            next to the zip, which is created as a template if missing.
-        development: the outputs of each system on the development set, in their order, which are scored.
-        development_reference: the labels that they are scored against, as in :func:`score`.
-        technical_report: the report, a PDF.
+        meta: the meta file of each system, in their order, packed as it is; by default ``LABEL.meta.yaml`` next to the
+            zip, which is created as a template if missing. May be repeated.
+        development: the outputs of each system on the development set, in their order, to score for the meta file. May
+            be repeated.
+        development_reference: the labels to score them against, such as ``metadata_dev:dev-test``.
+        technical_report: the technical report to pack, a PDF.
         format: the format of the outputs; detected from their content by default.
-        allow_loss: fields that may be lost in a conversion, as in :func:`convert`.
-        fill: values for fields that the challenge asks for and the outputs lack, as in :func:`convert`.
-        force: convert outputs with errors, and write a zip with errors.
+        allow_loss: fields that may be lost in a conversion, separated by commas, or all. In Python also a list.
+        fill: value for a field that the challenge asks for and the outputs lack, as in :func:`convert`. May be
+            repeated.
+        allow_missing: score the development clips that both sides have.
+        force: convert outputs even if they have errors, and write a zip with errors.
 
     Returns:
         What was packed, with scores and how a meta file differs from them, and ``report``, what was found in the zip.
@@ -992,7 +988,9 @@ def package(
     also = [one for one in (reference, *developed, development_reference, technical_report) if one is not None]
     see_labels(labels, keys)
     see_free(os.fspath(out), places, (*metas, *_paths(also)))
-    scores = [score(one, development_reference, profile=keys.profile) for one in developed]
+    scores = [
+        score(system, development_reference, profile=keys.profile, allow_missing=allow_missing) for system in developed
+    ]
     return package_systems(
         places, os.fspath(out), keys, labels, reference=None if reference is None else os.fspath(reference),
         metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
@@ -1014,13 +1012,13 @@ def diff(
 ) -> Difference:
     """Compare two versions of labels, questions or predictions; of folders that hold several of these, each of them.
 
-    A change that explains a whole clip (mirrored, turned, shifted in time, another unit) is named as such; events of
-    labels are then followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added,
-    dropped. Rows of questions and predictions belong together by their ids, or by recording and question.
+    A change that explains whole clips (mirrored, turned, shifted in time, another unit) is named once; events of labels
+    are then followed from one version to the other: turned, moved, re-timed, renamed, joined, split, added, dropped.
+    Rows of questions and predictions belong together by their ids, or by recording and question.
 
     Args:
-        old: a file, folder, archive or ``-`` for standard input.
-        new: the other version, in the same forms.
+        old: labels, questions or predictions: a file, folder, archive or ``-`` for standard input.
+        new: the new version of them, in the same forms.
         format: the format of the old version, and of the new one unless *new_format* is given; detected by default.
             Where labels and questions lie together, only that kind is compared.
         new_format: the format of the new version.

@@ -47,8 +47,8 @@ class ExitCode(IntEnum):
 RENAMED = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
-    "allow-missing", "audio", "bootstrap", "deep", "diff", "drop-unfit", "dry-run", "errors", "fix", "force",
-    "judge-again", "link-media", "no-media", "onscreen", "overwrite", "private", "unsafe-fixes",
+    "allow-missing", "audio", "deep", "diff", "drop-unfit", "dry-run", "fix", "force", "link-media",
+    "no-media", "onscreen", "overwrite", "private", "unsafe-fixes",
 ))  # fmt: skip
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
@@ -61,14 +61,11 @@ CHOICES = {
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
-    "against", "allow-loss", "angle", "citation", "classes", "clip", "development", "development-reference", "distance",
-    "fail-on", "fields",
-    "fill", "gain", "ignore", "include", "items", "judge", "judge-cache", "judge-max-tokens",
-    "judge-prompt", "judge-url", "judgements", "label", "lead",
-    "margin", "meta", "metrics", "o", "offline", "over", "per-task", "predictions", "predictions-format", "profile",
-    "questions", "reference", "reference-fields", "reference-format", "relative", "resamples",
-    "seed", "select", "sort", "table", "threshold", "total", "video",
-    "write-baseline", "year",
+    "against", "allow-loss", "citation", "classes", "clip", "development", "development-reference", "fail-on", "fields",
+    "fill", "gain", "ignore", "include", "intervals", "items", "judge", "judge-set", "judge-url", "judgements", "label",
+    "lead", "margin", "meta", "metrics", "o", "offline", "per-task", "predictions", "predictions-format", "profile",
+    "questions", "reference", "reference-fields", "reference-format", "seed", "select", "sort", "table",
+    "threshold", "total", "video", "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(
@@ -77,14 +74,13 @@ _OPTION = re.compile(
     rf"|\A--(?P<first>{_NAMED}) (?P<whole>[^\s:=]+):"
     rf"|(?<![\w-])-(?:-(?P<name>{_NAMED})|(?P<short>o))(?![\w-])"
     r"(?: (?P<key>\w+)=(?P<given>[^\s:;,()]+)| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
-    r"|(?<![\w-])--judge-…"
 )
 
 
 def in_python(text: str) -> str:
     """A message as it reads where options are arguments of a function."""
     # of an option that is repeated, Python takes one mapping
-    return re.sub(r"\} (?:fill|margin|threshold)=\{", ", ", _OPTION.sub(_argument, text))
+    return re.sub(r"\} (?:fill|judge_set|margin|threshold)=\{", ", ", _OPTION.sub(_argument, text))
 
 
 def _argument(match: re.Match[str]) -> str:
@@ -92,9 +88,11 @@ def _argument(match: re.Match[str]) -> str:
         return f'{match["kind"].replace("-", "_")}="{match["fields"]}"'
     option = match["first"] or match["name"] or match["short"]
     if option is None:
-        return "judge_…" if match[0].startswith("--") else match[0]
+        return match[0]
     name = RENAMED.get(option, option.replace("-", "_"))
     word = match["whole"] or match["word"] or ""
+    if match["key"] and option == "intervals":
+        return f'{name}="{match["key"]}={match["given"]}"'
     if match["key"]:
         return f'{name}={{"{match["key"]}": {_literal(match["given"])}}}'
     if match["place"]:

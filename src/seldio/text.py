@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 # C0 and C1 controls, DEL, bidirectional controls, zero-width and other invisible characters,
@@ -71,6 +71,30 @@ def from_toml(text: str) -> dict[str, Any]:
         raise ValueError("arrays and tables are nested too deep") from None
     except ValueError:
         raise ValueError("a number has too many digits") from None
+
+
+def as_toml(record: Mapping[str, Any]) -> str:
+    """Return a dataset file: what is short in one line, tables apart."""
+    lines = [f"{key} = {_toml_value(value)}" for key, value in record.items() if not isinstance(value, Mapping)]
+    for key, table in record.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{key}]", *(f"{_toml_key(name)} = {_toml_value(value)}" for name, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _toml_value(text)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_toml_key(key)} = {_toml_value(item)}" for key, item in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        return "[\n" + "".join(f"  {_toml_value(item)},\n" for item in value) + "]"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def json_text(value: Any, **options: Any) -> str:

@@ -17,7 +17,7 @@ from seldio.cli import app
 CLIP = "fold4_room2_mix001"
 #: The commands that write the pages, by their names.
 PAGES = {
-    "scores": "score output -r starss23/metadata_dev --by-clip --errors --bootstrap --output html",
+    "scores": "score output -r starss23/metadata_dev --table all --intervals bootstrap --output html",
     "systems": "score output other -r starss23/metadata_dev --output html",
     "comparison": "compare output other -r starss23/metadata_dev --output html",
     "versions": "diff starss23/metadata_dev output --output html",

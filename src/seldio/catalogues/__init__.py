@@ -98,7 +98,7 @@ class Catalogue:
 
         #: What the datasets of the source say of themselves; None where nothing says it.
         self.own = own = own_datasets(source, take) or (lent and lent.lent())
-        self._look = _look_at(candidates(source, chosen, without, labels), source, chosen, contents, take, own)
+        self._look = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, take, own)
         groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
         #: One part for each format of labels, and one for what cannot be read.
         self.labels = groups
@@ -176,8 +176,9 @@ def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
 
 
 def candidates(
-    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True
-) -> list[Entry]:
+    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True,
+    datasets: OwnDatasets | None = None,
+) -> list[Entry]:  # fmt: skip
     """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
     if source.single or (labels and format is not None and format.holds != "events"):
         told = source.single and format is None  # a recording or video, by its name
@@ -188,7 +189,10 @@ def candidates(
         name = entry.name.lower()
         if format is not None and format.holds != "events" and name.endswith(".csv") and format.suffix != ".csv":
             return False  # labels beside questions
-        return name.endswith(own.suffix) if own is not None else name.endswith(_LINES) or named_like_labels(entry)
+        if own is not None:
+            return name.endswith(own.suffix)
+        columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
+        return columns or name.endswith(_LINES) or named_like_labels(entry)
 
     tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
     return [

@@ -7,8 +7,10 @@ recognised by that; tables of labels are grouped, and each group is distinguishe
 from __future__ import annotations
 
 import dataclasses
+import os
 import posixpath
 import re
+import shlex
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
@@ -16,6 +18,7 @@ from typing import BinaryIO, Literal, NamedTuple, Protocol, cast
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
+from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
@@ -306,6 +309,13 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
 _LAYOUTS = "seldio formats lists the formats; --format NAME reads the file as one of them"
 
 
+def _own_columns(path: str, width: int) -> str:
+    """Return the command that describes columns of one's own, where the file is a table on the disk."""
+    if width < 2 or suffix_of(path) not in ("csv", "tsv", "txt") or not os.path.isfile(path):  # noqa: PTH113
+        return _LAYOUTS
+    return f"seldio new {shlex.quote(path)} describes columns of your own; {_LAYOUTS}"
+
+
 def _content(value: object, there: bool, lines: bool) -> str:
     """What JSON holds, in words; *lines*: *value* is the first of many."""
     first = value[0] if isinstance(value, list) and value else value
@@ -366,7 +376,8 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
     elif not detection.candidates:
         near = "" if detection.foreign else closest(sample)
         code, message = "SYN901", f"no known format: rows of {plural(sample.width, 'column')}"
-        hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
+        ways = _own_columns(group[0].path, sample.width)
+        hint = f"{near}; {ways}" if near else ways
     else:
         code, message = "SYN903", f"this may be {' or '.join(one.format.name for one in shown)}"
         why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)

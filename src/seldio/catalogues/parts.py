@@ -134,14 +134,6 @@ class Part:
             readings = (self.reading(file, sink) for file in self.texts(sink))
             yield from (reading for reading in readings if reading is not None)
 
-    def readings(self, file: TextFile, sink: Sink) -> Iterator[ItemReading]:
-        """What :meth:`reading` gives; of formats that can be read so, in runs that follow each other."""
-        format = cast("ItemFormat", self.format)
-        if self.rows is None:
-            yield from format.readings(file.data, file.path, sink)
-        elif (reading := self.reading(file, sink)) is not None:
-            yield reading
-
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
         """The questions or predictions of one of :meth:`texts`; None, after findings, where it cannot be read."""
         from seldio.formats.item_parquet import ItemParquet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -219,12 +219,16 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Tre
 
 
 def _clips(row: DatasetSpec, places: Iterable[TreePlace]) -> Iterator[Clip]:
+    places = [place for place in places if place.field is not None]
+    labels = {(place.home, place.stem) for place in places if place.field == "metadata"}
     groups: dict[tuple[str | None, ...], list[TreePlace]] = {}
     for place in places:
-        if place.field is not None:
-            group = place.top.group if place.top is not None else ""
-            home = None if place.inside else place.home
-            groups.setdefault((place.set, _split(row, place), group, home, place.stem), []).append(place)
+        beside = f"metadata_{place.stem.removeprefix('audio_')}"  # as spatialscaper calls labels and recordings
+        if not place.inside and place.stem.startswith("audio_") and (place.home, beside) in labels:
+            place = replace(place, stem=beside)
+        group = place.top.group if place.top is not None else ""
+        home = None if place.inside else place.home
+        groups.setdefault((place.set, _split(row, place), group, home, place.stem), []).append(place)
     for together in groups.values():
         yield from (_clip(row, files) for files in _apart(together))
 

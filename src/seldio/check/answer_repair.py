@@ -6,7 +6,6 @@ file is only written if nothing else of it changes.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera import AS_WRITTEN
 from seldio.rules.item_choices import misformed
 from seldio.rules.item_table import ItemTable
+from seldio.schema.qa import Rows
 
 
 def with_answers_in_form(
@@ -67,8 +67,4 @@ def _plain(extra: str | None) -> dict[str, Any]:
 
 def _written(reading: ItemReading, table: pa.Table) -> bytes:
     """The file of *reading* with the rows of *table*."""
-    stream = io.BytesIO()
-    with reading.format.writer(stream) as writer:
-        writer.add(table, reading.origin)
-        writer.close(reading.origin)
-    return stream.getvalue()
+    return reading.format.write(Rows(table, reading.format.model), reading.origin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -234,6 +235,8 @@ def as_text(description: dict[str, Any]) -> str:
     if description["findings"]:
         found = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. Run seldio validate to see where."]
+        if "SYN901" in description["findings"] and os.path.exists(description["path"]):  # noqa: PTH110 - a plain string
+            lines.append(f"seldio new {shlex.quote(description['path'])} describes columns of your own.")
     return "\n".join(lines)
 
 

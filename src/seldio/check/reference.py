@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import posixpath
 import re
 
@@ -15,7 +16,7 @@ from seldio.files import Entry, open_source, read_entries
 from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, stem_of
-from seldio.formats.datasets import COUNTED, clip_range, expected_clips
+from seldio.formats.datasets import COUNTED, clip_range, expected_clips, named_split
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value, task_name
 from seldio.rules.collection import Reference
@@ -24,7 +25,8 @@ from seldio.rules.items import repeated_id
 from seldio.rules.predictions import ItemReference
 from seldio.rules.registry import findings
 from seldio.schema.qa import Item
-from seldio.text import printable
+from seldio.schema.splits import within
+from seldio.text import listed, printable
 
 #: What files are compared with: clips, questions or nothing.
 AnyReference = Reference | ItemReference | None
@@ -33,18 +35,19 @@ RUENVAQA = "ruEnvAQA"
 
 
 def load(text: str) -> Reference | ItemReference:
-    """The clips or questions that *text* names.
+    """Return the clips or questions that *text* names.
 
-    It is a range (``mix001..mix079``), a split (``starss23:dev-test``), a text file with one clip a line, a folder or
-    archive with the recordings (which tell the lengths) or the labels; a file with questions; or a folder or archive
-    with the questions of MERA's tasks, a file for each, called like the task.
+    It is a range (``mix001..mix079``), a split (``starss23:dev-test``, ``FOLDER:dev-test``), a text file with one clip
+    a line, a folder or archive with the recordings (which tell the lengths) or the labels; a file with questions; or a
+    folder or archive with the questions of MERA's tasks, a file for each, called like the task.
     """
     if re.fullmatch(r"[^/\\]*\d\.\.[^/\\]*\d", text):
         return Reference(text, dict.fromkeys(clip_range(text)))
     match = re.fullmatch(r"([\w-]+):([\w-]+)", text)
     if match and match[1] in COUNTED:
         return Reference(text, dict.fromkeys(sorted(expected_clips(*match.groups()))))
-    with open_source(text, raise_errors) as source:
+    path, split = _path_and_split(text)
+    with open_source(path, raise_errors) as source:
         told = Catalogue(source)
         if (found := _questions(told) if source.single else _tasks(told)) is not None:
             return found
@@ -59,8 +62,34 @@ def load(text: str) -> Reference | ItemReference:
         labelled = {} if any(clips.values()) else _labelled(told)
         if not clips and not labelled:
             raise UsageError(f"{printable(text)} holds neither recordings nor labels")
-        ends = {clip: end for clip, end in labelled.items() if end is not None}
-        return Reference(text, clips or dict.fromkeys(labelled), ends, told.own)
+        clips = clips or dict.fromkeys(labelled)
+        if split is not None:
+            clips = {clip: end for clip, end in clips.items() if clip in _clips_of_split(told, split)}
+        ends = {clip: end for clip, end in labelled.items() if end is not None and clip in clips}
+        return Reference(text, clips, ends, told.own)
+
+
+def _path_and_split(text: str) -> tuple[str, str | None]:
+    """Return the path, and the split of what is there that follows a colon."""
+    path, _, split = text.rpartition(":")
+    if os.path.exists(text) or not re.fullmatch(r"[\w-]+", split) or not os.path.exists(path):  # noqa: PTH110
+        return text, None
+    return path, split
+
+
+def _clips_of_split(told: Catalogue, split: str) -> set[str]:
+    """Return the clips with a file in a split.
+
+    Raises:
+        UsageError: there are none.
+    """
+    said = {entry: told.own.split(entry.name) if told.own is not None else None for entry in told.source}
+    splits = {_clip(entry.name): name or named_split(entry.path) for entry, name in said.items()}
+    clips = {clip for clip, name in splits.items() if within(name, split)}
+    if not clips:
+        there = listed(sorted({name for name in splits.values() if name}), 10) or "none that their folders name"
+        raise UsageError(f"no clip of {printable(told.source.path)} is of the split {split}; it has {there}")
+    return clips
 
 
 def _questions(told: Catalogue) -> ItemReference | None:

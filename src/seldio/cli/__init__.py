@@ -19,7 +19,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from seldio import plugins
-from seldio.cli.options import Command, Unconverted
+from seldio.cli.declared import Command, Unconverted
 from seldio.errors import SeldioError
 
 
@@ -33,13 +33,13 @@ class Verb(NamedTuple):
 _VERBS = {
     "validate": Verb("Check labels, submissions and datasets, and repair them.", "verbs:validate"),
     "convert": Verb("Convert between formats, to Parquet, or labels into questions.", "verbs:convert"),
-    "score": Verb("Score predictions as the official programs do.", "score:score"),
-    "compare": Verb("Compare systems: differences with intervals, tests and ranks.", "compare:compare"),
-    "rank": Verb("Rank systems by their scores, as defined by DCASE Task 3.", "score:rank"),
-    "package": Verb("Pack outputs as the zip that DCASE Task 3 takes.", "package:package"),
-    "diff": Verb("Compare two versions of labels or questions.", "diff:diff"),
+    "score": Verb("Score predictions as the official programs do.", "verbs:score"),
+    "compare": Verb("Compare systems: differences with intervals, tests and ranks.", "verbs:compare"),
+    "rank": Verb("Rank systems by their scores, as defined by DCASE Task 3.", "verbs:rank"),
+    "package": Verb("Pack outputs as the zip that DCASE Task 3 takes.", "verbs:package"),
+    "diff": Verb("Compare two versions of labels or questions.", "verbs:diff"),
     "info": Verb("Describe a file, folder or archive.", "verbs:info"),
-    "cite": Verb("Print how to cite a dataset or benchmark.", "cite:cite"),
+    "cite": Verb("Print how to cite a dataset or benchmark.", "verbs:cite"),
     "view": Verb("Write an HTML page about a clip: player, panorama, timeline.", "view:view"),
     "plot": Verb("Draw labels, predictions, scores, or a video with labels.", "view:plot"),
     "formats": Verb("List the formats, or explain one.", "verbs:formats"),
@@ -49,7 +49,7 @@ _VERBS = {
     "pull": Verb("Download a dataset from the Hugging Face Hub.", "hub:pull"),
     "new": Verb("Describe the columns of your own labels in a dataset.toml.", "verbs:new"),
     "demo": Verb("Make a small dataset and try everything on it.", "demo:demo"),
-    "verify": Verb("Check that files are those in the signature of a score.", "verify:verify"),
+    "verify": Verb("Check that files are those in the signature of a score.", "verbs:verify"),
 }
 _CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

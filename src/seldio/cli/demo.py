@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import typer
 
-from seldio.cli.guard import guarded
+from seldio.cli.declared import verb
 from seldio.errors import ExitCode, SeldioError
 
 
@@ -53,7 +53,7 @@ STEPS: tuple[Step, ...] = (
     Step("", "convert labels.parquet --to starss23 -o back/"),
     Step("Score the system as the challenge does; then with confidence intervals, as a page.",
          f"score output -r {_LABELS}", lines=15),
-    Step("", f"score output -r {_LABELS} --jackknife --output html -o scores.html"),
+    Step("", f"score output -r {_LABELS} --intervals jackknife --output html -o scores.html"),
     Step("Labels become questions that have one right answer.",
          f"convert {_LABELS} --to so-bench -o questions.jsonl --total 40", lines=6),
     Step("Do labels and audio agree? Every event is compared with what is heard.",
@@ -80,19 +80,22 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _RESET = "\x1b[0m"
 
 
-@guarded
-def demo(
-    folder: Path = typer.Argument(Path("seldio-demo"), metavar="FOLDER", help="Where to write the files."),
-    seed: int = typer.Option(7, metavar="N", help="Random seed for the scenes."),
-    media: bool = typer.Option(True, "--media/--no-media", help="Synthesize recordings and videos, or only labels."),
-    run: bool = typer.Option(True, "--run/--no-run", help="Run the commands, or only make the files."),
-) -> ExitCode:
-    """Make a small dataset and try everything on it: check, repair, convert, score, ask questions, view."""
+@verb(folder="FOLDER")
+def demo(folder: str = "seldio-demo", seed: int = 7, media: bool = True, run: bool = True) -> ExitCode:
+    """Make a small dataset and try everything on it: check, repair, convert, score, ask questions, view.
+
+    Args:
+        folder: where to write the files.
+        seed: random seed for the scenes.
+        media: synthesize recordings and videos, or only labels.
+        run: run the commands, or only make the files.
+    """
     from seldio.synth.tree import write_demo
 
     start = time.monotonic()
-    write_demo(folder, seed, media=media)
-    typer.echo(f"Made in {folder}/ ({time.monotonic() - start:.0f} s):")
+    place = Path(folder)
+    write_demo(place, seed, media=media)
+    typer.echo(f"Made in {place}/ ({time.monotonic() - start:.0f} s):")
     for name, what, needs in MADE:
         if media or not needs:
             typer.echo(f"  {name:12}{what}")
@@ -100,12 +103,12 @@ def demo(
         return ExitCode.CLEAN
     typer.echo("")
     for number, step in enumerate((step for step in STEPS if media or not step.media), 1):
-        _run(step, folder, number)
-    _compare(folder / _LABELS, folder / "back")
-    typer.echo(f"All of it, and the labels came back from Parquet byte for byte. Now open, in {folder}/:")
+        _run(step, place, number)
+    _compare(place / _LABELS, place / "back")
+    typer.echo(f"All of it, and the labels came back from Parquet byte for byte. Now open, in {place}/:")
     for name, what in OPEN:
         typer.echo(f"  {name:17}{what}")
-    there = "" if folder == Path() else f", after cd {folder}"
+    there = "" if place == Path() else f", after cd {place}"
     typer.echo(f"\nTry next{there}:")
     for line, what in NEXT:
         if media or "planted" not in line:
@@ -136,24 +139,11 @@ def _run(step: Step, folder: Path, number: int) -> None:
     write_bytes(folder / kept, _STYLE.sub("", done.stdout).encode(), folder)
     lines = done.stdout.rstrip("\n").splitlines()
     last = lines[-1:] if step.tail else []
-    most = _fitting(lines, last, step.lines, width)
-    if most < len(lines):
+    most = step.lines - 1 - len(last)
+    if len(lines) > step.lines:
         left = f"{_RESET if colours else ''}… {len(lines) - most - len(last)} more lines in {kept}"
         lines = [*lines[:most], left, *last]
     typer.echo("".join(f"{line}\n" for line in lines))
-
-
-def _fitting(lines: list[str], last: list[str], most: int, width: int) -> int:
-    """How many of *lines* to show in *most* lines of the screen: all, or as many as leave room for *last*."""
-    heights = [_height(line, width) for line in lines]
-    if sum(heights) <= most:
-        return len(lines)
-    room = most - 1 - sum(_height(line, width) for line in last)
-    return max(number for number in range(1, len(lines)) if number == 1 or sum(heights[:number]) <= room)
-
-
-def _height(line: str, width: int) -> int:
-    return 1 + max(len(_STYLE.sub("", line)) - 1, 0) // width
 
 
 def _compare(labels: Path, back: Path) -> None:

@@ -77,11 +77,11 @@ def _report(text: str, kind: ExitCode, code: int, options: Mapping[str, Any]) ->
 
     JSON goes to standard output, or instead of the text to standard error where the output holds data.
     """
-    data = "to" in options and options.get("out") in (None, "-")  # seldio convert
+    data = "target" in options and options.get("out") in (None, "-")  # seldio convert
     if not (options.get("json") or options.get("output") == "json"):
         _say(text)
         return
-    from seldio.cli.options import print_error
+    from seldio.cli.printing import print_error
 
     if not data:
         _say(text)

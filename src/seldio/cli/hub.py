@@ -4,80 +4,37 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seldio.cli.guard import guarded
-from seldio.cli.options import JSON, format_option, print_json
+from seldio import hub
+from seldio.cli.declared import verb
+from seldio.cli.printing import print_json
 from seldio.errors import ExitCode
+from seldio.findings import capped
+from seldio.hub.repository import quiet
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from seldio.hub import Pushed
 
 #: Up to this many files are shown one by one; --json lists each.
 _SHOWN = 40
-_CARD = "Dataset card"
 _MARKS = {"new": "+", "changed": "~", "same": "=", "unknown": "?"}
 
 
-class As(StrEnum):
-    """Ways to store data on the Hub."""
-
-    FILES = "files"
-    PARQUET = "parquet"
-    AUDIOFOLDER = "audiofolder"
-
-
-@guarded
-def push(
-    source: str = typer.Argument(metavar="SOURCE", help="A file, folder or archive."),
-    repo: str = typer.Option(
-        ..., "--repo", metavar="USER/NAME", help="Dataset repository; created if it does not exist."
-    ),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Show what would be uploaded; change nothing. Works offline."
-    ),
-    private: bool = typer.Option(False, "--private", help="Make a new repository private."),
-    kind: As = typer.Option(
-        As.FILES,
-        "--as",
-        metavar="[files|parquet|audiofolder]",
-        help="Storage: files as they are, Parquet, or an AudioFolder with metadata.jsonl.",
-    ),
-    format: str | None = format_option("Format of the labels, which determines their classes.", "--format"),
-    revision: str = typer.Option("main", metavar="BRANCH", help="Branch to push to."),
-    message: str | None = typer.Option(None, "-m", "--message", metavar="TEXT", help="Commit message."),
-    include: list[str] = typer.Option(
-        [], metavar="PATTERN", help="Also upload files that match; by default, only data. May be repeated."
-    ),
-    force: bool = typer.Option(False, "--force", help="Upload data even if seldio validate finds errors in it."),
-    license: str | None = typer.Option(None, metavar="NAME", help="License: cc-by-4.0, mit, …", rich_help_panel=_CARD),
-    language: list[str] = typer.Option(
-        [], metavar="CODE", help="Language: en, ru, …; detected for questions. May be repeated.", rich_help_panel=_CARD
-    ),
-    title: str | None = typer.Option(None, metavar="TEXT", help="Title of the dataset.", rich_help_panel=_CARD),
-    citation: str | None = typer.Option(None, metavar="FILE", help="A BibTeX file.", rich_help_panel=_CARD),
-    json: bool = JSON,
-) -> ExitCode:
-    """Upload a dataset to the Hugging Face Hub with its card."""
-    from seldio import hub
-    from seldio.hub.repository import quiet
-
+@verb(hub.push, source="SOURCE")
+def push(given: dict[str, Any], json: bool = False) -> ExitCode:
+    """Print what was uploaded."""
     if json or not sys.stderr.isatty():
         quiet()
-    pushed = hub.push(
-        source, repo, kind=kind.value, format=format, private=private, dry_run=dry_run, revision=revision,
-        message=message, include=include, force=force, license=license, language=language, title=title,
-        citation=citation,
-    )  # fmt: skip
+    pushed = hub.push(**given)
     if json:
         print_json(_record(pushed))
     else:
-        for line in _push_lines(pushed, dry_run):
+        for line in _push_lines(pushed, given["dry_run"]):
             typer.echo(line)
     return ExitCode.FINDINGS if pushed.refused else ExitCode.CLEAN
 
@@ -91,9 +48,6 @@ def _record(pushed: Pushed) -> dict[str, object]:
 
 def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
     """Say what was done, for people."""
-    from seldio.findings import capped
-    from seldio.text import listed, plural, printable
-
     shown, more = capped(pushed.report, 10)
     for finding in shown:
         hint = f" ({finding.hint})" if finding.hint else ""
@@ -134,26 +88,12 @@ def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
         yield f"Nothing to upload, everything is up to date: {pushed.url}"
 
 
-@guarded
-def pull(
-    address: str = typer.Argument(metavar="REPO", help="USER/NAME, or USER/NAME@REVISION (a branch, tag or commit)."),
-    out: str | None = typer.Option(None, "-o", metavar="FOLDER", help="Where to save the files; ./NAME by default."),
-    include: list[str] = typer.Option(
-        [], metavar="PATTERN", help="Download only files that match; * also matches slashes. May be repeated."
-    ),
-    overwrite: bool = typer.Option(
-        False, "--overwrite", help="Replace files in the folder that differ from those on the Hub."
-    ),
-    json: bool = JSON,
-) -> ExitCode:
-    """Download a dataset from the Hugging Face Hub as plain files; resumes if interrupted."""
-    from seldio import hub
-    from seldio.hub.repository import quiet
-    from seldio.text import plural, printable
-
+@verb(hub.pull, address="REPO")
+def pull(given: dict[str, Any], json: bool = False) -> ExitCode:
+    """Print what was downloaded."""
     if json or not sys.stderr.isatty():
         quiet()
-    pulled = hub.pull(address, out, include, overwrite=overwrite)
+    pulled = hub.pull(**given)
     if json:
         print_json(dataclasses.asdict(pulled))
     else:

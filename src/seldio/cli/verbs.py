@@ -1,46 +1,18 @@
-"""The commands that work on data, ``seldio validate``, ``convert`` and ``info``, and those that explain seldio.
-
-The latter are ``seldio formats``, ``rule`` and ``schema``.
-"""
+"""The commands on data, whose options are those of :mod:`seldio.api`, and those that explain seldio."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seldio import progress
-from seldio.cli.guard import guarded
-from seldio.cli.options import (
-    FIELDS,
-    JSON,
-    REPORT,
-    REPORT_FILE,
-    REPORT_JSON,
-    SCHEMA_NAMES,
-    WORKERS,
-    complete_codes,
-    complete_fields,
-    complete_formats,
-    complete_outputs,
-    complete_rules,
-    complete_schemas,
-    complete_targets,
-    complete_tasks,
-    format_option,
-    named_numbers,
-    named_texts,
-    one_of,
-    print_json,
-    print_wrapped,
-    see_free,
-    taken,
-    working,
-    write_report,
-)
+from seldio import api, progress
+from seldio.cli.declared import verb
+from seldio.cli.printing import clip_page, print_json, print_wrapped, see_free, working, write_report
 from seldio.errors import ExitCode, UsageError
 from seldio.text import clipped, json_text, meant, printable
 
@@ -48,241 +20,77 @@ if TYPE_CHECKING:
     from seldio.findings import Rule
 
 
-_RULES, _REPAIR = "Rules", "Repair"
-
-
-@guarded
+@verb(api.validate, path="PATH…")
 def validate(
-    paths: list[str] = typer.Argument(
-        metavar="PATH", help="Files, folders, archives (zip, tar), or - for standard input."
-    ),
-    format: str | None = format_option(
-        "Format of the files, or their dataset.toml; detected from their content by default.", "--format", "-f"
-    ),
-    fields: str | None = FIELDS,
-    reference: str | None = typer.Option(
-        None,
-        "--reference",
-        "-r",
-        metavar="REFERENCE",
-        help="Reference to check against. For labels, the clips to expect: a folder of recordings or labels, "
-        "mix001..mix079, or starss23:dev-test. For predictions, the file with their questions.",
-    ),
-    deep: bool = typer.Option(
-        False, "--deep", help="Also decode recordings and videos, and compare labels with the audio (slow)."
-    ),
-    config: Path | None = typer.Option(
-        None, metavar="FILE", help="Settings file; the nearest seldio.toml or pyproject.toml by default."
-    ),
-    output: str = typer.Option(
-        "text",
-        metavar="FORM",
-        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, markdown or html.",
-        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings"),
-        rich_help_panel=REPORT,
-    ),
-    json: bool = REPORT_JSON,
-    out: Path | None = REPORT_FILE,
-    statistics: bool = typer.Option(
-        False, "--statistics", help="Add a table of counts by rule.", rich_help_panel=REPORT
-    ),
-    max_per_rule: int = typer.Option(
-        10, metavar="N", help="Show at most N findings of each rule; 0 shows all.", rich_help_panel=REPORT
-    ),
-    fail_on: str | None = typer.Option(
-        None,
-        metavar="SEVERITY",
-        rich_help_panel=REPORT,
-        autocompletion=one_of("error", "warning", "info"),
-        help="Exit with code 1 on findings of this severity or worse: error (default), warning or info.",
-    ),
-    select: str | None = typer.Option(
-        None,
-        metavar="CODES",
-        help="Check only these rules: codes or prefixes, separated by commas.",
-        autocompletion=complete_codes,
-        rich_help_panel=_RULES,
-    ),
-    ignore: str | None = typer.Option(
-        None,
-        metavar="CODES",
-        help="Skip these rules: codes or prefixes, separated by commas.",
-        autocompletion=complete_codes,
-        rich_help_panel=_RULES,
-    ),
-    baseline: Path | None = typer.Option(
-        None, metavar="FILE", help="Leave out the findings listed in this file.", rich_help_panel=_RULES
-    ),
-    write_baseline: Path | None = typer.Option(
-        None, metavar="FILE", help="Accept all current findings: write them to this file.", rich_help_panel=_RULES
-    ),
-    fix: bool = typer.Option(False, "--fix", help="Apply repairs that are always safe.", rich_help_panel=_REPAIR),
-    unsafe_fixes: bool = typer.Option(
-        False, "--unsafe-fixes", help="Also apply repairs that are a good guess.", rich_help_panel=_REPAIR
-    ),
-    diff: bool = typer.Option(
-        False, "--diff", help="Show what --fix would change, without changing it.", rich_help_panel=_REPAIR
-    ),
-    workers: str | None = WORKERS,
+    given: dict[str, Any],
+    output: str = "text",
+    json: bool = False,
+    out: str | None = None,
+    statistics: bool = False,
+    max_per_rule: int = 10,
+    workers: str | None = None,
 ) -> ExitCode:
-    """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do."""
-    from seldio import api
+    """Print findings.
+
+    Args:
+        output: report: its form: text, concise, json, jsonl, csv, sarif, github, markdown or html.
+        statistics: report: add a table of counts by rule.
+        max_per_rule: report: show at most N findings of each rule; 0 shows all.
+    """
     from seldio.check import settings
     from seldio.reports import Options, checked
     from seldio.rules import CATALOGUE
 
-    see_free(out, paths, reference, baseline, config)
-    chosen = settings.load_file(config) if config is not None else settings.load()
-    checked("json" if json else output, "findings")
+    see_free(out, *(given[name] for name in ("path", "reference", "baseline", "config")))
+    form = checked("json" if json else output, "findings")
+    given["config"] = given["config"] or settings.load()
     with working(workers):
-        report = api.validate(**taken(api.validate, locals(), path=paths, config=chosen))
-    if diff:
+        report = api.validate(**given)
+    if given["diff"]:
         typer.echo("\n".join(line for change in report.changes for line in change.diff()) or report.remark)
         return ExitCode.FINDINGS if report.changes else ExitCode.CLEAN
     if report.remark:
         typer.echo(report.remark, err=True)
-    if write_baseline is not None:
+    if given["write_baseline"] is not None:
         return ExitCode.CLEAN
-    write_report(report, "json" if json else output, Options(CATALOGUE, max_per_rule or None, statistics), out)
+    write_report(report, form, Options(CATALOGUE, max_per_rule or None, statistics), out)
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 
-# --- conversion -------------------------------------------------------------------------------------------------------
-
-_TO = (
-    "Format to write (seldio formats lists them); foa or mic for recordings; or hf-parquet, "
-    "webdataset, audiofolder or videofolder to store a whole dataset, and files to restore it."
-)
-_FILL = (
-    "Value for a field that the target needs and SOURCE lacks; angles in degrees, distance in metres (distance=2.5 is "
-    "2.5 m in any format); source=count counts the events of each class; for questions a text, such as task=TEXT. May "
-    "be repeated."
-)
-_ASK, _RECORD = "Questions from labels", "Recordings"
-#: The margins with their defaults; listed here because loading them is slow. A test checks that the list is complete.
-MARGINS = (
-    "azimuth=20 and elevation=10 (degrees between sources), metres=0.5 (between distances), seconds=0.5 (between "
-    "times), shortest=0.3 (seconds that an event lasts), still=5 (degrees that a stationary source may stray), "
-    "moving=20 (degrees that a moving one strays), sector=5 (degrees from the edge of front-left and the like)"
-)
-
-
-@guarded
+@verb(api.convert, path="SOURCE", place="PATH")
 def convert(
-    source: str = typer.Argument(
-        metavar="SOURCE", help="A file, folder or archive, - for standard input, or a format."
-    ),
-    path: str | None = typer.Argument(None, metavar="PATH", help="Where the data is, if SOURCE names its format."),
-    to: str = typer.Option(..., "--to", metavar="FORMAT", help=_TO, autocompletion=complete_targets),
-    out: str | None = typer.Option(
-        None, "-o", metavar="PATH", help="File or folder to write; a single file goes to standard output by default."
-    ),
-    format: str | None = format_option("Format of SOURCE; detected from its content by default.", "--format", "-f"),
-    allow_loss: str = typer.Option(
-        "",
-        metavar="FIELDS",
-        help="Fields that may be lost, separated by commas, or 'all'.",
-        show_default=False,
-        autocompletion=complete_fields,
-    ),
-    fill: list[str] = typer.Option([], metavar="FIELD=VALUE", help=_FILL),
-    drop_unfit: bool = typer.Option(
-        False, "--drop-unfit", help="Leave out questions that the target cannot hold, and list them."
-    ),
-    force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
-    overwrite: bool = typer.Option(
-        False, "--overwrite", help="With --to hf-parquet and the like: replace the files of an earlier export."
-    ),
-    json: bool = typer.Option(
-        False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
-    ),
-    tasks: str | None = typer.Option(
-        None,
-        metavar="TASKS",
-        help="Ask only these tasks, separated by commas.",
-        rich_help_panel=_ASK,
-        autocompletion=complete_tasks,
-    ),
-    seed: int = typer.Option(0, metavar="N", help="Random seed for wording and sampling.", rich_help_panel=_ASK),
-    window: float = typer.Option(
-        20.0, metavar="SECONDS", help="Length of the clips, at most 20 s.", rich_help_panel=_ASK
-    ),
-    hop: float | None = typer.Option(
-        None, metavar="SECONDS", help="Time from one clip to the next; the window by default.", rich_help_panel=_ASK
-    ),
-    margin: list[str] = typer.Option(
-        [],
-        "--margin",
-        metavar="NAME=VALUE",
-        rich_help_panel=_ASK,
-        help=f"Smallest difference to ask about. Defaults: {MARGINS}. May be repeated.",
-    ),
-    total: int | None = typer.Option(
-        None, metavar="N", help="Total questions, split across tasks as in SO-Bench.", rich_help_panel=_ASK
-    ),
-    per_task: int | None = typer.Option(
-        None, metavar="N", help="At most N questions per task, spread evenly over the answers.", rich_help_panel=_ASK
-    ),
-    balance: bool = typer.Option(
-        False,
-        "--balance",
-        rich_help_panel=_ASK,
-        help="Keep the task proportions of SO-Bench (the scarcest task sets the total), and drop questions that can be "
-        "answered from their text alone.",
-    ),
-    split: str | None = typer.Option(
-        None,
-        metavar="NAME",
-        help="Split of all questions; by default that of each recording, or test if unknown.",
-        rich_help_panel=_ASK,
-    ),
-    language: str | None = typer.Option(
-        None,
-        metavar="[en|ru]",
-        help="Language of the questions, with the same canonical answers; that of the target by default.",
-        rich_help_panel=_ASK,
-    ),
-    details: bool = typer.Option(
-        False, "--details", help="List what was asked and skipped, and why, task by task.", rich_help_panel=_ASK
-    ),
-    audio: bool | None = typer.Option(
-        None,
-        "--audio/--no-audio",
-        help="Questions: clips are cut out of the recordings (16 kHz) into audio/ next to the output; --no-audio "
-        "leaves them whole. With --to foa or mic: --audio computes every recording from the other format, even those "
-        "that the dataset has.",
-        rich_help_panel=_RECORD,
-    ),
-    gain: float | None = typer.Option(
-        None,
-        metavar="DB",
-        help="With --to foa or mic: gain of the computed recordings in dB, the same for all of them.",
-        rich_help_panel=_RECORD,
-    ),
-    workers: str | None = WORKERS,
+    given: dict[str, Any],
+    out: str | None = None,
+    place: str | None = None,
+    json: bool = False,
+    details: bool = False,
+    workers: str | None = None,
 ) -> ExitCode:
-    """Convert labels between formats, to Parquet and back, or into questions; any loss is reported first."""
-    from seldio import api
+    """Print what was done.
+
+    Args:
+        place: where the data is, if SOURCE names its format.
+        json: print a JSON record of what was done (to standard error with -o -).
+        details: questions: list what was asked and skipped, and why, task by task.
+    """
     from seldio.conversion.dispatch import named
     from seldio.formats import of_questions
 
-    if path is not None:
-        source, format = path, format if format is not None else named(source)
+    if place is not None:
+        given["format"] = named(given["path"]) if given["format"] is None else given["format"]
+        given["path"] = place
     # thousands of questions are not poured on a terminal
-    shown = BytesIO() if out is None and sys.stdout.isatty() and of_questions(to) is not None else None
-    chosen = taken(
-        api.convert, locals(), path=source, target=to, out=shown or (sys.stdout.buffer if out in (None, "-") else out),
-        fill=named_texts(fill, "--fill", "distance=2.5 (metres)"),
-        margin=named_numbers(margin, "--margin", "azimuth=10"),
-    )  # fmt: skip
+    target = given["target"]
+    shown = BytesIO() if out is None and sys.stdout.isatty() and of_questions(target) is not None else None
+    given["out"] = shown or (sys.stdout.buffer if out in (None, "-") else out)
     with working(workers):
-        converted = api.convert(**chosen)
+        converted = api.convert(**given)
     progress.over()
     if shown is not None:
         _show_some(shown.getvalue().decode("utf-8", "replace"))
-    aside = converted.written == ("-",)  # the output itself goes to standard output
     if json:
-        print_json(converted.as_dict(), aside=aside)
+        # the output itself goes to standard output
+        print_json(converted.as_dict(), aside=converted.written == ("-",))
         return ExitCode.CLEAN
     for line in converted.lines() if details else converted.brief():
         typer.echo(printable(line), err=True)
@@ -298,130 +106,274 @@ def _show_some(text: str) -> None:
         typer.echo(f"… {len(lines) - 3:,} more lines: write them with -o FILE, or all of them here with -o -", err=True)
 
 
-# --- describing data, and seldio itself ------------------------------------------------------------------------------
+# --- scores -----------------------------------------------------------------------------------------------------------
 
 
-@guarded
-def info(
-    path: str = typer.Argument(
-        metavar="PATH",
-        help="A file, folder or archive, or - for standard input; or the name of a dataset or benchmark (starss23).",
+def _list_profiles(wanted: bool) -> None:
+    """Print the scoring profiles."""
+    if not wanted:
+        return
+    from seldio.scores.scorers import profile_titles
+
+    for name, title in profile_titles():
+        typer.echo(f"{name:<20} {title}")
+    raise typer.Exit
+
+
+@verb(api.score, predictions="PREDICTIONS…")
+def score(
+    given: dict[str, Any],
+    profiles: bool = typer.Option(  # noqa: ARG001 - its callback ends the command
+        False, "--profiles", is_eager=True, callback=_list_profiles, help="List the scoring profiles and exit."
     ),
-    format: str | None = format_option(
-        "Format of the files, or their dataset.toml; detected from their content by default.", "--format", "-f"
-    ),
-    json: bool = JSON,
-    write: bool = typer.Option(False, "--write", help="Write this description to dataset.toml in its root."),
+    output: str = "text",
+    json: bool = False,
+    out: str | None = None,
+    details: bool = False,
 ) -> ExitCode:
-    """Describe a source: its format and why; clips, events and classes; questions; levels of a recording.
+    """Print scores."""
+    from seldio.reports import Options, checked
 
-    Of a dataset or benchmark, by its name: contents, licence, download address, published results.
+    predictions, reference = given["predictions"], given["reference"]
+    form = checked("json" if json else output, "scores")
+    see_free(out, predictions, reference, given["judgements"], given["judge_set"].get("cache"))
+    if given["items"] is not None and len(predictions) > 1:
+        raise UsageError("--items takes one system; seldio compare --items shows where several differ")
+    reports = [api.score(**given | {"predictions": system}) for system in predictions]
+    if given["dry_run"]:
+        typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
+        return ExitCode.CLEAN
+    # of several systems, one page could show the predictions of one alone
+    formats = given["reference_format"], given["format"]
+    page = clip_page(out, reference, predictions[0], *formats) if len(predictions) == 1 else None
+    table = None if form == "json" or given["table"] == "all" else given["table"]
+    write_report(reports, form, Options(table=table, details=details, clip_page=page), out)
+    return ExitCode.CLEAN
+
+
+@verb(api.compare, systems="PREDICTIONS…")
+def compare(
+    given: dict[str, Any],
+    output: str = "text",
+    json: bool = False,
+    out: str | None = None,
+    table: str | None = None,
+    details: bool = False,
+) -> ExitCode:
+    """Print a comparison.
+
+    Args:
+        table: report: only this table, such as differences or ranks; not with json.
     """
-    from seldio import api
+    from seldio.reports import Options
 
-    if write:
+    form = _form(output, json, table)
+    systems, reference = given["systems"], given["reference"]
+    see_free(out, systems, reference, given["judgements"])
+    report = api.compare(**given)
+    page = clip_page(out, reference, systems[0], given["reference_format"], given["format"])
+    write_report([report], form, Options(table=table, details=details, clip_page=page), out)
+    return ExitCode.CLEAN
+
+
+def _form(output: str, json: bool, table: str | None = None) -> str:
+    """Return the form of a report of scores.
+
+    Raises:
+        UsageError: there is no such form, or a single table is asked for as JSON.
+    """
+    from seldio.reports import checked
+
+    form = checked("json" if json else output, "scores")
+    if table is not None and form == "json":
+        raise UsageError("--table: json holds every table; use --output csv, markdown, html, latex or text")
+    return form
+
+
+@verb(api.rank, scores="PATH…")
+def rank(given: dict[str, Any], output: str = "text", json: bool = False, out: str | None = None) -> ExitCode:
+    """Print ranks."""
+    from seldio.reports import Options
+
+    form = _form(output, json)
+    see_free(out, given["scores"])
+    write_report([api.rank(**given)], form, Options(), out)
+    return ExitCode.CLEAN
+
+
+@verb(api.verify, signature="SIGNATURE", predictions="PREDICTIONS", reference="REFERENCE")
+def verify(given: dict[str, Any]) -> ExitCode:
+    """Print what differs."""
+    differences = api.verify(**given)
+    typer.echo("\n".join(differences) or "the same version, settings, judge, reference and predictions")
+    return ExitCode.FINDINGS if differences else ExitCode.CLEAN
+
+
+@verb(api.package, outputs="OUTPUTS…")
+def package(given: dict[str, Any], json: bool = False) -> ExitCode:
+    """Print what was packed and found."""
+    from seldio.reports import Options
+    from seldio.rules import CATALOGUE
+
+    packed = api.package(**given)
+    if json:
+        print_json(packed.as_dict())
+    else:
+        if packed.report.findings:
+            write_report(packed.report, "text", Options(CATALOGUE), None)
+            typer.echo()
+        typer.echo(str(packed))
+    return ExitCode.CLEAN if packed.complete else ExitCode.FINDINGS
+
+
+@verb(api.diff, old="OLD", new="NEW")
+def diff(
+    given: dict[str, Any],
+    output: str = "text",
+    json: bool = False,
+    out: str | None = None,
+    table: str | None = None,
+    details: bool = False,
+) -> ExitCode:
+    """Print a difference.
+
+    Args:
+        table: report: only this table: changes, clips, events or rows.
+        details: report: print long tables of clips, events and rows too.
+    """
+    from seldio.reports import Options
+
+    form = _form(output, json)
+    old, new = given["old"], given["new"]
+    see_free(out, old, new)
+    difference = api.diff(**given)
+    page = clip_page(out, old, new, given["format"], given["new_format"])
+    write_report([difference], form, Options(table=table, details=details, clip_page=page), out)
+    return ExitCode.CLEAN if difference.same else ExitCode.FINDINGS
+
+
+# --- describing data, and seldio itself -------------------------------------------------------------------------------
+
+
+@verb(api.info, path="PATH")
+def info(given: dict[str, Any], json: bool = False) -> ExitCode:
+    """Print a description."""
+    if given["write"]:
         from seldio.conversion.new_dataset import write_known
 
-        typer.echo(f"{printable(str(write_known(path, format)))} written")
-    description = api.info(path, format=format)
+        typer.echo(f"{printable(str(write_known(given['path'], given['format'])))} written")
+    description = api.info(given["path"], format=given["format"])
     print_json(description) if json else print_wrapped(str(description))
     return ExitCode.CLEAN
 
 
-@guarded
+@verb(names="NAME…")
+def cite(names: list[str] | None = None) -> ExitCode:
+    """Print how to cite datasets and benchmarks, as BibTeX.
+
+    Args:
+        names: datasets and benchmarks, such as starss23, or a folder with a dataset.toml; without a name, list them.
+    """
+    from seldio.formats import about
+
+    if not names:
+        width = max(len(known.name) for known in about.every())
+        for known in about.every():
+            typer.echo(f"{known.name:<{width}}  {known.title}")
+        return ExitCode.CLEAN
+    typer.echo(api.cite(*names))
+    return ExitCode.CLEAN
+
+
+@verb(path="PATH")
 def new(
-    path: Path = typer.Argument(Path(), metavar="PATH", help="A folder of labels and recordings, or a file of it."),
-    write: bool = typer.Option(False, "--write", help="Write dataset.toml, which describes the columns."),
-    name: str | None = typer.Option(None, "--name", metavar="NAME", help="Name of the dataset."),
-    column: list[str] = typer.Option(
-        [], "--column", metavar="HEADER=FIELD[:UNIT]", help="Field and unit of a column. May be repeated."
-    ),
-    azimuth: str | None = typer.Option(
-        None, "--azimuth", metavar="WAY", help="Direction in which azimuths increase: clockwise or counter-clockwise.",
-    ),
-    zero: str = typer.Option(
-        "front", "--zero", metavar="SIDE", help="Where azimuth 0 is: front, left, right or back.",
-    ),
-    given: list[str] = typer.Option(
-        [], "--given", metavar="FIELD=VALUE", help="Value that all rows share, such as elevation=0."
-    ),
-) -> ExitCode:  # fmt: skip
+    path: str = ".",
+    write: bool = False,
+    name: str | None = None,
+    column: Sequence[str] = (),
+    azimuth: str | None = None,
+    zero: str = "front",
+    given: Sequence[str] = (),
+) -> ExitCode:
     """Describe the columns of your own labels in a dataset.toml.
 
     With it every command reads the labels as they are.
+
+    Args:
+        path: a folder of labels and recordings, or a file of it.
+        write: write dataset.toml, which describes the columns.
+        name: name of the dataset.
+        column: field and unit of a column. May be repeated.
+        azimuth: direction in which azimuths increase: clockwise or counter-clockwise.
+        zero: where azimuth 0 is: front, left, right or back.
+        given: value that all rows share, such as elevation=0.
     """
     from seldio.conversion.new_dataset import proposed
 
     said = {"name": name, "columns": column, "azimuth": azimuth, "zero": zero, "given": given}
-    for line in proposed(path, said, write=write):
+    for line in proposed(Path(path), said, write=write):
         typer.echo(line)
     return ExitCode.CLEAN
 
 
-@guarded
-def formats(
-    name: str | None = typer.Argument(
-        None, metavar="NAME", help="A format, by name or alias.", autocompletion=complete_formats
-    ),
-    json: bool = JSON,
-) -> ExitCode:
-    """List the formats, or explain one: columns, units, the fields it can and cannot hold."""
+@verb(format="NAME")
+def formats(format: str | None = None, json: bool = False) -> ExitCode:
+    """List the formats, or explain one: columns, units, the fields it can and cannot hold.
+
+    Args:
+        format: a format, by name or alias.
+    """
     from seldio import formats as known
 
-    if name is None and not json:
-        width = max(len(format.name) for format in known.index())
-        print_wrapped("\n".join(f"{format.name:<{width}}  {format.title}" for format in known.index()))
+    if format is None and not json:
+        width = max(len(row.name) for row in known.index())
+        print_wrapped("\n".join(f"{row.name:<{width}}  {row.title}" for row in known.index()))
         return ExitCode.CLEAN
     from seldio.check.description import format_page, format_record
 
-    asked = known.named(name, known.Format) or known.get(name) if name else None
+    asked = known.named(format, known.Format) or known.get(format) if format else None
     if json:
-        some = known.FORMATS if asked is None else (asked,)
-        print_json({"formats": [format_record(format) for format in some]})
+        print_json({"formats": [format_record(one) for one in (known.FORMATS if asked is None else (asked,))]})
     elif asked is not None:
         print_wrapped(format_page(asked))
     return ExitCode.CLEAN
 
 
-@guarded
-def schema(
-    name: str | None = typer.Argument(
-        None, metavar="NAME", autocompletion=complete_schemas,
-        help=f"{', '.join(SCHEMA_NAMES[:-1])} or {SCHEMA_NAMES[-1]}; without a name, list them.",
-    ),
-) -> ExitCode:  # fmt: skip
-    """Print the JSON Schema (2020-12) of a kind of record."""
+@verb(record="NAME")
+def schema(record: str | None = None) -> ExitCode:
+    """Print the JSON Schema (2020-12) of a kind of record.
+
+    Args:
+        record: a kind of record, such as event, item or report; without a name, list them.
+    """
     from seldio.schemas import SCHEMAS
 
-    if name is None:
-        for known in SCHEMAS:
-            typer.echo(known)
-    elif name not in SCHEMAS:
-        raise UsageError(f"unknown schema {clipped(name)!r}; choose from {', '.join(SCHEMAS)}{meant(name, SCHEMAS)}")
+    if record is None:
+        typer.echo("\n".join(SCHEMAS))
+    elif record not in SCHEMAS:
+        known = f"choose from {', '.join(SCHEMAS)}{meant(record, SCHEMAS)}"
+        raise UsageError(f"unknown schema {clipped(record)!r}; {known}")
     else:
-        typer.echo(json_text(SCHEMAS[name](), indent=2))
+        typer.echo(json_text(SCHEMAS[record](), indent=2))
     return ExitCode.CLEAN
 
 
-@guarded
-def rule(
-    code: str | None = typer.Argument(
-        None,
-        metavar="RULE",
-        help="A code (LAB103) or prefix (LAB), a name (radians), or a word of the summary.",
-        autocompletion=complete_rules,
-    ),
-    all_rules: bool = typer.Option(False, "--all", help="List all rules."),
-    json: bool = JSON,
-) -> ExitCode:
-    """Explain a rule: what it checks, why it matters, an example, the fix, the reference."""
+@verb(code="RULE")
+def rule(code: str | None = None, all: bool = False, json: bool = False) -> ExitCode:
+    """Explain a rule: what it checks, why it matters, an example, the fix, the reference.
+
+    Args:
+        code: a code (LAB103) or prefix (LAB), a name (radians), or a word of the summary.
+        all: list all rules.
+    """
     from seldio.rules import CATALOGUE, find
 
-    if code is None and not all_rules:
+    if code is None and not all:
         raise UsageError("which rule? Give a code (seldio rule LAB103), or use --all to list them")
-    chosen = list(CATALOGUE.values()) if all_rules or code is None else find(code)
+    chosen = list(CATALOGUE.values()) if all or code is None else find(code)
     if json:
-        print_json({"rules": [as_dict(rule) for rule in chosen]})
+        keys = ("code", "name", "severity", "fix", "summary", "explanation", "url")
+        print_json({"rules": [{key: getattr(rule, key) for key in keys} for rule in chosen]})
     elif len(chosen) == 1:
         print_wrapped(page(chosen[0]), fill=True)
     else:
@@ -432,24 +384,13 @@ def rule(
     return ExitCode.CLEAN
 
 
-def as_dict(rule: Rule) -> dict[str, str | None]:
-    """The rule's record for json."""
-    return {
-        "code": rule.code,
-        "name": rule.name,
-        "severity": rule.severity.value,
-        "fix": rule.fix,
-        "summary": rule.summary,
-        "explanation": rule.explanation,
-        "url": rule.url,
-    }
+_REPAIRED = {
+    "none": "by hand", "safe": "by seldio validate --fix", "unsafe": "by seldio validate --unsafe-fixes",
+}  # fmt: skip
 
 
 def page(rule: Rule) -> str:
-    """The rule's page as text."""
-    fix = {"none": "by hand", "safe": "by seldio validate --fix", "unsafe": "by seldio validate --unsafe-fixes"}[
-        rule.fix
-    ]
-    head = f"{rule.code}  {rule.name}  ({rule.severity.value}; repaired {fix})"
+    """Return the rule's page as text."""
+    head = f"{rule.code}  {rule.name}  ({rule.severity.value}; repaired {_REPAIRED[rule.fix]})"
     address = f"\n\n{rule.url}" if rule.url else ""
     return f"{head}\n\n{rule.summary}\n\n{rule.explanation}{address}"

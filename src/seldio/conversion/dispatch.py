@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -72,8 +73,6 @@ def convert_any(
         return convert_stored(path, out, to, format, force=options.force, overwrite=overwrite)
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, "foa", "mic"))
-    if not items and options.language is not None:
-        raise UsageError("--language is for questions made from labels")
     if not items:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = formats.of_questions(format) if format is not None else None
@@ -94,17 +93,19 @@ def convert_any(
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
         if held is not None:
-            if options.language is not None:
-                raise UsageError("--language is for questions made from labels: those that there are stay as they are")
             if several and files is not None:
                 _one_kind(files, held.name)
             return convert_items(
                 again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )
-        if fill:
-            raise UsageError("--fill does not apply here: questions made from labels have all their fields")
+        if foreign := sorted(fill.keys() - {"language", "split"}):
+            raise UsageError(
+                f"--fill {printable(foreign[0])}: questions made from labels have all their fields; choose from "
+                "language, split"
+            )
         from seldio.conversion.questions import make_questions
 
+        options = dataclasses.replace(options, language=fill.get("language"), split=fill.get("split"))
         return make_questions(source, out, target, format=format, options=options)
 
 

@@ -17,7 +17,7 @@ from seldio.catalogues.look import Recognised, suffixes
 from seldio.check.vetting import vet
 from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, read_labels, strict
-from seldio.conversion.losses import NOTHING, Converted, Plan, carry_out, checked_names, merged, refuse
+from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
 from seldio.conversion.outputs import folder_place, is_folder, single_place, table_place
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
@@ -29,7 +29,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, origin_of
 from seldio.schema.frames import event_table
-from seldio.text import plural, printable
+from seldio.text import as_toml, plural, printable
 from seldio.vocabularies import own, short
 
 
@@ -61,10 +61,11 @@ def convert_source(
         if isinstance(where, str) and not source.single and own_files(source):
             target = _with_own_classes(target, labels)
         findings += labels.faults.settle(force)
-        converted, plan = _converted(labels.tables, target, allow_loss, fill)
+        converted = [carry_out(table, layout, target, fill) for table, layout in labels.tables]
+        losses = accepted(converted, target, allow_loss)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
-        notes = list(plan.notes)
+        notes = list(dict.fromkeys(note for each in converted for note in each.notes))
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))
             notes.append(f"class numbers are those of {short(target.vocabulary)}, which {OWN} names")
@@ -77,7 +78,7 @@ def convert_source(
         written=written,
         clips=sum(len(origin_of(one.table).files) for one in converted),
         rows=(sum(table.num_rows for table, _ in labels.tables), sum(one.table.num_rows for one in converted)),
-        losses=plan.losses,
+        losses=losses,
         notes=tuple(notes),
         findings=tuple(findings),
     )
@@ -87,7 +88,7 @@ def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[st
     """The fields that may be lost; a UsageError before anything is read, if one is none or cannot be filled."""
     empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
     filled(empty, target, fill), given_class(fill, target)
-    return checked_names(allow_loss)
+    return checked_fields(allow_loss)
 
 
 def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
@@ -101,8 +102,6 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
     """Write what the dataset says of itself into the folder of its labels in another format."""
-    from seldio.conversion.new_dataset import as_toml
-
     said = own_datasets(source, lambda _: None)
     assert said is not None, "classes of its own come from nowhere else"
     (one, *_) = said.datasets
@@ -121,19 +120,9 @@ def write_events(
 
     table = event_table(table)
     vet([Recognised(reading_of(table, "the table"), False, "")]).settle(force)
-    converted, _ = _converted([(table, PARQUET)], target, checked_names(allow_loss), fill)
-    return _write(converted, out, target, [], "the table", single)
-
-
-def _converted(
-    tables: Sequence[tuple[pa.Table, LabelFormat]], target: LabelFormat, allow_loss: Collection[str],
-    fill: Mapping[str, Any],
-) -> tuple[list[Converted], Plan]:  # fmt: skip
-    """Convert all *tables* in memory, or raise what prevents it."""
-    converted = [carry_out(table, layout, target, fill) for table, layout in tables]
-    plan = merged([one.plan for one in converted])
-    refuse(plan, target, allow_loss)
-    return converted, plan
+    converted = carry_out(table, PARQUET, target, fill)
+    accepted([converted], target, checked_fields(allow_loss))
+    return _write([converted], out, target, [], "the table", single)
 
 
 def _write(
@@ -148,7 +137,7 @@ def _write(
     if not isinstance(out, str):
         if not single:
             count = len(files) or sum(len(origin_of(one.table).files) for one in converted)
-            raise UsageError(f"{printable(source)} becomes {count} files: use -o FOLDER")
+            raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
         out.write(files[0][1])
         return ("-",)
     if single and not is_folder(out):

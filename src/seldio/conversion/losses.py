@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -39,8 +38,6 @@ from seldio.vocabularies import short, vocabulary
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: The name that allows every loss.
 ALL = "all"
-#: What is shown as a value to fill in where 0 would be a wrong one: no source is 0 m away.
-_EXAMPLES = {"distance": "METRES"}
 TIMES = ("frame", "onset", "offset")
 #: Columns whose value may change in the course of an event.
 MOVABLE = ("azimuth", "elevation", "distance")
@@ -52,22 +49,14 @@ _DESCRIBED = {
 }  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """What a conversion means for the data."""
-
-    losses: dict[str, str]  # fields whose information the target cannot carry, with what is lost
-    missing: dict[str, str]  # fields that the target needs and the table lacks, with how
-    notes: list[str]  # what changes without a loss: rounding, units, numbers of classes
-
-
-@dataclasses.dataclass(frozen=True)
-class Converted:
+class Converted(NamedTuple):
     """A table as its target holds it, its files unless the target is a table, and what that meant for the data."""
 
     table: pa.Table
-    files: tuple[tuple[ClipFile, bytes], ...]
-    plan: Plan
+    files: tuple[tuple[ClipFile, bytes], ...] = ()
+    losses: Mapping[str, str] = NOTHING  # fields whose information the target cannot carry, with what is lost
+    missing: Mapping[str, str] = NOTHING  # fields that the target needs and the table lacks, with how
+    notes: Sequence[str] = ()  # what changes without a loss: rounding, units, numbers of classes
 
 
 def carry_out(
@@ -92,42 +81,34 @@ def carry_out(
     held_back(table, target)
     given, before = given_class(fill, target), filled(table, target, fill)
     if target.role == "table":
-        return Converted(carried(before, source, target, given), (), Plan({}, {}, []))
+        return Converted(carried(before, source, target, given))
     unclassed = 0 if given is not None else _unclassed(before)
     missing = dict(_missing(before, target, unclassed))
-    if not _complete(before, target, unclassed):
-        return Converted(before.slice(0, 0), (), Plan({}, missing, []))
+    untimed = _untimed(before) if set(TIMES) & set(target.needs) else 0
+    if untimed or ("class_id" in target.carries and unclassed):  # nothing can be carried over
+        return Converted(before.slice(0, 0), missing=missing)
     after = carried(before, source, target, given)
     classed = classes(before, source, target, given)
     losses = dict(_losses(before, source, target, classed)) if before.num_rows else {}
     if missing:
-        return Converted(after, (), Plan(losses, missing, []))
+        return Converted(after, (), losses, missing)
     files = tuple((file, target.write(rows, file)) for file, rows in clip_tables(after))
     if not before.num_rows:
-        return Converted(after, files, Plan({}, {}, []))
+        return Converted(after, files)
     timed = with_times(located(before, target), source, target)
-    texts = [TextFile(file.name, file.name, file.clip, data) for file, data in files]
-    again = target.read(texts, lambda _: None).table
+    again = target.read([TextFile(file.name, file.name, file.clip, data) for file, data in files], lambda _: None).table
     notes = (
-        *_idle(table, before, fill, classed),
+        *_unused(table, before, fill, classed),
         *_class_notes(before, source, target, classed, given),
         *_time_notes(before, timed.num_rows, source, target),
         *_rounding(after, again, target),
         *_value_notes(timed, source, target),
         *_clip_notes(timed, source, target),
     )
-    return Converted(after, files, Plan(losses, missing, [*notes]))
+    return Converted(after, files, losses, missing, notes)
 
 
-def _idle(table: pa.Table, before: pa.Table, fill: Mapping[str, Any], classed: Classes) -> Iterator[str]:
-    """Sentences about values that were given and not needed."""
-    for field, value in fill.items():
-        same = field in table.column_names and table[field].equals(before[field])
-        if value != COUNT and (not classed.filled and not _unclassed(before) if field == "class_id" else same):
-            yield f"--fill {field} has no effect: every row already has a value"
-
-
-# --- what the target needs -------------------------------------------------------------------------
+# --- what the target needs ------------------------------------------------------------------------------------------
 
 
 def _unknown(table: pa.Table, field: str) -> int:
@@ -143,22 +124,16 @@ def _unclassed(table: pa.Table) -> int:
     return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known])).sum())
 
 
-def _complete(table: pa.Table, target: LabelFormat, unclassed: int) -> bool:
-    """Return whether every row has the time and class that *target* needs: nothing can be carried without."""
-    timed = not set(TIMES) & set(target.needs) or not _untimed(table)
-    return timed and not ("class_id" in target.carries and unclassed)
-
-
 def _missing(table: pa.Table, target: LabelFormat, unclassed: int) -> Iterator[tuple[str, str]]:
+    """Yield fields that the target cannot do without, with how many rows have none."""
     placed = located(table, target)
-    needs = (*target.needs, "class_id") if "class_id" in target.carries else target.needs
-    for field in dict.fromkeys(needs):
-        unknown = (
-            _untimed(table) if field in TIMES
-            else unclassed if field == "class_id"
-            else _unknown(placed, field) if field == "distance" and has(table, field)
-            else _unknown(table, field)
-        )  # fmt: skip
+    for field in dict.fromkeys([*target.needs, *(["class_id"] if "class_id" in target.carries else [])]):
+        if field in TIMES:
+            unknown = _untimed(table)
+        elif field == "class_id":
+            unknown = unclassed
+        else:
+            unknown = _unknown(placed if field == "distance" and has(table, field) else table, field)
         if unknown and not _does_without(table, field, unknown, target):
             many = f"{unknown:,} of {plural(table.num_rows, 'row')} have none"
             yield field, "the table has none" if unknown == table.num_rows else many
@@ -167,45 +142,39 @@ def _missing(table: pa.Table, target: LabelFormat, unclassed: int) -> Iterator[t
 def _does_without(table: pa.Table, field: str, unknown: int, target: LabelFormat) -> bool:
     """Return whether the target can be written although *field* is unknown in some rows."""
     if field == "distance":  # unknown ones are never written as 0: a format has a mark for them, or needs a value
-        if isinstance(target, Dialect):
-            return target.unknown_distance is not None
-        return isinstance(target, JsonFormat) and "distance" in table.column_names
+        marked = isinstance(target, Dialect) and target.unknown_distance is not None
+        return marked or (isinstance(target, JsonFormat) and "distance" in table.column_names)
     if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
         left_out = unknown == table.num_rows - located(table, target).num_rows < table.num_rows
         return left_out or "segmentation" in {*table.column_names} & {*target.carries}
     return False
 
 
-# --- what the target cannot carry ------------------------------------------------------------------
+# --- what the target cannot carry -----------------------------------------------------------------------------------
 
 
 def _losses(before: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes) -> Iterator[tuple[str, str]]:
     """Yield fields, and what of them is lost."""
     yield from _time_losses(before, source, target)
+    rows = plural(before.num_rows, "row")
     if classed.lost:
         yield "class_id", _lost_classes(classed.lost, source, target)
-    for field in _DESCRIBED:
-        if field in before.column_names and field not in target.carries and (what := _description(before, field)):
+    for field in (field for field in _DESCRIBED if field in {*before.column_names} - {*target.carries}):
+        if what := _description(before, field):
             yield field, what
     if "x" not in target.carries and has(before, "x") and (what := _norm(before, source)):
         yield from dict.fromkeys("xyz", what).items()
-    rows = plural(before.num_rows, "row")
     if nowhere := before.num_rows - located(before, target).num_rows:
         many = f"{nowhere:,} of {rows} have none, nor an elevation, and are left out"
         yield "azimuth", f"{many}; --fill azimuth=DEGREES gives them one"
-    behind = np.abs(to_numpy(before["azimuth"])) > 90.0 if has(before, "azimuth") else np.zeros(0, bool)
-    if folds(source, target) and behind.any():
-        yield "azimuth", f"front or back: {behind.sum():,} of {rows} lie behind and are folded to the front"
-    if further := [key for key in _keys(before, source, target) if key != "annotations"]:
-        yield "extra", f"additional keys: {listed(further)}"
-
-
-def _keys(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterable[str]:
-    """Return the further keys of the source files and of their rows that the target does not keep."""
-    files = [file.extra for file in origin_of(table).files] if source.name != target.name else []
-    held = "extra" in table.column_names and "extra" not in target.carries
-    rows = table["extra"].unique().to_pylist() if held else []
-    return dict.fromkeys(key for text in (*files, *rows) if text for key in json.loads(text))
+    azimuths = to_numpy(before["azimuth"]) if folds(source, target) and has(before, "azimuth") else np.zeros(0)
+    if behind := int((np.abs(azimuths) > 90.0).sum()):
+        yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
+    texts = [file.extra for file in origin_of(before).files] if source.name != target.name else []
+    texts += before["extra"].unique().to_pylist() if "extra" in {*before.column_names} - {*target.carries} else []
+    keys = dict.fromkeys(key for text in texts if text for key in json.loads(text) if key != "annotations")
+    if keys:
+        yield "extra", f"additional keys: {listed([*keys])}"
 
 
 def _time_losses(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
@@ -216,8 +185,8 @@ def _time_losses(table: pa.Table, source: LabelFormat, target: LabelFormat) -> I
         yield from _movements(table, source, target)
     elif source.hop < target.hop:
         rows = rescaled(table, source.hop, target.hop).num_rows
-        what = f"frames of {milliseconds(source)} are merged into frames of {milliseconds(target)}"
-        yield "frame", f"{what}: {plural(table.num_rows, 'row')} become {rows:,}"
+        merged = f"frames of {milliseconds(source)} are merged into frames of {milliseconds(target)}"
+        yield "frame", f"{merged}: {plural(table.num_rows, 'row')} become {rows:,}"
 
 
 def _between_frames(table: pa.Table, target: LabelFormat) -> str:
@@ -225,10 +194,8 @@ def _between_frames(table: pa.Table, target: LabelFormat) -> str:
     times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
     rows, off = table.num_rows - pieces_of(table), int((np.abs(times - np.rint(times)) > 1e-6).sum())
     if off:
-        return (
-            f"{off:,} of {2 * rows:,} onsets and offsets fall between frames of {milliseconds(target)}: "
-            "an event fills every frame that it touches"
-        )
+        many = f"{off:,} of {2 * rows:,} onsets and offsets fall between frames of {milliseconds(target)}"
+        return f"{many}: an event fills every frame that it touches"
     merged = rows - len(grouped(frames_of(table, target.hop), target.hop))
     many = f"{merged:,} of {plural(rows, 'event')}"
     return f"{many} touch another of the same class and are merged with it" if merged > 0 else ""
@@ -238,59 +205,58 @@ def _movements(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Ite
     """Yield directions and distances that change in the course of events, of which one value is kept."""
     events = grouped(table, source.hop)
     lengths = np.diff(events.starts)
+    numbers = np.repeat(np.arange(len(lengths)), lengths)
     middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
-    for field in MOVABLE:
-        if field not in target.carries or not has(table, field):
-            continue
+    for field in (field for field in MOVABLE if field in target.carries and has(table, field)):
         values = np.nan_to_num(to_numpy(table[field])[events.rows], nan=-1.0)
-        if field == "azimuth":
-            values = values % 360.0  # -180 and 180 are one place
-        changed = values != np.repeat(values[middle], lengths)
-        if moving := len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[changed])):
+        values = values % 360.0 if field == "azimuth" else values  # -180 and 180 are one place
+        if moving := len(np.unique(numbers[values != values[middle][numbers]])):
             many = f"{moving:,} of {plural(len(events), 'event')}"
             yield field, f"it changes in {many}; the value of the middle frame is kept"
 
 
 def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFormat) -> str:
     """Return the classes that the target's list does not have, most rows first."""
-    ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
-    names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in ordered], most=20)
+    names = _with_rows(dict(sorted(lost.items(), key=lambda item: (-item[1], item[0]))))
     other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
     hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
-    classes = len(vocabulary(target.vocabulary))
-    return f"{names} not among the {classes} classes of {short(target.vocabulary)}{hint}; their rows are left out"
+    count = len(vocabulary(target.vocabulary))
+    return f"{names} not among the {count} classes of {short(target.vocabulary)}{hint}; their rows are left out"
+
+
+def _with_rows(classes: Mapping[str, int]) -> str:
+    return listed([f'"{name}" ({plural(rows, "row")})' for name, rows in classes.items()], most=20)
 
 
 def _norm(table: pa.Table, source: LabelFormat) -> str:
     """Return what the norm of (x, y, z) says; nothing where it is 1 throughout."""
     norm = np.sqrt(sum(to_numpy(table[axis]) ** 2 for axis in "xyz"))
     norm = norm[np.isfinite(norm)]
-    if np.abs(norm - 1.0).max(initial=0.0) <= 1e-6:
-        return ""
     what = "a distance or an activity" if source.role == "label" else "an activity"
-    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})"
+    apart = np.abs(norm - 1.0).max(initial=0.0) > 1e-6
+    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})" if apart else ""
 
 
 def _description(table: pa.Table, field: str) -> str:
     """Return what a column holds; empty where it says nothing."""
-    known = table.num_rows - table[field].null_count
-    if not known:
+    known = plural(table.num_rows - table[field].null_count, "row")
+    if not has(table, field):
         return ""
     if field == "onscreen":
-        return f"whether the source is on screen ({plural(known, 'row')})"
+        return f"whether the source is on screen ({known})"
     if field == "hemisphere":
-        open_ended = pc.sum(table["hemisphere"]).as_py() or 0
-        return f"{plural(open_ended, 'elevation')} known only as up or down; written as ±90" if open_ended else ""
+        count = pc.sum(table["hemisphere"]).as_py() or 0
+        return f"{plural(count, 'elevation')} known only as up or down; written as ±90" if count else ""
     if field == "segmentation":
         maps = _energy_maps(table["segmentation"].combine_chunks())
         return f"the energy maps of {plural(maps, 'row')}" if maps else ""
     values = known_values(table[field])
     low, high = np.fmin.reduce(values).item(), np.fmax.reduce(values).item()
-    if field == "source" and low == high:
-        return "" if low in (0, -1) else f"the number {low}"  # a constant 0 or -1 says nothing
-    if field == "source":
+    if field != "source":
+        return f"values from {low:g} to {high:g}{_DESCRIBED[field]}"
+    if low < high:
         return f"the numbers {low} to {high}"
-    return f"values from {low:g} to {high:g}{_DESCRIBED[field]}"
+    return "" if low in (0, -1) else f"the number {low}"  # a constant 0 or -1 says nothing
 
 
 def _energy_maps(maps: pa.Array) -> int:
@@ -309,18 +275,23 @@ def milliseconds(format: LabelFormat) -> str:
     return f"{float(format.hop * 1000):g} ms"
 
 
+def _unused(table: pa.Table, before: pa.Table, fill: Mapping[str, Any], classed: Classes) -> Iterator[str]:
+    """Yield sentences about values that were given and not needed."""
+    for field, value in fill.items():
+        same = field in table.column_names and table[field].equals(before[field])
+        if value != COUNT and (not classed.filled and not _unclassed(before) if field == "class_id" else same):
+            yield f"--fill {field} has no effect: every row already has a value"
+
+
 def _class_notes(
     table: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes, given: int | None
 ) -> Iterator[str]:
-    def named(group: Mapping[str, int]) -> str:
-        return listed([f'"{name}" ({plural(rows, "row")})' for name, rows in group.items()], most=20)
-
-    ours = short(target.vocabulary)
+    theirs, ours = short(source.vocabulary), short(target.vocabulary)
     if source.vocabulary != target.vocabulary:
-        yield f"classes of {short(source.vocabulary)} are mapped to those of {ours} by name"
+        yield f"classes of {theirs} are mapped to those of {ours} by name"
     if classed.filled and given is not None:
-        name = vocabulary(target.vocabulary).label(given)
-        yield f"{named(classed.filled)} not in {ours}, written as {listed([name])}"
+        name = listed([vocabulary(target.vocabulary).label(given)])
+        yield f"{_with_rows(classed.filled)} not in {ours}, written as {name}"
     if classed.foreign:
         names = listed([f'"{name}"' for name in sorted(classed.foreign)], most=20)
         yield f"{plural(len(classed.foreign), 'class', 'classes')} not in {ours}, written by name: {names}"
@@ -331,12 +302,11 @@ def _class_notes(
 
 
 def _time_notes(before: pa.Table, rows: int, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    if are_events(before) and not takes_events(target):
+    if are_events(before):
         events = before.num_rows - pieces_of(before)
-        become = "becomes" if events == 1 else "become"
-        yield f"{plural(events, 'event')} {become} {plural(rows, 'event frame')}"
-    elif are_events(before):
-        return
+        if not takes_events(target):
+            become = "becomes" if events == 1 else "become"
+            yield f"{plural(events, 'event')} {become} {plural(rows, 'event frame')}"
     elif takes_events(target):
         yield f"{plural(before.num_rows, 'event frame')} become {plural(rows, 'event')}"
     elif source.hop > target.hop:
@@ -352,17 +322,17 @@ def _rounding(after: pa.Table, again: pa.Table, target: LabelFormat) -> Iterator
     kinds = {field: target.kind(field) or "" for field in MOVABLE} if isinstance(target, Dialect) else {}
     moved = {field: _moved(after, again, field) for field in kinds if kinds[field] in _ROUNDED}
     if changed := [field for field in ("azimuth", "elevation") if moved.get(field, 0.0) > 1e-6]:
-        what = max(_ROUNDED[kinds[field]] for field in changed)
-        most = max(moved[field] for field in changed)
+        decimals, most = max(_ROUNDED[kinds[field]] for field in changed), max(moved[field] for field in changed)
         are = "are" if len(changed) == 2 else "is"
-        yield f"{' and '.join(changed)} {are} rounded to {what or 'whole degrees'}, by up to {_shown(most, what)}°"
-    late = max((_moved(after, again, field) for field in ("onset", "offset")), default=0.0)
+        amount = f"{decimals or 'whole degrees'}, by up to {_amount(most, decimals)}°"
+        yield f"{' and '.join(changed)} {are} rounded to {amount}"
+    late = max(_moved(after, again, field) for field in ("onset", "offset"))
     if target.time_decimals is not None and late > 1e-10:  # less is noise of binary numbers
         yield f"times are rounded to {target.time_decimals} decimals, by up to {1000 * late:.3g} ms"
     metre = (target.metre or 1) if isinstance(target, Dialect) else 1
     if (most := moved.get("distance", 0.0) * metre) > 1e-6:
-        what, (unit, units) = _ROUNDED[kinds["distance"]], UNITS[metre]
-        yield f"distance is rounded to {what or f'whole {units}'}, by up to {_shown(most, what)} {unit}"
+        decimals, (unit, units) = _ROUNDED[kinds["distance"]], UNITS[metre]
+        yield f"distance is rounded to {decimals or f'whole {units}'}, by up to {_amount(most, decimals)} {unit}"
 
 
 def _moved(after: pa.Table, again: pa.Table, field: str) -> float:
@@ -371,30 +341,27 @@ def _moved(after: pa.Table, again: pa.Table, field: str) -> float:
         return 0.0
     values = to_numpy(after[field])
     # a reader leaves out a distance that is 0 throughout
-    other = to_numpy(again[field]) if field in again.column_names else np.zeros(len(values))
-    apart = np.abs(values - other)
-    if field == "azimuth":
-        apart = np.minimum(apart, np.abs(360.0 - apart))
+    apart = np.abs(values - (to_numpy(again[field]) if field in again.column_names else 0.0))
+    apart = np.minimum(apart, np.abs(360.0 - apart)) if field == "azimuth" else apart
     return float(apart[np.isfinite(apart)].max(initial=0.0))
 
 
-def _shown(most: float, decimals: str) -> str:
+def _amount(most: float, decimals: str) -> str:
     """Return an amount with two digits more than are left, rounded up."""
     digits = 5 if decimals else 2
     return f"{np.ceil(most * 10**digits - 1e-6) / 10**digits:.{digits}f}"
 
 
 def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    """Distances in other units, and values that the target has and the table does not."""
+    """Yield distances in other units, and values that the target has and the table does not."""
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
     if ours and theirs and ours != theirs and has(timed, "distance") and "distance" in target.carries:
         yield f"distances in {UNITS[theirs][1]} are converted to {UNITS[ours][1]}"
     if "x" in target.carries and "x" not in timed.column_names:
         yield "x, y and z are written as unit vectors: the table has no activity"
     fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
-    for field, value in fills.items():
-        if not has(timed, field):
-            yield f"{field} is written as {value}: the table has none"
+    yield from (f"{field} is written as {value}: the table has none" for field, value in fills.items()
+                if not has(timed, field))  # fmt: skip
     if isinstance(target, Dialect) and target.unknown_distance is not None and not has(timed, "distance"):
         yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
     if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):
@@ -407,7 +374,7 @@ def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> I
 
 
 def _clip_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    """What clips have that the target does not."""
+    """Yield what clips have that the target does not."""
     codes, names = clip_codes(timed)
     last = np.full(len(names), -1)
     if has(timed, "frame"):
@@ -421,49 +388,39 @@ def _clip_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> It
         yield f"silent frames are not listed: the length of {plural(longer, 'clip')} is not kept"
 
 
-# --- what is allowed --------------------------------------------------------------------------------------------------
+# --- what is allowed ------------------------------------------------------------------------------------------------
 
 
-def checked_names(allow_loss: Collection[str]) -> tuple[str, ...]:
-    """The names, or UsageError unless every one is that of a column of an event table, or ``all``."""
-    return checked_fields(allow_loss, COLUMNS)
-
-
-def checked_fields(allow_loss: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
+def checked_fields(allow_loss: Collection[str], known: Iterable[str] = COLUMNS) -> tuple[str, ...]:
     """The names, or UsageError unless every one is one of *known*, or ``all``; a text has commas between them."""
-    given = allow_loss.split(",") if isinstance(allow_loss, str) else allow_loss
-    wanted, names = tuple(name.strip() for name in given), (*known, ALL)
-    if unknown := [name for name in wanted if name and name not in names]:
-        fields = ", ".join(names)
-        raise UsageError(f"--allow-loss {','.join(unknown)}: unknown field; choose from {fields}")
+    names = allow_loss.split(",") if isinstance(allow_loss, str) else allow_loss
+    wanted, choices = tuple(name.strip() for name in names), (*known, ALL)
+    if unknown := [name for name in wanted if name and name not in choices]:
+        raise UsageError(f"--allow-loss {','.join(unknown)}: unknown field; choose from {', '.join(choices)}")
     return wanted
 
 
-def merged(plans: Sequence[Plan]) -> Plan:
-    """Plans of several tables as one; what they say of one field is joined."""
-    losses: dict[str, str] = {}
-    missing: dict[str, str] = {}
-    for one in plans:
-        for joined, new in ((losses, one.losses), (missing, one.missing)):
-            for field, what in new.items():
-                joined[field] = f"{joined[field]}; {what}" if field in joined else what
-    return Plan(losses, missing, list(dict.fromkeys(note for one in plans for note in one.notes)))
+def joined_texts(texts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return what several tables say of each field, joined."""
+    joined: dict[str, str] = {}
+    for field, what in (pair for each in texts for pair in each.items()):
+        joined[field] = f"{joined[field]}; {what}" if field in joined else what
+    return joined
 
 
-def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> None:
-    """Raise what prevents a plan: UsageError for missing fields, LossError for losses not allowed."""
-    if planned.missing:
-        reasons = "; ".join(f"{field} ({why})" for field, why in planned.missing.items())
-        fills = " ".join(
-            f"--fill {field}={_EXAMPLES.get(field, '0')}" for field in planned.missing if field in FILLABLE
-        )
-        metres = " (metres, whatever the format uses)" if "distance" in planned.missing else ""
+def accepted(converted: Sequence[Converted], target: LabelFormat, allow_loss: Collection[str]) -> dict[str, str]:
+    """Return the losses of several tables; raise UsageError for missing fields, LossError for losses not allowed."""
+    if missing := joined_texts(each.missing for each in converted):
+        reasons = "; ".join(f"{field} ({why})" for field, why in missing.items())
+        values = {"distance": "METRES"}  # where 0 would be a wrong one: no source is 0 m away
+        fills = " ".join(f"--fill {field}={values.get(field, '0')}" for field in missing if field in FILLABLE)
+        metres = " (metres, whatever the format uses)" if "distance" in missing else ""
         hint = f" To set one value for all, use {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {reasons}.{hint}")
-    allowed(planned.losses, target.name, allow_loss)
+    return allowed(joined_texts(each.losses for each in converted), target.name, allow_loss)
 
 
-def allowed(losses: Mapping[str, str], target: str, allow_loss: Collection[str]) -> Mapping[str, str]:
+def allowed(losses: dict[str, str], target: str, allow_loss: Collection[str]) -> dict[str, str]:
     """*losses* of a conversion to *target*, or LossError unless all are allowed."""
     refused = {field: what for field, what in losses.items() if not {field, ALL} & set(allow_loss)}
     if refused:

@@ -1,20 +1,18 @@
-"""What is in the label files and recordings of a folder, proposed as the ``dataset.toml`` that describes them.
+"""Propose the ``dataset.toml`` of a folder: what its columns hold, each shown row beside what is read of it.
 
-What values and names tell is proposed; what is in no file, such as the direction of azimuths, has to be said.
+What names and values tell is proposed; what is in no file, such as the direction of azimuths, is asked for.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +21,7 @@ from seldio.catalogues import Catalogue
 from seldio.clock import HOP
 from seldio.errors import UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
+from seldio.files.names import suffix_of
 from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import TextFile
@@ -35,202 +34,123 @@ from seldio.media.heard import array_heard
 from seldio.rules.collection import probed
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.column_names import LIKELY, UNIT, plain_title
+from seldio.schema.events import origin_of
 from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS
 from seldio.schema.splits import is_name
-from seldio.text import clipped, listed, plural, printable
+from seldio.text import as_toml, clipped, listed, plural, printable
 
-#: Fields that columns are looked for; a field has the first column that fits.
-_LOOKED_FOR = (
-    "clip", "onset", "offset", "frame", "class_name", "class_id", "source", "azimuth", "elevation", "distance", "score",
+#: Fields that columns are looked for, in this order; a column holds the last one that fits.
+_FIELDS = (
+    "clip", "onset", "offset", "duration", "frame", "class_name", "class_id", "source", "azimuth", "elevation",
+    "distance", "score",
 )  # fmt: skip
-_UNITS = {"sec": "s", "second": "s", "seconds": "s", "deg": "degrees", "degree": "degrees", "°": "degrees",
-          "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m", "metres": "m"}  # fmt: skip
-#: The units that are assumed where a column does not name one; of a frame, where it has decimals or is called a time.
-_USUAL = {field: units[0] for field, units in FIELDS.items() if units}
-_MEANS = {"frames": "label frames", "s": "seconds", "ms": "milliseconds", "m": "metres", "cm": "centimetres",
-          "mm": "millimetres"}  # fmt: skip
+_UNITS = {"sec": "s", "second": "s", "seconds": "s", "sample": "samples", "deg": "degrees", "degree": "degrees",
+          "°": "degrees", "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m",
+          "metres": "m"}  # fmt: skip
+_UNIT_WORDS = {"frames": "label frames", "s": "seconds", "ms": "milliseconds", "m": "metres", "cm": "centimetres",
+               "mm": "millimetres"}  # fmt: skip
+_SAMPLES = re.compile(r"(?i)[\s_-]+(?P<unit>samples?)$")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-#: Classes of a label column, at most: more are no classes.
-_CLASSES = 1000
-#: Rows that are shown.
-_SHOWN = 3
+#: What stands in the file for a direction that nobody has said.
+_UNSAID = 'direction = "?"'
+_MOST_CLASSES = 1000
+_SHOWN_ROWS = 3
 _WAYS = ("clockwise", "counter-clockwise")
 
 
-@dataclass(frozen=True)
-class SaidOfColumns:
-    """What people say, and no file tells."""
-
-    name: str | None = None  # of the dataset; that of the folder by default
-    columns: Sequence[str] = ()  # HEADER=FIELD or HEADER=FIELD:UNIT, or HEADER= for none
-    azimuth: str | None = None  # clockwise or counter-clockwise
-    zero: str = "front"  # where azimuth 0 is
-    given: Mapping[str, float] = field(default_factory=dict)  # what is the same of all rows
-
-
 class UnknownTable(NamedTuple):
-    """A label file as text."""
+    """A table of no known format: its rows by title, and the lines that are narrower or wider than its header."""
 
     entry: Entry
     header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]  # those as wide as the header
-    odd: tuple[int, ...] = ()  # the lines of those that are not
+    rows: tuple[dict[str, str], ...]
+    odd_lines: tuple[int, ...]
 
 
 class ProposedColumn(NamedTuple):
-    """What a column is proposed to be."""
+    """A column with the field and unit that it seems to hold, and its cells that are not blank."""
 
     header: str
     field: str
     unit: str | None
-    values: tuple[str, ...]  # of the cells that are not blank
+    cells: tuple[str, ...]
 
     def __str__(self) -> str:
-        numbers = [float(value) for value in self.values if numeric(value)]
-        seen = listed([clipped(value, 30) for value in dict.fromkeys(self.values)], 3)
-        if len(numbers) == len(self.values) > 0:
+        numbers = [float(cell) for cell in self.cells if numeric(cell)]
+        seen = listed([clipped(cell, 30) for cell in dict.fromkeys(self.cells)], 3)
+        if len(numbers) == len(self.cells) > 0:
             seen = f"{min(numbers):g} to {max(numbers):g}"
-        means = f", {_MEANS.get(self.unit, self.unit)}" if self.unit is not None else ""
-        return f"{self.field or 'passed over'}{means}: {seen}"
+        unit = f", {_UNIT_WORDS.get(self.unit, self.unit)}" if self.unit is not None else ""
+        return f"{self.field or 'passed over'}{unit}: {seen}"
 
 
 @dataclass(frozen=True)
-class NewDataset:
-    """The proposal for a folder of *tables* with equal columns; *said* decides over what is guessed."""
+class Proposal:
+    """Tables with equal columns, the fields of these, and the dataset file, with ? for a direction that is not said."""
 
-    folder: Path
     tables: Sequence[UnknownTable]
-    said: SaidOfColumns
-    sound: Mapping[str, Any]  # what all recordings have in common
-    splits: Sequence[str]
+    columns: Sequence[ProposedColumn]
+    fields: Mapping[str, ProposedColumn]
+    record: Mapping[str, Any]
+    azimuth: str | None
 
-    @cached_property
-    def columns(self) -> list[ProposedColumn]:
-        """The columns of the first file, with what they seem to hold in all files."""
-        header = self.tables[0].header
-        cells = {
-            title: tuple(row[at] for table in self.tables for row in table.rows if row[at])
-            for at, title in enumerate(header)
-        }
-        said = _said_of_columns(self.said.columns, header)
-        taken = {name for name, _ in said.values()}
-        guessed = {
-            title: name for name in _LOOKED_FOR if name not in taken
-            for title in _best(name, [title for title in header if title not in said], cells)
-        }  # fmt: skip
-        columns = []
-        for title in header:
-            name, unit = said.get(title, (guessed.get(title, ""), None))
-            columns.append(ProposedColumn(title, name, unit or _unit(name, title, cells[title]), cells[title]))
-        return columns
-
-    @property
-    def fields(self) -> dict[str, ProposedColumn]:
-        """The columns by the fields that they hold."""
-        return {column.field: column for column in self.columns if column.field}
-
-    @property
-    def classes(self) -> list[str]:
-        """The names in the column of classes, sorted, or a name for each number up to the highest."""
-        names, numbers = self.fields.get("class_name"), self.fields.get("class_id")
-        classes = sorted(set(names.values)) if names else []
-        if not names and numbers:
-            highest = max((int(value) for value in numbers.values if value.isdecimal()), default=-1)
-            classes = [f"class {number}" for number in range(highest + 1)]
-        return classes if len(classes) <= _CLASSES else []
-
-    @property
-    def hop(self) -> Fraction:
-        """Seconds between frames that are given as times: the most frequent step."""
-        column = self.fields.get("frame")
-        if column is None or column.unit not in ("s", "ms"):
-            return HOP
-        second = 1000 if column.unit == "ms" else 1
-        times = [Fraction(value) / second for value in column.values if _DECIMAL.fullmatch(value)]
-        steps = Counter(after - before for before, after in pairwise(times) if after > before)
-        return steps.most_common(1)[0][0] if steps else HOP
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The dataset file."""
-        columns = []
-        for column in self.columns:
-            keys = {"header": column.header} | ({"field": column.field} if column.field else {})
-            if column.unit not in (None, _USUAL.get(column.field)):
-                keys["unit"] = str(column.unit)
-            if column.field == "azimuth":
-                keys["direction"] = self.said.azimuth or "?"  # which the file cannot be written with
-                keys |= {"zero": self.said.zero} if self.said.zero != "front" else {}
-            columns.append(keys)
-        exact = Fraction(str(float(self.hop))) == self.hop
-        labels: dict[str, Any] = {"hop": float(self.hop) if exact else str(self.hop)} if self.hop != HOP else {}
-        labels |= {"given": dict(self.said.given)} if self.said.given else {}
-        described: dict[str, Any] = {"classes": {name: {} for name in self.classes}} if self.classes else {}
-        described["labels"] = {**labels, "columns": columns}
-        return _record(self.said.name or _name(self.folder), described, self.sound, self.splits)
-
-    @property
-    def open_questions(self) -> Iterator[str]:
-        """What has to be said before the file can be written, each with the option that says it."""
+    def questions(self) -> Iterator[str]:
+        """Yield what has to be said before the file can be written, each with the option that says it."""
         header = f"where HEADER is {' or '.join(self.tables[0].header)}"
-        if "azimuth" in self.fields and self.said.azimuth is None:
+        if "azimuth" in self.fields and self.azimuth is None:
             yield "no file says which way azimuths turn: --azimuth clockwise (90 is right) or counter-clockwise"
         if not {"frame", "onset"} & {*self.fields}:
             yield f"no column seems to be the time: --column HEADER=frame:s, {header}"
-        if "onset" in self.fields and not {"offset", "frame"} & {*self.fields}:
+        if "onset" in self.fields and not {"offset", "duration", "frame"} & {*self.fields}:
             yield f"no column seems to be the end of events, in which onsets need one: --column HEADER=offset, {header}"
+        if any(column.unit == "samples" for column in self.columns) and "rate" not in self.record.get("recordings", {}):
+            yield "no recording says how many samples a second has: --given rate=48000"
         if not {"class_name", "class_id"} & {*self.fields}:
             yield "no column seems to be the class: --column HEADER=class_name"
 
     def lines(self) -> Iterator[str]:
-        """The proposal for people, as comments of a shell script."""
+        """Yield the proposal for people, as comments of a shell script."""
         header = ",".join(self.tables[0].header)
         yield f"# {plural(len(self.tables), 'label file')} with columns that no format has: {header}"
-        if odd := [f"{table.entry.path}:{line}" for table in self.tables for line in table.odd]:
+        if odd := [f"{table.entry.path}:{line}" for table in self.tables for line in table.odd_lines]:
             yield f"# {plural(len(odd), 'row')} with more or fewer cells than the header, left out here: {listed(odd)}"
         width = max(len(column.header) for column in self.columns)
         for column in self.columns:
             yield f"#   {column.header:<{width}}  {printable(str(column))}"
-        for line in self._read():
-            yield f"# {line}"
-        if "elevation" not in {*self.fields, *self.said.given}:
+        questions = [*self.questions()]
+        ways = _WAYS if "azimuth" in self.fields and self.azimuth is None else (self.azimuth or "",)
+        for way in ways if len(questions) == len(ways) - 1 else ():
+            yield f"# read {way}:" if len(ways) > 1 else "# read so:"
+            text = as_toml(self.record).replace(_UNSAID, _UNSAID.replace("?", way))
+            dataset = OwnDataset(OWN, "", parsed(text.encode(), OWN)[0])
+            for row in self.tables[0].rows[:_SHOWN_ROWS]:
+                yield f"#   {_csv_line(row.values())}  is  {_reading(self.tables[0], row, dataset)}"
+        if "elevation" not in {*self.fields, *self.record["labels"].get("given", {})}:
             yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
         if "class_id" in self.fields and "class_name" not in self.fields:
             yield "# no file says which class a number is: write the names into the table classes"
-        for question in self.open_questions:
-            yield f"# {question}"
-
-    def _read(self) -> Iterator[str]:
-        """Yield the first rows of the first file, each beside what the description reads in it."""
-        if not {"frame", "onset"} & {*self.fields} or ("onset" in self.fields and "offset" not in self.fields):
-            return
-        ways = _WAYS if [*self.open_questions] else (self.said.azimuth,)
-        for way in ways if "azimuth" in self.fields else (None,):
-            record = replace(self, said=replace(self.said, azimuth=way), sound={}).record
-            own = OwnDataset(OWN, "", parsed(as_toml(record).encode(), OWN)[0])
-            yield f"read {way}:" if len(ways) > 1 and way else "read so:"
-            for row in self.tables[0].rows[:_SHOWN]:
-                yield f"  {_line(row)}  is  {self._row_read(row, own)}"
-
-    def _row_read(self, row: Sequence[str], own: OwnDataset) -> str:
-        text = f"{_line(self.tables[0].header)}\n{_line(row)}\n"
-        file = TextFile(self.tables[0].entry.path, self.tables[0].entry.name, "clip", text.encode())
-        layout = own.layout(file, raise_errors)
-        events = layout.read([file], lambda _: None).table.to_pylist() if layout is not None else []
-        if not events:
-            return "no event that can be read"
-        event, names = events[0], list(own.record.get("classes", ()))
-        time = f"frame {event['frame']}" if "frame" in event else f"{event['onset']:g} s"
-        name = event.get("class_name") or (
-            names[event["class_id"]] if event.get("class_id") is not None and names else ""
-        )
-        azimuth, distance = event.get("azimuth"), event.get("distance")
-        side = "" if azimuth is None else " (left)" if 0 < azimuth < 180 else " (right)" if -180 < azimuth < 0 else ""
-        direction = "" if azimuth is None else f"azimuth {azimuth:g}{side}"
-        return ", ".join(filter(None, [time, name, direction, "" if distance is None else f"{distance:g} m"]))
+        yield from (f"# {question}" for question in questions)
 
 
-def _line(cells: Sequence[str]) -> str:
+def _reading(table: UnknownTable, row: Mapping[str, str], dataset: OwnDataset) -> str:
+    """Return what a row says, read by itself as the dataset describes its columns."""
+    text = f"{_csv_line(table.header)}\n{_csv_line(row.values())}\n"
+    file = TextFile(table.entry.path, table.entry.name, "", text.encode())
+    layout = dataset.layout(file, raise_errors)
+    events = layout.read([file], lambda _: None).table if layout is not None else None
+    if events is None or not events.num_rows:
+        clips = [file.clip for file in origin_of(events).files if file.clip] if events is not None else []
+        return f"{clips[0]}, without events" if clips else "no event that can be read"
+    event, names = events.to_pylist()[0], [*dataset.record.get("classes", ())]
+    time = f"frame {event['frame']}" if "frame" in event else f"{event['onset']:g} s"
+    number, azimuth, distance = event.get("class_id"), event.get("azimuth"), event.get("distance")
+    name = event.get("class_name") or (names[number] if number is not None and number < len(names) else "")
+    side = "" if azimuth is None else " (left)" if 0 < azimuth < 180 else " (right)" if -180 < azimuth < 0 else ""
+    direction = "" if azimuth is None else f"azimuth {azimuth:g}{side}"
+    return ", ".join(filter(None, [time, name, direction, "" if distance is None else f"{distance:g} m"]))
+
+
+def _csv_line(cells: Iterable[str]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(cells)
     return text.getvalue()
@@ -241,40 +161,37 @@ def _line(cells: Sequence[str]) -> str:
 
 def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
     """Yield the tables with a header that are of no known format; lists of words only where there are no labels."""
-    known = any(group.format is not None for group in catalogue.of("labels"))
-    groups = [group for group in catalogue.of("labels", *(() if known else ("list",))) if group.format is None]
-    for entry in sorted((entry for group in groups for entry in group.files), key=lambda entry: entry.name):
+    labels = [entry for group in catalogue.of("labels") if group.format is None for entry in group.files]
+    if all(group.format is None for group in catalogue.of("labels")):
+        others = [entry for group in catalogue.of("list", "other") for entry in group.files]
+        labels += [entry for entry in others if suffix_of(entry.name) in ("csv", "tsv")]
+    for entry in sorted(labels, key=lambda entry: entry.name):
         data = entry.read()
         data = text.encode() if (text := from_utf16(data)) is not None else data
-        plain = PlainCsv(data, delimiter_of(first_line(data)))
-        lines = [(n, line) for n, line in enumerate(plain.data.decode().split("\n"), 1) if line.strip()]
-        rows = [(n, tuple(cell.replace(COMMA, ",").strip() for cell in line.split(","))) for n, line in lines]
+        plain = PlainCsv(data, delimiter_of(first_line(data))).data.decode()
+        lines = [(number, line) for number, line in enumerate(plain.split("\n"), 1) if line.strip()]
+        rows = [(number, tuple(cell.replace(COMMA, ",").strip() for cell in line.split(","))) for number, line in lines]
         header = rows[0][1] if rows else ()
         if len(header) > 1 and not any(map(numeric, header)):
             if twice := [title for title, count in Counter(header).items() if count > 1]:
                 raise UsageError(f"{printable(entry.path)}: two columns are called {listed(twice)}: rename one")
-            whole = tuple(row for _, row in rows[1:] if len(row) == len(header))
-            yield UnknownTable(entry, header, whole, tuple(n for n, row in rows if len(row) != len(header)))
+            whole = tuple(dict(zip(header, row, strict=True)) for _, row in rows[1:] if len(row) == len(header))
+            odd = tuple(number for number, row in rows if len(row) != len(header))
+            yield UnknownTable(entry, header, whole, odd)
 
 
-def _alike(tables: Sequence[UnknownTable]) -> list[UnknownTable]:
-    """Return the tables with the columns that most look like those of labels, each in the order of the first."""
+def _alike(tables: Iterable[UnknownTable]) -> list[UnknownTable]:
+    """Return the tables with the columns that most look like those of labels."""
     kinds: dict[frozenset[str], list[UnknownTable]] = {}
     for table in tables:
         kinds.setdefault(frozenset(table.header), []).append(table)
-    titles = {title for name in _LOOKED_FOR for title in LIKELY[name]}
-    best = max(
-        kinds.values(), key=lambda kind: (sum(plain_title(title) in titles for title in kind[0].header), len(kind))
-    )
-    places = [[table.header.index(title) for title in best[0].header] for table in best]
-    return [
-        table._replace(header=best[0].header, rows=tuple(tuple(row[at] for at in place) for row in table.rows))
-        for table, place in zip(best, places, strict=True)
-    ]
+    titles = {title for field in _FIELDS for title in LIKELY[field]}
+    counts = {header: sum(plain_title(title) in titles for title in header) for header in kinds}
+    return max(kinds.values(), key=lambda kind: (counts[frozenset(kind[0].header)], len(kind)))
 
 
-def _sound(catalogue: Catalogue) -> dict[str, Any]:
-    """Return what all recordings have in common."""
+def _recordings(catalogue: Catalogue) -> dict[str, Any]:
+    """Return the array and rate that all recordings have in common."""
     entries = [entry for group in catalogue.of("recording") for entry in group.files]
     headers = []
     for entry in entries:
@@ -288,89 +205,90 @@ def _sound(catalogue: Catalogue) -> dict[str, Any]:
     return ({"arrays": [array]} if array else {}) | ({"rate": rates.pop()} if len(rates) == 1 else {})
 
 
-def _splits(files: Iterable[Entry]) -> list[str]:
-    """Return the folders of label files that are called like splits."""
-    return sorted(filter(is_name, {part for entry in files for part in entry.name.split("/")[:-1]}))
-
-
-def _name(folder: Path) -> str:
-    return re.sub(r"[^\w .-]", "-", folder.resolve().name).strip(" .-") or "dataset"
-
-
-def _record(name: str, labels: Mapping[str, Any], sound: Mapping[str, Any], splits: Iterable[str]) -> dict[str, Any]:
-    record = {"name": name, **labels} | ({"recordings": dict(sound)} if sound else {})
-    folders = {split: {"folders": [split]} for split in splits}
-    return record | ({"splits": folders} if folders else {})
+def _record(folder: Path, name: str | None, entries: Iterable[Entry], **tables: Any) -> dict[str, Any]:
+    """Return the keys of a dataset file, with the folders of label files that are called like splits."""
+    name = name or re.sub(r"[^\w .-]", "-", folder.resolve().name).strip(" .-") or "dataset"
+    splits = sorted(filter(is_name, {part for entry in entries for part in entry.name.split("/")[:-1]}))
+    tables["splits"] = {split: {"folders": [split]} for split in splits}
+    return {"name": name} | {key: table for key, table in tables.items() if table}
 
 
 # --- what columns hold ----------------------------------------------------------------------------------------------
 
 
-def _said_of_columns(columns: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
+def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
     """Return field and unit of the columns that people name."""
-    said = {}
-    for text in columns:
-        title, mark, what = text.rpartition("=")
-        name, _, unit = what.partition(":")
+    columns = {}
+    for text in options:
+        title, mark, value = text.rpartition("=")
+        field, _, unit = value.partition(":")
         option = f"seldio new --column {clipped(text)}"
         if not mark or title not in header:
             raise UsageError(f"{option}: write HEADER=FIELD, where HEADER is {' or '.join(header)}")
-        if name and name not in FIELDS:
-            raise UsageError(f"{option}: unknown field {name!r}; choose from {', '.join(FIELDS)}")
-        if unit and unit not in FIELDS.get(name, ()):
-            units = ", ".join(FIELDS.get(name, ())) or f"none, as {name or 'what is passed over'} has no unit"
+        if field and field not in FIELDS:
+            raise UsageError(f"{option}: unknown field {field!r}; choose from {', '.join(FIELDS)}")
+        if unit and unit not in FIELDS.get(field, ()):
+            units = ", ".join(FIELDS.get(field, ())) or f"none, as {field or 'what is passed over'} has no unit"
             raise UsageError(f"{option}: unknown unit {unit!r}; choose from {units}")
-        said[title] = name, unit or None
-    return said
+        columns[title] = field, unit or None
+    return columns
 
 
-def _best(field: str, titles: Sequence[str], cells: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the column that is called like a *field* and holds values of its kind; none or one."""
-    words = field in ("clip", "class_name")
-    fitting = {
-        plain_title(title): title
-        for title in reversed(titles) if cells[title] and words != all(map(numeric, cells[title]))
-    }  # fmt: skip
-    return [fitting[name] for name in LIKELY[field] if name in fitting][:1]
+def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[ProposedColumn]:
+    """Return the columns of the first table, with what they seem to hold in all tables."""
+    header = tables[0].header
+    cells = {title: tuple(row[title] for table in tables for row in table.rows if row[title]) for title in header}
+    said = _columns_said(options, header)
+    taken, guessed = {field for field, _ in said.values()}, dict[str, str]()
+    for field in _FIELDS:
+        if field in taken or (field == "duration" and "offset" in {*taken, *guessed.values()}):
+            continue
+        words = field in ("clip", "class_name")
+        titles = {
+            plain_title(_SAMPLES.sub("", title)): title
+            for title in reversed(header)
+            if title not in said and cells[title] and words != all(map(numeric, cells[title]))
+        }
+        guessed |= {titles[name]: field for name in [name for name in LIKELY[field] if name in titles][:1]}
+    chosen = {title: said.get(title, (guessed.get(title, ""), None)) for title in header}
+    return [
+        ProposedColumn(title, field, unit or _unit(field, title, cells[title]), cells[title])
+        for title, (field, unit) in chosen.items()
+    ]
 
 
 def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
     """Return the unit of a column, as its header names it, or as its values are."""
-    match = UNIT.search(title)
+    match = _SAMPLES.search(title) or UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
     unit = _UNITS.get(named, named)
     if unit in FIELDS.get(field, ()):
         return unit
     if field == "frame" and ("time" in title.lower() or any("." in value for value in values)):
         return "s"
-    return _USUAL.get(field)
+    return next(iter(FIELDS.get(field, ())), None)
 
 
-# --- TOML ------------------------------------------------------------------------------------------------
+def _classes(fields: Mapping[str, ProposedColumn]) -> dict[str, dict[str, Any]]:
+    """Return the names in the column of classes, sorted, or a name for each number up to the highest."""
+    names, numbers = fields.get("class_name"), fields.get("class_id")
+    classes = sorted(set(names.cells)) if names else []
+    if not names and numbers:
+        highest = max((int(cell) for cell in numbers.cells if cell.isdecimal()), default=-1)
+        classes = [f"class {number}" for number in range(min(highest, _MOST_CLASSES) + 1)]
+    return {name: {} for name in classes} if len(classes) <= _MOST_CLASSES else {}
 
 
-def as_toml(record: Mapping[str, Any]) -> str:
-    """Return a dataset file: what is short in one line, tables apart."""
-    lines = [f"{key} = {_value(value)}" for key, value in record.items() if not isinstance(value, Mapping)]
-    for key, table in record.items():
-        if isinstance(table, Mapping):
-            lines += ["", f"[{key}]", *(f"{_key(name)} = {_value(value)}" for name, value in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _key(text: str) -> str:
-    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _value(text)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        inside = ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items())
-        return f"{{ {inside} }}" if inside else "{}"
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return "[\n" + "".join(f"  {_value(item)},\n" for item in value) + "]"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return json.dumps(value, ensure_ascii=False)
+def _hop(frame: ProposedColumn | None) -> dict[str, Any]:
+    """Return the most frequent step between frames that are given as times, where it is not the usual one."""
+    if frame is None or frame.unit not in ("s", "ms"):
+        return {}
+    second = 1000 if frame.unit == "ms" else 1
+    times = [Fraction(cell) / second for cell in frame.cells if _DECIMAL.fullmatch(cell)]
+    steps = Counter(after - before for before, after in pairwise(times) if after > before)
+    hop = steps.most_common(1)[0][0] if steps else HOP
+    exact = Fraction(str(float(hop))) == hop
+    return {} if hop == HOP else {"hop": float(hop) if exact else str(hop)}
 
 
 def _written(record: Mapping[str, Any], folder: Path) -> Path:
@@ -395,20 +313,18 @@ def write_known(path: str, format: str | None = None) -> Path:
             raise UsageError(f"{printable(path)} is not a folder of label files")
         catalogue = Catalogue(source, format)
         if not (formats := _known_formats(catalogue)):
-            what = f"{printable(path)} holds no labels of a known format"
-            raise UsageError(f"{what}: seldio new proposes what their columns are")
-        splits = _splits(entry for group in catalogue.of("labels") for entry in group.files)
-        labels = {"labels": {"formats": sorted(formats)}}
-        return _written(_record(_name(Path(path)), labels, _sound(catalogue), splits), Path(path))
+            nothing = f"{printable(path)} holds no labels of a known format"
+            raise UsageError(f"{nothing}: seldio new proposes what their columns are")
+        entries = [entry for group in catalogue.of("labels") for entry in group.files]
+        labels = {"formats": sorted(formats)}
+        record = _record(Path(path), None, entries, labels=labels, recordings=_recordings(catalogue))
+    return _written(record, Path(path))
 
 
 def _known_formats(catalogue: Catalogue) -> Counter[str]:
     """Count the label files of each known format."""
-    formats = Counter[str]()
-    for group in catalogue.of("labels"):
-        if group.format is not None:
-            formats[group.format] += len(group.files)
-    return formats
+    known = [group for group in catalogue.of("labels") if group.format is not None]
+    return Counter(str(group.format) for group in known for _ in group.files)
 
 
 def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
@@ -416,7 +332,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
 
     Args:
         path: the folder, or a file of it.
-        said: the fields of :class:`seldio.conversion.new_dataset.SaidOfColumns`, numbers as ``FIELD=VALUE``.
+        said: the options: name, columns (``HEADER=FIELD:UNIT``), azimuth, zero, given (``FIELD=VALUE``).
         write: whether it is written.
 
     Raises:
@@ -424,48 +340,74 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     """
     if not path.exists():
         raise UsageError(f"no such file or folder: {printable(str(path))}")
-    for option, words in (("azimuth", _WAYS), ("zero", (*ZEROS,))):
-        if said[option] not in (None, *words):
-            raise UsageError(f"--{option} {clipped(said[option])}: choose from {', '.join(words)}")
-    given = {}
-    for text in said["given"]:
-        name, _, value = text.partition("=")
-        if name not in GIVEN or number_in(value) is None:
-            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
-        given[name] = number_in(value)
+    for option, choices in (("azimuth", _WAYS), ("zero", (*ZEROS,))):
+        if said[option] not in (None, *choices):
+            raise UsageError(f"--{option} {clipped(said[option])}: choose from {', '.join(choices)}")
     with open_source(path, raise_errors) as source:
         if source.archived:
             raise UsageError(f"{printable(str(path))} is an archive: unpack it and name the folder")
         catalogue = Catalogue(source)
-        unknown = list(_tables(catalogue))
-        if not unknown:
+        tables = [*_tables(catalogue)]
+        if not tables:
             return _known(path, source, catalogue, write)
-        tables = _alike(unknown)
         folder = path if path.is_dir() else path.parent
-        new = NewDataset(folder, tables, SaidOfColumns(**{**said, "given": given}), _sound(catalogue),
-                         _splits(table.entry for table in tables))  # fmt: skip
-        lines, questions = [*new.lines()], [*new.open_questions]
+        proposal = _proposal(folder, _alike(tables), _recordings(catalogue), said)
+    lines, questions = [*proposal.lines()], [*proposal.questions()]
     if write and questions:
         raise UsageError("; ".join(questions))
     if write:
-        place = _written(new.record, folder)
-        return [f"{printable(str(place))} written. Now: seldio info {shlex.quote(str(path))}"]
-    if other := [table.entry.path for table in unknown if frozenset(table.header) != frozenset(tables[0].header)]:
-        lines.insert(1, f"# {plural(len(other), 'file')} with other columns, passed over: {listed(other)}")
+        return [
+            f"{printable(str(_written(proposal.record, folder)))} written. Now: seldio info {shlex.quote(str(path))}"
+        ]
+    header = frozenset(proposal.tables[0].header)
+    if others := [table.entry.path for table in tables if frozenset(table.header) != header]:
+        lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
     ready = [] if questions else ["", f"# run the same command with --write to save this as {OWN}"]
-    return [*lines, "", *as_toml(new.record).splitlines(), *ready]
+    return [*lines, "", *as_toml(proposal.record).splitlines(), *ready]
+
+
+def _proposal(
+    folder: Path, tables: Sequence[UnknownTable], recordings: dict[str, Any], said: Mapping[str, Any]
+) -> Proposal:
+    """Return what the tables and the options say."""
+    given = _given(said["given"])
+    recordings |= {"rate": int(given.pop("rate"))} if "rate" in given else {}
+    columns = _columns(tables, said["columns"])
+    fields = {column.field: column for column in columns if column.field}
+    turn = {"direction": said["azimuth"] or "?"} | ({"zero": said["zero"]} if said["zero"] != "front" else {})
+    keys = []
+    for column in columns:
+        unit = {"unit": column.unit} if column.unit not in (None, *FIELDS.get(column.field, ())[:1]) else {}
+        field = {"field": column.field} if column.field else {}
+        keys.append({"header": column.header} | field | unit | (turn if column.field == "azimuth" else {}))
+    labels = {**_hop(fields.get("frame")), **({"given": given} if given else {}), "columns": keys}
+    entries, classes = [table.entry for table in tables], _classes(fields)
+    record = _record(folder, said["name"], entries, classes=classes, labels=labels, recordings=recordings)
+    return Proposal(tables, columns, fields, record, said["azimuth"])
+
+
+def _given(options: Iterable[str]) -> dict[str, float]:
+    """Return the values that all rows share, and the rate of all recordings."""
+    values = {}
+    for text in options:
+        name, _, value = text.partition("=")
+        number = number_in(value)
+        if name not in (*GIVEN, "rate") or number is None:
+            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
+        values[name] = number
+    return values
 
 
 def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> list[str]:
     """Return what a folder without own columns holds: labels of known formats, or tables with another suffix."""
     formats = _known_formats(catalogue)
+    if not formats or not path.is_dir():
+        nothing = f"{printable(str(path))} has no tables with columns that no format has"
+        raise UsageError(nothing + why_no_labels(source))
+    if write:
+        return [f"{printable(str(write_known(str(path))))} written. Now: seldio info {shlex.quote(str(path))}"]
+    counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
+    recordings = sum(len(group.files) for group in catalogue.of("recording"))
+    contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])
     command = shlex.join(["seldio", "info", str(path), "--write"])
-    if formats and path.is_dir():
-        if write:
-            return [f"{printable(str(write_known(str(path))))} written. Now: seldio info {shlex.quote(str(path))}"]
-        counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
-        recordings = sum(len(group.files) for group in catalogue.of("recording"))
-        held = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])
-        return [f"# {held}: known formats, of which no column has to be described", f"# save this as {OWN}:", command]
-    nothing = f"{printable(str(path))} has no tables with columns that no format has{why_no_labels(source)}"
-    raise UsageError(nothing)
+    return [f"# {contents}: known formats, of which no column has to be described", f"# save this as {OWN}:", command]

@@ -213,7 +213,7 @@ def make_questions(
         place = _place(out, target, told.pop() if len(told) == 1 else "questions")
         if unknown := tally.splits[None]:
             remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
-                           "--split NAME says which")  # fmt: skip
+                           "--fill split=NAME says which")  # fmt: skip
     sources = [source.path, *local_files(found)]
     with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
         if sound == "cut":
@@ -330,7 +330,7 @@ def _none_left(
     made = sum(kept.values())
     number = plural(made, "question")
     if options.total is not None and made < options.total:
-        limits = [name for name, on in (("--balance", options.balance), ("--per-task", options.per_task)) if on]
+        limits = [name for name, on in (("--total balanced", options.balance), ("--per-task", options.per_task)) if on]
         leave = "leave" if len(limits) > 1 else "leaves"
         why = (
             f"{' and '.join(limits)} {leave} no more of the {sum(tally.asked.values()):,} that can be asked"
@@ -339,7 +339,7 @@ def _none_left(
         )
         yield f"{number} instead of --total {options.total:,}: {why}"
     small = [task for task in gone if even[task] and not wanted.get(task)]
-    uneven = "too few of them even each other's answers out; ask about more labels, or leave out --balance"
+    uneven = "too few of them even each other's answers out; ask about more labels, or leave out --total balanced"
     for some, why in (
         (small, "their share of the total is less than one; a greater --total keeps some"),
         ([task for task in gone if task not in small], uneven),

@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple
 
 from seldio.conversion.report import Conversion
@@ -24,252 +24,183 @@ from seldio.text import listed, plural, printable
 
 Array = Literal["foa", "mic"]
 OTHER: dict[Array, Array] = {"foa": "mic", "mic": "foa"}
-#: What each array is called.
-TITLES: dict[Array, str] = {"foa": "first-order Ambisonics", "mic": "tetrahedral microphone array"}
 Place = str | os.PathLike[str]
 #: Sample frames that are converted at a time.
 _BLOCK = 1 << 16
 #: Decibels by which recordings may be made louder or quieter, at most.
 _MOST_GAIN = 60
-#: What to do where recordings sound like those of the other array.
-_WRONG = "the wrong files are in the folder, or are called like the others"
 #: Largest sample that 16 bits hold, full scale being 1.
 _LARGEST = 32767 / 32768
 
 
 @dataclasses.dataclass(frozen=True)
 class ArrayConversion(Conversion):
-    """What became of a dataset tree or a recording."""
+    """What became of a folder or a recording."""
 
-    clipped: int = 0  # samples that were cut off at full scale, in the recordings that were made
+    clipped: int = 0  # samples that were cut off at full scale, in the recordings that were converted
     gain: float = 0.0  # decibels by which these are louder than the filters make them
 
     def lines(self) -> Iterator[str]:
         """What was done, for people."""
-        made = f"{plural(self.clips, 'recording')}, {plural(len(self.written), 'file')} written"
-        yield f"{' and '.join(self.formats)} to {self.target}: {made}"
+        converted = f"{plural(self.clips, 'recording')}, {plural(len(self.written), 'file')} written"
+        yield f"{' and '.join(self.formats)} to {self.target}: {converted}"
         yield from (f"  {note}" for note in self.notes)
+
+
+class _Task(NamedTuple):
+    """A recording, and the file to make of it, if that is *below* a folder."""
+
+    entry: Entry
+    place: str
+    below: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class ConvertingRecording:
+    """Convert a recording of the other array block by block, to WAV of 16 bits."""
+
+    to: Array
+    gain: float  # decibels
+
+    def __call__(self, task: _Task) -> tuple[str, WrittenSound]:
+        """Write the recording, and return the name of the source and what was clipped."""
+        try:
+            header = probe_entry(task.entry)
+            if header.channels != 4:
+                channels = plural(header.channels, "channel")
+                raise DataError(f"{printable(task.entry.path)} has {channels}, but an array recording has 4")
+            place = atomic_write(task.place, task.below)
+            with task.entry.open() as stream, Decoder(stream) as decoder, place as written:
+                starts = range(0, header.frames, _BLOCK)
+                blocks = (decoder.read(start, min(_BLOCK, header.frames - start)) for start in starts)
+                factor = 10 ** (self.gain / 20)
+                louder = (block * factor for block in encode(blocks, header.rate, self.to))
+                comment = f"seldio convert --to {self.to} --gain {self.gain:g} (dB)" if self.gain else ""
+                return task.entry.name, write_blocks(written, louder, header.rate, comment)
+        except NotAudio as error:
+            raise SeldioError(f"{printable(task.entry.path)}: {error.text}") from error
 
 
 def convert_array(
     path: Place, out: Place | BinaryIO, to: Array, *, audio: bool = False, gain: float = 0.0, said: Array | None = None
 ) -> ArrayConversion:
-    """Convert a dataset tree or one recording to the other array.
+    """Convert a recording, or the recordings of a folder, to the other array; other files are copied as they are.
 
-    A tree is written anew: labels, videos and texts as they are, the recordings of the other array left out. The
-    recordings of *to* are those of the tree, which have to be there and as long as those they take the place of; with
-    *audio* they are made. Which array recordings are of, their names say and their sound must not contradict; where
-    neither does, *said* does.
+    Where a folder has a recording in both arrays, that of *to* is copied, or converted from the other one with *audio*.
+    Names say which array recordings are of, and their sound must not contradict; where neither does, *said* does.
     """
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes files: use -o FILE or -o FOLDER")
     if not -_MOST_GAIN <= gain <= _MOST_GAIN:
         raise UsageError(f"--gain {gain:g}: choose decibels from {-_MOST_GAIN} to {_MOST_GAIN}, such as -3")
-    work = MakingRecording(to, gain)
     with open_source(path, raise_errors) as source:
         if source.kind not in ("folder", "file"):
             raise UsageError(f"--to {to} needs a folder or a file on disk: unpack the archive first")
         if source.kind == "folder":
-            if gain and not audio:
-                raise UsageError("--gain applies to converted recordings: add --audio")
-            return _tree(source, Path(out), work, audio, said)
-        entry = source.entries[0]
+            return _folder(source, Path(out), ConvertingRecording(to, gain), audio, said)
+        (entry,) = source.entries
         if not is_lossless(entry.name):
             raise UsageError(
                 f"{printable(entry.path)} is no recording (.wav, .flac): --to {to} converts a recording, or a folder "
                 "with recordings; labels are the same for both arrays"
             )
-        above = "/".join(Path(source.path).absolute().parts[-3:-1])
-        heard = _arrays({entry.name: entry}, above, said, first=True)
-        if any(one.named == to for one in heard.values()):
+        arrays = _arrays({entry.name: entry}, "/".join(Path(source.path).absolute().parts[-3:-1]), said, alone=True)
+        if any(heard.named == to for heard in arrays.values()):
             raise DataError(
                 f"{printable(source.path)} is a recording of {SHORT[to]} already: --to {OTHER[to]} converts it"
             )
-        made = [work(RecordingToMake(entry, str(out)))]
-        return _report(work, made, [str(out)], 1, [_quality(to), *_untold(heard)])
+        sounds = [ConvertingRecording(to, gain)(_Task(entry, str(out), None))]
+        return _report(to, gain, sounds, [str(out)], 1, [_quality(to), *_undecided(arrays)])
 
 
-def _tree(source: Source, out: Path, work: MakingRecording, audio: bool, said: Array | None) -> ArrayConversion:
-    to = work.to
-    if out.resolve() == Path(source.path).resolve():
+def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, said: Array | None) -> ArrayConversion:
+    to, top = work.to, out.resolve()
+    if top == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: choose another folder with -o")
-    kept = [entry for entry in source if entry.local is None or not entry.local.is_relative_to(out.resolve())]
-    own = {entry.name: entry for entry in kept if is_lossless(entry.name)}
-    replaced = {name: sibling for name in own if (sibling := renamed(name, to)) != name}
-    if not audio:
-        _check_siblings({name: (own[name], own.get(sibling)) for name, sibling in replaced.items()}, to)
-    used = {name: entry for name, entry in own.items() if audio or name not in replaced}
-    heard = _arrays(used, "/".join(Path(source.path).absolute().parts[-2:]), said)
-    alike = [name for name, one in heard.items() if one.named == OTHER[to] and name not in replaced]
-    if alike and not audio:
-        raise DataError(
-            f"{plural(len(alike), 'recording')} of {SHORT[OTHER[to]]} would be copied as {SHORT[to]}: "
-            f"{listed(alike, 3)}. --audio converts them; or convert the whole dataset, which has both"
-        )
-    replaced |= {name: name for name in alike}
-    rest = [entry for entry in kept if entry.name not in replaced]
-    written = [str(out / PurePosixPath(entry.name)) for entry in rest]
-    for name in (*(entry.name for entry in rest), *replaced.values()):
+    files = {entry.name: entry for entry in source if entry.local is None or not entry.local.is_relative_to(top)}
+    recordings = {name: entry for name, entry in files.items() if is_lossless(name)}
+    arrays = _arrays(recordings, "/".join(Path(source.path).absolute().parts[-2:]), said)
+    others = {name: renamed(name, to) for name, heard in arrays.items() if heard.named == OTHER[to]}
+    places = {name: place for name, place in others.items() if audio or place == name or place not in files}
+    copied = [name for name in files if name not in others and name not in places.values()]
+    for name in (*copied, *places.values()):
         in_the_way(out / name, out)
-    for entry in rest:
-        if not (audio and entry.name in replaced.values()):
-            with entry.open() as stream, atomic_write(out / PurePosixPath(entry.name), out) as copy:
-                shutil.copyfileobj(stream, copy, 1 << 20)
-    made = _made(work, [(own[name], out / PurePosixPath(sibling)) for name, sibling in replaced.items() if audio], out)
-    written += [str(out / sibling) for sibling in replaced.values() if audio]
-    notes = [f"{plural(len(replaced), f'{TITLES[OTHER[to]]} recording')} {'converted' if audio else 'left out'}"]
-    if not replaced:
-        notes = [_nothing_to_do(len(rest), to)]
-    elif rest:
-        notes.append(f"{plural(len(rest), 'other file')} copied unchanged, with the paths in them")
-    notes += [*([_quality(to)] if audio else []), *_untold(heard)]
-    return _report(work, made, sorted(set(written)), len(replaced), notes)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Hearing:
-    """Which array recordings are of, below a folder whose name may say so."""
-
-    above: str
-
-    def __call__(self, entry: Entry) -> ArrayHeard | None:
-        return array_heard(entry, f"{self.above}/{entry.name}")
+    for name in copied:
+        with files[name].open() as stream, atomic_write(out / name, out) as copy:
+            shutil.copyfileobj(stream, copy, 1 << 20)
+    tasks = [_Task(files[name], str(out / place), str(out)) for name, place in places.items()]
+    sounds = [*parallel_map(work, tasks, what="converting recordings" if tasks else None,
+                            size=lambda task: task.entry.size, here=packed(task.entry for task in tasks))]  # fmt: skip
+    notes = [
+        f"{plural(count, f'{SHORT[OTHER[to]]} recording')} {what}"
+        for count, what in (
+            (len(places), "converted"),
+            (len(others) - len(places), f"left out: in {SHORT[to]} as well"),
+        )
+        if count
+    ] or [f"no {SHORT[OTHER[to]]} recording: labels are the same for both arrays"]
+    notes += [f"{plural(len(copied), 'other file')} copied unchanged, with the paths in them"] if copied else []
+    notes += [*([_quality(to)] if places else []), *_undecided(arrays)]
+    written = sorted({*(str(out / name) for name in (*copied, *places.values()))})
+    return _report(to, work.gain, sounds, written, len(others), notes)
 
 
 def _arrays(
-    recordings: Mapping[str, Entry], above: str, said: Array | None, first: bool = False
+    recordings: Mapping[str, Entry], above: str, said: Array | None, alone: bool = False
 ) -> dict[str, ArrayHeard]:
-    """What the recordings with four channels are named or *said* to be, or else sound like, as their ``named`` array.
-
-    Args:
-        recordings: by name.
-        above: the path of the folder that they are in.
-        said: by the user; it goes before the name where it is said of the one recording that there is (*first*).
+    """Return what recordings with four channels are *said* to be, named after or sound like, as ``named``.
 
     Raises:
-        DataError: a recording sounds like another array, or it can be either.
+        DataError: a recording sounds like the other array than it is named after, or nothing tells.
     """
-    entries = list(recordings.values())
-    what = "listening" if recordings else None
-    found = parallel_map(_Hearing(above), entries, what=what, batch=8, here=packed(entries))
-    heard = {
-        name: one._replace(named=(said or one.named) if first else (one.named or said))
-        for name, one in zip(recordings, found, strict=True) if one is not None
-    }  # fmt: skip
-    check_heard(heard.values(), _WRONG)
-    if unknown := [name for name, one in heard.items() if one.named is None and one.heard is None]:
+    paths = [(entry, f"{above}/{name}") for name, entry in recordings.items()]
+    what = "listening" if paths else None
+    heard = parallel_map(_heard, paths, what=what, batch=8, here=packed(recordings.values()))
+    arrays = {
+        name: one._replace(named=(said or one.named) if alone else (one.named or said))
+        for name, one in zip(recordings, heard, strict=True)
+        if one is not None
+    }
+    check_heard(arrays.values(), "the wrong files are in the folder, or are called like the others")
+    if unknown := [name for name, one in arrays.items() if one.named is None and one.heard is None]:
         raise DataError(
             f"{plural(len(unknown), 'recording')} with four channels may be FOA or MIC, as neither the name nor the "
             f"sound tells: {listed(unknown, 3)}. --format foa or --format mic says which"
         )
-    return {name: one._replace(named=one.named or one.heard) for name, one in heard.items()}
+    return {name: one._replace(named=one.named or one.heard) for name, one in arrays.items()}
 
 
-def _untold(heard: Mapping[str, ArrayHeard]) -> Iterator[str]:
-    """A note on recordings whose sound does not tell whether they are what they are named or said to be."""
-    if untold := [name for name, one in heard.items() if one.heard is None]:
-        yield (
-            f"the sound of {plural(len(untold), 'recording')} does not tell FOA from MIC "
-            f"({listed(untold, 3)}): the name or --format decided"
-        )
+def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
+    return array_heard(*entry_and_path)
 
 
-def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Array) -> None:
-    """See that each recording has one of *to* that is as long."""
-    missing = [name for name, (_, sibling) in pairs.items() if sibling is None]
-    if missing:
-        raise DataError(
-            f"{plural(len(missing), 'recording')} without a {TITLES[to]} counterpart: {listed(sorted(missing))}. "
-            "--audio makes them"
-        )
-    for name, (own, sibling) in pairs.items():
-        if own is None or sibling is None:
-            continue
-        one, other = probe_entry(own), probe_entry(sibling)
-        if (one.frames, one.rate) != (other.frames, other.rate):
-            raise DataError(
-                f"{printable(name)} has {one.frames:,} frames at {one.rate:,} Hz, but its counterpart "
-                f"{printable(sibling.name)} has {other.frames:,} at {other.rate:,} Hz"
-            )
-
-
-class RecordingToMake(NamedTuple):
-    """A recording of the other array, and the file to make of it, if that is *below* a folder."""
-
-    entry: Entry
-    place: str
-    below: str | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class MakingRecording:
-    """Make a recording from that of the other array, block by block, as WAV of 16 bits; all with one gain."""
-
-    to: Array  # the array
-    gain: float  # decibels by which it becomes louder
-
-    def __call__(self, wanted: RecordingToMake) -> tuple[str, WrittenSound]:
-        """Write one; the name of the source, and what was clipped."""
-        entry = wanted.entry
-        try:
-            found = probe_entry(entry)
-            if found.channels != 4:
-                there = plural(found.channels, "channel")
-                raise DataError(f"{printable(entry.path)} has {there}, but an array recording has 4")
-            place = atomic_write(wanted.place, wanted.below)
-            with entry.open() as stream, Decoder(stream) as decoder, place as written:
-                blocks = (
-                    decoder.read(start, min(_BLOCK, found.frames - start)) for start in range(0, found.frames, _BLOCK)
-                )
-                factor = 10 ** (self.gain / 20)
-                louder = (block * factor for block in encode(blocks, found.rate, self.to))
-                comment = f"seldio convert --to {self.to} --gain {self.gain:g} (dB)" if self.gain else ""
-                return entry.name, write_blocks(written, louder, found.rate, comment)
-        except NotAudio as error:
-            raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
-
-
-def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]], below: Path) -> list[tuple[str, WrittenSound]]:
-    """Make recordings below a folder, wherever :func:`seldio.running` says."""
-    parts = [RecordingToMake(entry, str(place), str(below)) for entry, place in wanted]
-    what = "converting recordings" if parts else None
-    here = packed(entry for entry, _ in wanted)
-    return list(parallel_map(work, parts, what=what, size=lambda part: part.entry.size, here=here))
+def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
+    """Yield a note on recordings whose sound does not tell whether they are what they are named or said to be."""
+    if names := [name for name, one in arrays.items() if one.heard is None]:
+        recordings = f"the sound of {plural(len(names), 'recording')} does not tell FOA from MIC"
+        yield f"{recordings} ({listed(names, 3)}): the name or --format decided"
 
 
 def _report(
-    work: MakingRecording, made: Sequence[tuple[str, WrittenSound]], written: list[str], number: int, notes: list[str]
+    to: Array, gain: float, sounds: Sequence[tuple[str, WrittenSound]], written: list[str], count: int, notes: list[str]
 ) -> ArrayConversion:
-    """What was done, with *notes* on *number* recordings and the *written* files."""
-    notes = [*notes, *_clipping(work, made)]
-    if work.gain and made:
-        notes.append(f"gain of {work.gain:+g} dB in every converted recording; a comment in each file records it")
+    """Return what was done, with *notes* on *count* recordings of the other array and the *written* files."""
+    clipped = [(name, sound) for name, sound in sounds if sound.clipped]
+    total = sum(sound.clipped for _, sound in clipped)
+    if clipped:
+        loudest, loud = max(clipped, key=lambda pair: pair[1].peak)
+        beyond = 20 * math.log10(loud.peak / _LARGEST)
+        samples = plural(sum(sound.samples for _, sound in sounds), "sample")
+        notes.append(
+            f"clipped: {total:,} of {samples} in {len(clipped):,} of {plural(len(sounds), 'recording')}, by up to "
+            f"{beyond:.1f} dB ({printable(loudest)}); --gain {gain - math.ceil(10 * beyond) / 10:.1f} avoids clipping, "
+            "with one factor for the whole set"
+        )
+    if gain:
+        recorded = f"gain of {gain:+g} dB in every converted recording; a comment in each file records it"
+        notes.append(recorded if sounds else "--gain has no effect: no recording was converted")
     return ArrayConversion(
-        (OTHER[work.to],), work.to, number, tuple(written), number, (number, number), {}, tuple(notes), (),
-        sum(sound.clipped for _, sound in made), work.gain,
-    )  # fmt: skip
-
-
-def _clipping(work: MakingRecording, made: Sequence[tuple[str, WrittenSound]]) -> Iterator[str]:
-    loud = [(name, sound) for name, sound in made if sound.clipped]
-    if not loud:
-        return
-    clipped, samples = sum(sound.clipped for _, sound in loud), sum(sound.samples for _, sound in made)
-    loudest, most = max(loud, key=lambda pair: pair[1].peak)
-    beyond = 20 * math.log10(most.peak / _LARGEST)
-    safe = work.gain - math.ceil(10 * beyond) / 10
-    where = f"{len(loud):,} of {plural(len(made), 'recording')}"
-    yield (
-        f"clipped: {clipped:,} of {plural(samples, 'sample')} in {where}, by up to {beyond:.1f} dB "
-        f"({printable(loudest)}); --gain {safe:.1f} avoids clipping, with one factor for the whole set"
-    )
-
-
-def _nothing_to_do(files: int, to: Array) -> str:
-    """Why files are copied and nothing more: labels have directions, which are those of both arrays."""
-    return (
-        f"no {TITLES[OTHER[to]]} recording: labels are the same for both arrays, "
-        f"so {plural(files, 'file')} {'was' if files == 1 else 'were'} copied unchanged"
+        (OTHER[to],), to, count, tuple(written), count, (count, count), {}, tuple(notes), (), total, gain
     )
 
 

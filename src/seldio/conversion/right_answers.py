@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ FEW = 3
 
 
 class RightAnswers:
-    """The right answers of a file, written as *target* writes them, a part of the file after the other."""
+    """The right answers of a file, as *target* writes them."""
 
     def __init__(self, reading: ItemReading, target: ItemFormat) -> None:
         self.home = formats.named(reading.home, ItemFormat) or reading.format
@@ -29,29 +29,49 @@ class RightAnswers:
         # a table keeps the answers of the format that it is of
         same = isinstance(target, ItemParquet) or target.name in (reading.format.name, self.home.name)
         self.other = target.holds == "items" and not same
-        self.rows = self.changed = 0
-        self.sizes: Counter[int] = Counter()  # of questions with a number of options that the target does not take
-        self.few: list[str] = []  # some of those
-        self.wrong: dict[str, list[str]] = {}  # ids, by what is wrong with the answer
 
-    def add(self, table: pa.Table) -> pa.Table:
-        """*table* with answers as the target writes them, as far as they are clear."""
+    def written(self, table: pa.Table) -> tuple[pa.Table, list[str]]:
+        """Return *table* with answers as the target writes them, and a note where some changed.
+
+        Raises:
+            UsageError: an answer cannot be written so.
+        """
         if not self.other:
-            return table
-        self.rows += len(table)
-        for row, size in self.misfits(table):
-            self.sizes[size] += 1
-            if len(self.few) < FEW:
-                self.few.append(f"{clipped(table.column('id')[row].as_py(), 40)} with {size}")
-        answers = table.column("answer").to_pylist()
-        for row, answer, why in self.answers(table):
-            if why is not None:
-                self.wrong.setdefault(why, []).append(table.column("id")[row].as_py())
+            return table, []
+        ids, texts = table.column("id").to_pylist(), table.column("answer").to_pylist()
+        changed, faults = 0, dict[str, list[str]]()
+        self._check_options([(ids[row], size) for row, size in self.misfits(table)], len(table))
+        for row, answer, fault in self.answers(table):
+            if fault is not None:
+                faults.setdefault(fault, []).append(ids[row])
             else:
-                self.changed += answers[row] != answer
-                answers[row] = answer
+                changed += texts[row] != answer
+                texts[row] = answer
+        if faults:
+            parts = "; ".join(
+                f"{plural(len(ids), 'answer')} {'is' if len(ids) == 1 else 'are'} {fault} ({listed(ids, FEW)})"
+                for fault, ids in faults.items()
+            )
+            raise UsageError(
+                f"{self.target.name} cannot be made from {self.source}: it writes the right answer as "
+                f"{ANSWERS[self.target.answers or 'text']}, but {parts}. Correct these questions, or leave them out "
+                "with --drop-unfit"
+            )
         place = table.schema.names.index("answer")
-        return table.set_column(place, table.schema.field(place), pa.array(answers, pa.string()))
+        kind = "letters" if self.target.answers == "letter" else "texts"
+        notes = [f"{plural(changed, 'answer')} written as option {kind}"] if changed else []
+        return table.set_column(place, table.schema.field(place), pa.array(texts, pa.string())), notes
+
+    def _check_options(self, misfits: Sequence[tuple[str, int]], count: int) -> None:
+        if misfits:
+            wanted = " or ".join(map(str, self.target.counts))
+            sizes = sorted(Counter(size for _, size in misfits).items())
+            shown = ", ".join(f"{number:,} with {size}" for size, number in sizes)
+            names = listed([f"{clipped(id, 40)} with {size}" for id, size in misfits], FEW)
+            raise UsageError(
+                f"{self.target.name} takes questions with {wanted} options; {len(misfits):,} of {count:,} have another "
+                f"number ({shown}): {names}. Give them {wanted} options, or leave them out with --drop-unfit"
+            )
 
     def misfits(self, table: pa.Table) -> Iterator[tuple[int, int]]:
         """The rows with a number of options that the target does not take, and this number."""
@@ -84,29 +104,6 @@ class RightAnswers:
             elif choice and not (self.target.answers == "text" and answer in texts and self.home.answers == "text"):
                 letters = " or ".join(option_letter(index) for index in sorted(found))
                 yield row, answer, f"option {letters}" if found else "none of the options"
-
-    def finish(self) -> list[str]:
-        """A note where answers changed."""
-        if self.sizes:
-            count, wanted = self.sizes.total(), " or ".join(map(str, self.target.counts))
-            shown = ", ".join(f"{number:,} with {size}" for size, number in sorted(self.sizes.items()))
-            names = listed([*self.few, *[""] * (count - len(self.few))], FEW)
-            raise UsageError(
-                f"{self.target.name} takes questions with {wanted} options; {count:,} of {self.rows:,} have another "
-                f"number ({shown}): {names}. Give them {wanted} options, or leave them out with --drop-unfit"
-            )
-        if self.wrong:
-            parts = "; ".join(
-                f"{plural(len(ids), 'answer')} {'is' if len(ids) == 1 else 'are'} {why} ({listed(ids, FEW)})"
-                for why, ids in self.wrong.items()
-            )
-            raise UsageError(
-                f"{self.target.name} cannot be made from {self.source}: it writes the right answer as "
-                f"{ANSWERS[self.target.answers or 'text']}, but {parts}. Correct these questions, or leave them out "
-                "with --drop-unfit"
-            )
-        kind = "letters" if self.target.answers == "letter" else "texts"
-        return [f"{plural(self.changed, 'answer')} written as option {kind}"] if self.changed else []
 
 
 def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:

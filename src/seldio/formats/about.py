@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from seldio import benchmarks, plugins
 from seldio.errors import UsageError
-from seldio.text import clipped, meant
+from seldio.text import clipped, meant, printable
 
 
 class Citation(NamedTuple):
@@ -115,9 +116,7 @@ def _outside() -> Iterator[KnownDataset]:
     """What the files of datasets from outside say."""
     for record in plugins.datasets():
         if "place" in record and ("license" in record or "cite" in record):
-            cite = [{"what": "the data", "bibtex": record["cite"]}] if "cite" in record else []
-            yield KnownDataset({"name": record["name"], "title": record.get("title"), "cite": cite,
-                         "license": record.get("license", "")})  # fmt: skip
+            yield _cited(record)
 
 
 def every() -> tuple[KnownDataset, ...]:
@@ -132,6 +131,31 @@ def find(name: str) -> KnownDataset | None:
     if any(file.name == f"{lowered}.toml" for file in _FOLDER.iterdir()):  # no other is read
         return _read(f"{lowered}.toml")
     return next((one for one in every() if lowered in (one.name, *one.record.get("aliases", ()))), None)
+
+
+def _described(path: str) -> KnownDataset | None:
+    """Return what the dataset.toml in a folder says of citing it; None where there is no such file.
+
+    Raises:
+        UsageError: it says nothing of that, or cannot be read.
+    """
+    folder = Path(path)
+    file = folder if folder.name == "dataset.toml" else folder / "dataset.toml"
+    if not file.is_file():
+        return None
+    try:
+        record = tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{printable(str(file))} cannot be read: {error}") from None
+    if not isinstance(record.get("cite"), str):
+        raise UsageError(f'{printable(str(file))} says nothing of citing it: write cite = """@misc{{…}}""" there')
+    return _cited(record)
+
+
+def _cited(record: Mapping[str, Any]) -> KnownDataset:
+    cite = [{"what": "the data", "bibtex": record["cite"]}] if "cite" in record else []
+    known = {"name": record["name"], "title": record.get("title"), "cite": cite, "license": record.get("license", "")}
+    return KnownDataset(known)
 
 
 def about(name: str) -> KnownDataset:
@@ -153,13 +177,13 @@ def with_address(said: str, name: str) -> str:
 
 
 def bibtex(names: Iterable[str]) -> str:
-    """How to cite datasets and benchmarks: entries of BibTeX, each once, below a line on what it is cited for.
+    """Return how to cite datasets and benchmarks: entries of BibTeX, each once, below a line on what it is cited for.
 
     Raises:
-        UsageError: there is no such dataset or benchmark.
+        UsageError: there is no such dataset or benchmark, or its dataset.toml has no citation.
     """
     found: dict[str, str] = {}
-    for known in map(about, names):
+    for known in (_described(name) or about(name) for name in names):
         for what, entry in known.citations:
             found.setdefault(entry, f"% {known.name}: {what}\n{entry}")
     return "\n\n".join(found.values())

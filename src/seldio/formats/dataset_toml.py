@@ -88,8 +88,16 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
         yield KeyFault(("labels", "columns", headers.index(None)), "all columns have a header, or none has")
     if columns and not {"frame", "onset"} & {*fields}:
         yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
-    if "onset" in fields and not {"frame", "offset"} & {*fields}:
-        yield KeyFault(("labels", "columns", fields.index("onset")), "no column is the offset, where the events end")
+    if "onset" in fields and not {"frame", "offset", "duration"} & {*fields}:
+        message = "no column is the offset or the duration, by which the events end"
+        yield KeyFault(("labels", "columns", fields.index("onset")), message)
+    if "duration" in fields and ("offset" in fields or "onset" not in fields):
+        message = "an event has an onset and either an offset or a duration"
+        yield KeyFault(("labels", "columns", fields.index("duration"), "field"), message)
+    units = [keys.get("unit") for keys in columns]
+    if "samples" in units and not record.get("recordings", {}).get("rate"):
+        message = "nothing says how many samples a second has: write rate = 48000 in a table recordings"
+        yield KeyFault(("labels", "columns", units.index("samples"), "unit"), message)
     if not record.get("classes") and "class_name" not in fields and "class_id" in (*fields, *everywhere):
         at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
         message = "nothing says which class a number is: name them in their order, in a table classes"

@@ -83,8 +83,8 @@ def detect(files: Sequence[TextFile]) -> Detection:
 
 
 def _named_confidence(header: Sequence[str]) -> Iterator[Shape]:
-    """The column that a header calls a confidence, if it is one."""
-    if not header:
+    """Return the column that a header calls a confidence, if it is one and no format has this header."""
+    if not header or any(dialect.header == ",".join(header) for dialect in DIALECTS):
         return
     from seldio.formats import columns
 

@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
-from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row, Writer
+from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
@@ -92,18 +92,6 @@ class ItemParquet(ItemFormat):
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; the line of a place is the number of its row."""
         return guarded(data, path, sink, partial(self._read, path=path, sink=sink))
-
-    def readings(self, data: bytes, path: str, sink: Sink) -> Iterator[ItemReading]:
-        """See :meth:`ItemFormat.readings`: the groups of rows of a table with the columns of one of seldio's."""
-        kept, firsts = guarded(data, path, _nothing, self._groups) or ({}, [])
-        if len(firsts) < 2:
-            yield from super().readings(data, path, sink)
-            return
-        for number, first in enumerate(firsts):
-            own = partial(self._own, kept=kept, path=path, sink=sink, groups=TableRows(number, number + 1, first, 0))
-            reading = guarded(data, path, sink, own)
-            if reading is not None:
-                yield reading
 
     def table_rows(self, stream: BinaryIO, most: int) -> list[TableRows]:
         """The row groups of a table in runs of about *most* bytes; empty for a table that is read as a whole."""
@@ -255,14 +243,12 @@ class ItemParquet(ItemFormat):
         except (UnicodeError, pa.ArrowException, OverflowError) as error:
             raise DataError(f"Parquet cannot hold a value: {clipped(str(error), 160)}") from error
         stream = io.BytesIO()
-        writer = self.writer(stream)
-        writer.add(table, origin)
-        writer.close(origin)
+        with pq.ParquetWriter(stream, self.schema, write_page_checksum=True, store_schema=False) as writer:
+            table = pa.concat_tables([self.schema.empty_table(), table])
+            for start in range(0, len(table), GROUP):
+                writer.write_table(table.slice(start, GROUP), row_group_size=GROUP)
+            writer.add_key_value_metadata(self.metadata(origin))
         return stream.getvalue()
-
-    def writer(self, stream: BinaryIO) -> Writer:
-        """See :meth:`ItemFormat.writer`."""
-        return _ParquetWriter(self, stream)
 
     def metadata(self, origin: Mapping[str, object] | None) -> dict[bytes, str]:
         """What a table of rows with this *origin* has beside its columns."""
@@ -281,49 +267,6 @@ class ItemParquet(ItemFormat):
                 f"so they are left out: no value is lost, but --to {reading.format.name} writes one order"
             )
         return {"format": reading.format.name, "origin": kept}
-
-
-class _ParquetWriter(Writer):
-    """A table written in groups of rows that are always the same, however the rows come."""
-
-    format: ItemParquet
-
-    def __init__(self, format: ItemParquet, stream: BinaryIO) -> None:
-        super().__init__(format, stream)
-        self._file: pq.ParquetWriter | None = None  # once there is something to write
-        self._rows = 0
-
-    def __exit__(self, *error: object) -> None:
-        """See :meth:`Writer.__exit__`."""
-        if self._file is not None and self._file.is_open:
-            self._file.close()
-
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:  # noqa: ARG002 - it is known at the end
-        """See :meth:`Writer.add`."""
-        self._tables.append(table)
-        self._rows += len(table)
-        if self._rows >= GROUP:
-            self._flush(GROUP)
-
-    def close(self, origin: dict[str, object] | None) -> None:
-        """See :meth:`Writer.close`."""
-        file = self._flush(1)
-        file.add_key_value_metadata(self.format.metadata(origin))
-        file.close()
-
-    def _flush(self, least: int) -> pq.ParquetWriter:
-        """Write groups of rows, while there are *least* rows."""
-        schema = self.format.schema
-        file = self._file or pq.ParquetWriter(self.stream, schema, write_page_checksum=True, store_schema=False)
-        self._file = file
-        table = pa.concat_tables([self.format.schema.empty_table(), *self._tables])
-        start = 0
-        while len(table) - start >= least:
-            file.write_table(table.slice(start, GROUP), row_group_size=GROUP)
-            start += GROUP
-        self._tables = [table.slice(start)]
-        self._rows = max(len(table) - start, 0)
-        return file
 
 
 def _size(origin: Mapping[str, object]) -> int:

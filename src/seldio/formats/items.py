@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from string import ascii_uppercase
-from typing import BinaryIO, Literal, Self
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,7 @@ import pyarrow as pa
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats.base import Format, Ints, Place, Reading
-from seldio.formats.json_layout import KeyOrders
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, table_of
 
 Row = Item | Prediction
 #: Those of options, in their order.
@@ -58,8 +57,6 @@ class ItemReading(Reading):
     source: dict[str, object] | Callable[[], dict[str, object]] = dataclasses.field(default_factory=dict)
     #: what of the file is in no row, by the field that it belongs to
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
-    #: takes note of how the rows are written, of a file that is read in parts
-    note: Callable[[KeyOrders], None] | None = None
     lines: Ints | None = None  # where each row begins, of a file with a record in each line
 
     @cached_property
@@ -84,34 +81,6 @@ class ItemReading(Reading):
     def place(self, row: int, field: str | None, number: int | None = None) -> Place:
         """See :meth:`Reading.place`."""
         return self.locate(row, field, number)
-
-
-class Writer:
-    """A file being written a table at a time; this one, of formats that want all rows at once, when it is closed."""
-
-    def __init__(self, format: ItemFormat, stream: BinaryIO) -> None:
-        self.format, self.stream = format, stream
-        self._tables: list[pa.Table] = []
-        self._alone = b""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Let go of what an error has left unfinished."""
-
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:
-        """Take the rows of *table*."""
-        self._tables.append(table)
-        self._alone = self._written(table, origin)
-
-    def close(self, origin: dict[str, object] | None) -> None:
-        """Write what is left; *origin*: of all rows."""
-        several = len(self._tables) != 1
-        self.stream.write(self._written(pa.concat_tables(self._tables), origin) if several else self._alone)
-
-    def _written(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
-        return self.format.write(Rows(table, self.format.model), origin)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -160,16 +129,6 @@ class ItemFormat(Format):
     @abstractmethod
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """The bytes of a file with *rows*; with the *origin* of a reading of this format, as that was written."""
-
-    def writer(self, stream: BinaryIO) -> Writer:
-        """What writes a file of this format into *stream*, a table at a time."""
-        return Writer(self, stream)
-
-    def readings(self, data: bytes, path: str, sink: Sink) -> Iterator[ItemReading]:
-        """What :meth:`read` gives; of files that can be read so, in parts that follow each other."""
-        reading = self.read(data, path, sink)
-        if reading is not None:
-            yield reading
 
     def origin_of(
         self,

@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.findings import Sink
 from seldio.formats.base import Ints, Place
-from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
-from seldio.formats.json_layout import KeyOrders, Layout, layout_of, layouts_by_id
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_layout import Layout, layout_of, layouts_by_id
 from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
 from seldio.schema.arrays import pc
@@ -38,7 +37,7 @@ from seldio.schema.qa import (
     table_of,
     table_of_columns,
 )
-from seldio.text import clipped, plural
+from seldio.text import clipped, json_text, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
@@ -108,9 +107,9 @@ class JsonItems(ItemFormat):
         table = reader.table()
         if not reader.records.readable:
             return None
-        rows, note = Rows(table, self.model), partial(reader.note, table)
+        rows = Rows(table, self.model)
         lines = reader.numbers + 1 if reader.records.lines else None
-        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), note=note, lines=lines)
+        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), lines=lines)
 
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
@@ -119,15 +118,10 @@ class JsonItems(ItemFormat):
         except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
             layout = layout_of((origin or {}).get("layout"), self.layout)
             return layout.file([layout.record(self.record(row)) for row in rows]).encode()
-        stream = io.BytesIO()
-        writer = self.writer(stream)
-        writer.add(table, origin)
-        writer.close(origin)
-        return stream.getvalue()
-
-    def writer(self, stream: BinaryIO) -> Writer:
-        """See :meth:`ItemFormat.writer`."""
-        return _JsonWriter(self, stream)
+        layout = layout_of((origin or {}).get("layout"), self.layout)
+        layout = self.layout if layout.single and len(table) != 1 else layout
+        with _uncollected():
+            return layout.file(self.texts(table, layout, origin or {})).encode()
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
         """The text of each row's record in a format, with its lead."""
@@ -351,35 +345,6 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-class _JsonWriter(Writer):
-    """A file of records: texts between head and tail, with the joint of its layout."""
-
-    format: JsonItems
-
-    def __init__(self, format: JsonItems, stream: BinaryIO) -> None:
-        super().__init__(format, stream)
-        self._layout: Layout | None = None  # of the rows written last
-
-    def add(self, table: pa.Table, origin: dict[str, object] | None) -> None:
-        """See :meth:`Writer.add`; of lines that were read in parts, each part keeps its layout."""
-        layout = layout_of((origin or {}).get("layout"), self.format.layout)
-        if layout.single and (len(table) != 1 or self._layout is not None):
-            layout = self.format.layout
-        with _uncollected():
-            texts = self.format.texts(table, layout, origin or {})
-        if texts:
-            before = layout.head if self._layout is None else self._layout.joint
-            self.stream.write((before + layout.joint.join(texts)).encode())
-            self._layout = layout
-
-    def close(self, origin: dict[str, object] | None) -> None:
-        """See :meth:`Writer.close`."""
-        layout = layout_of((origin or {}).get("layout"), self.format.layout)
-        if layout.single:
-            layout = self.format.layout
-        self.stream.write((self._layout.tail if self._layout is not None else layout.file([])).encode())
-
-
 class _Reader:
     """One file being read."""
 
@@ -487,19 +452,22 @@ class _Reader:
         return row
 
     def origin(self, table: pa.Table) -> dict[str, object]:
-        """What the writer wants back."""
-        memory = KeyOrders()
-        self.note(table, memory)
-        return memory.origin()
-
-    def note(self, table: pa.Table, memory: KeyOrders) -> None:
-        """Take note of how the rows are written."""
+        """Return what the writer wants back: the layout, and what records have otherwise than the first one."""
         frame, first = self.records.frame()
-        memory.count(len(table), self.ids(table, sorted(self.numbered)))
-        layout = memory.laid_out(frame, first if len(table) else "", self.records.data)
-        for keys, numbers in sorted(self.shapes.items(), key=lambda shape: min(shape[1])):
+        layout = frame.styled(first, self.records.data) if first and len(table) else frame
+        numbers = [id for id in self.ids(table, sorted(self.numbered)) if id is not None]
+        numbered = 0 < len(numbers) == len(table)
+        orders = list[tuple[str, ...]]()
+        order_of = dict[str | None, int]()
+        for keys, records in sorted(self.shapes.items(), key=lambda shape: min(shape[1])):
             if self.format.differs(keys, layout.order):
-                memory.add(keys, self.ids(table, sorted(numbers)))
+                ids = self.ids(table, sorted(records))
+                order_of |= {id: len(orders) for id in ids if id is not None}
+                orders.append(keys)
+        return {
+            "layout": dataclasses.asdict(dataclasses.replace(layout, numbered=numbered)), "orders": orders,
+            "order_of": order_of, "numbers": [] if numbered else numbers,
+        }  # fmt: skip
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
         """Return the ids of the records with these *numbers*."""
@@ -553,7 +521,8 @@ class _Reader:
                 self.report("SYN211", f"{_path(pointer)} is missing", record, pointer, None)
             return
         if flaw.kind == "unknown":
-            hint = f"its keys are {', '.join(self.format.keys)}; put others in extra"
+            key = json_text(str(pointer[-1]))
+            hint = f'its keys are {", ".join(self.format.keys)}; put others in extra: "extra": {{{key}: …}}'
             self.report("SYN212", f"{_path(pointer)} is not a key of this format", record, pointer, hint)
             return
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must

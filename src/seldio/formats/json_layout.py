@@ -1,7 +1,6 @@
 """How the text of a file of JSON records is laid out, so that writing it back gives the same indentation and order.
 
-A file is a head, records with a joint between them, and a tail. Records whose keys have an order of their own keep it,
-see :class:`KeyOrders`.
+A file is a head, records with a joint between them, and a tail. Records whose keys have an order of their own keep it.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from seldio.errors import InvalidData
@@ -88,42 +87,6 @@ def layout_of(stored: object, default: Layout) -> Layout:
     known = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
     known |= {name: tuple(known[name]) for name in ("separators", "order") if name in known}
     return dataclasses.replace(default, **known)
-
-
-class KeyOrders:
-    """The orders of keys that records have where a layout writes another one, part of a file by part."""
-
-    def __init__(self) -> None:
-        self.layout: Layout | None = None
-        self._frame = Layout()
-        self._ids: dict[tuple[str, ...], list[str]] = {}  # of the records with an order of their own
-        self._numbers: list[str] = []  # ids that are numbers
-        self._rows = 0
-
-    def laid_out(self, frame: Layout, first: str, data: bytes) -> Layout:
-        """Return the layout of the file: the *frame* with the style of its *first* record."""
-        self._frame = frame
-        if self.layout is None and first:
-            self.layout = frame.styled(first, data)
-        return self.layout or frame
-
-    def add(self, keys: tuple[str, ...], ids: Iterable[str | None]) -> None:
-        """Take note of the records with these *keys*, by their ids."""
-        self._ids.setdefault(keys, []).extend(id for id in ids if id is not None)
-
-    def count(self, rows: int, numbers: Iterable[str | None]) -> None:
-        """Take note of *rows* and of those of their ids that are *numbers*."""
-        self._rows += rows
-        self._numbers += (id for id in numbers if id is not None)
-
-    def origin(self) -> dict[str, object]:
-        """Return what a writer wants back of all records."""
-        numbered = 0 < len(self._numbers) == self._rows
-        layout = dataclasses.replace(self.layout or self._frame, tail=self._frame.tail, numbered=numbered)
-        order_of = {id: number for number, ids in enumerate(self._ids.values()) for id in ids}
-        numbers = [] if numbered else self._numbers
-        orders = list(self._ids)
-        return {"layout": dataclasses.asdict(layout), "orders": orders, "order_of": order_of, "numbers": numbers}
 
 
 def is_sound(origin: Mapping[str, Any]) -> bool:

@@ -40,7 +40,8 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     """One column of a dialect: the field it holds and its kind.
 
     In a dataset's own columns, a number is multiplied by *scale*, and *zero* is added, to get what the field holds:
-    seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in.
+    seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in. An offset in a
+    column of *durations* counts from the onset.
     """
 
     field: str
@@ -48,6 +49,7 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     scale: float = 1.0
     zero: float = 0.0
     timed: bool = False
+    durations: bool = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -389,13 +391,16 @@ _SLACK = 1e-6
 
 def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterator[tuple[str, Any]]:
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
+    onsets = next((part.scale for part in dialect.columns if part.field == "onset"), 1.0)
     for part in dialect.columns:
         same = (part.scale, part.zero, part.timed) == (1.0, 0.0, False) and part.field != "azimuth"
-        if part.field in columns and not same:
+        if part.field in columns and (part.durations or not same):
             values = to_numpy(columns[part.field]).astype(np.float64) * part.scale
             if part.timed:
                 frames = np.floor(values / float(dialect.hop) + _SLACK)
                 yield part.field, from_numpy(frames.astype(np.int32))
+            elif part.durations:
+                yield part.field, from_numpy(np.round(to_numpy(columns["onset"]) * onsets + values, 9))
             elif part.field == "azimuth":
                 turned = values + part.zero
                 from seldio import geometry
@@ -499,7 +504,8 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
     if part.field in dialect.fills and isinstance(values, pa.Array):
         values = values.fill_null(dialect.fills[part.field])
     values = np.asarray(to_numpy(values) if isinstance(values, pa.Array) else values)
-    if dialect.own:
+    if dialect.own and part.field != "clip":
+        values = values - to_numpy(table["onset"]) if part.durations else values
         values = values * float(dialect.hop) if part.timed else values - part.zero
         values = np.round(values / part.scale, 9)
     # adding 0.0 turns -0.0 into 0.0

@@ -79,7 +79,7 @@ class OwnDataset:
         """What it says of its columns."""
         keys = {key: value for key, value in self.labels.items() if key != "formats"}
         title = f"{self.record.get('title') or self.name}, in the columns that {NAME} names"
-        return {"name": self.name, "title": title, **keys}
+        return {"name": self.name, "title": title, "rate": self.record.get("recordings", {}).get("rate"), **keys}
 
     @property
     def format(self) -> LabelFormat | None:
@@ -278,7 +278,7 @@ def _unknown(file: TextFile) -> bool:
 
 
 def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None) -> Dialect:
-    columns = [_column(number, keys) for number, keys in enumerate(said["columns"])]
+    columns = [_column(number, keys, said.get("rate") or 1) for number, keys in enumerate(said["columns"])]
     return Dialect(
         name=said["name"], title=said["title"], role="label", vocabulary=vocabulary or "starss", header=header,
         columns=tuple(columns), hop=Fraction(str(said.get("hop", "1/10"))), clip_frames=said.get("clip_frames"),
@@ -290,14 +290,16 @@ def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None
 _KINDS = {"clip": "name", "class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
 
 
-def _column(number: int, keys: Mapping[str, Any]) -> column:
+def _column(number: int, keys: Mapping[str, Any], rate: int) -> column:
     field, unit = keys.get("field"), keys.get("unit")
     if field is None:
         return column(f"#{number + 1}", keys.get("kind", "text"))
     timed = field == "frame" and unit not in (None, "frames")
-    kind = keys.get("kind") or _KINDS.get(field) or ("int" if field == "frame" and not timed else "real")
+    usual = "int" if field == "frame" and not timed else "whole" if unit == "samples" else "real"
     scale = UNITS[unit or "frames"] * (-1.0 if keys.get("direction") == "clockwise" else 1.0)
-    return column(field, kind, scale, ZEROS[keys.get("zero", "front")], timed)
+    scale /= rate if unit == "samples" else 1
+    zero, kind = ZEROS[keys.get("zero", "front")], keys.get("kind") or _KINDS.get(field) or usual
+    return column("offset" if field == "duration" else field, kind, scale, zero, timed, field == "duration")
 
 
 def described(source: Source, sink: Sink) -> OwnDatasets:

@@ -106,8 +106,9 @@ def part_of(dialect: Dialect, file: TextFile, sink: Sink) -> CsvPart:
     Commas in numbers show decimals; where all of them may part thousands as well, that is an error.
     """
     delimiter = delimiter_of(first_line(file.data), dialect.titles, len(dialect.columns)) if file.data else ","
+    by_rows = dialect.clips_by == "rows"
     if delimiter == ",":
-        return CsvPart(dialect, file) if b'"' not in file.data else _OtherPart(dialect, file, delimiter)
+        return CsvPart(dialect, file) if b'"' not in file.data and not by_rows else _OtherPart(dialect, file, delimiter)
     part = _OtherPart(dialect, file, delimiter)
     if number := thousands_in(plain_lines(file.data)):
         line, text = next((at, text) for at, text in enumerate(part.table.lines, 1) if number in text)
@@ -123,15 +124,36 @@ class _OtherPart(CsvPart):
 
     def __init__(self, dialect: Dialect, file: TextFile, delimiter: str) -> None:
         self.table = PlainCsv(file.data, delimiter)
-        super().__init__(dialect, dataclasses.replace(file, data=self.table.data))
+        rows = self.table.data.decode().split("\n")
+        clips = [_clip_without_events(dialect, row.split(",")) if dialect.clips_by == "rows" else "" for row in rows]
+        #: The clips of which a row says that they have no events, and the lines of all other rows.
+        self.silent = tuple(filter(None, clips))
+        self.numbers = np.array([line for line, clip in enumerate(clips, 1) if not clip], np.int64)
+        data = "\n".join(row for row, clip in zip(rows, clips, strict=True) if not clip)
+        super().__init__(dialect, dataclasses.replace(file, data=data.encode()))
 
     def clean(self, known: BadRows, sink: Sink) -> None:
         """See :meth:`CsvPart.clean`."""
-        super().clean(known, lambda finding: sink(self.table.moved(finding)))
+
+        def at_its_line(finding: Finding) -> None:
+            line = None if finding.line is None else int(self.numbers[finding.line - 1])
+            sink(self.table.moved(dataclasses.replace(finding, line=line)))
+
+        super().clean(known, at_its_line)
+        if self.physical is not None:
+            self.physical = self.numbers[self.physical - 1]
 
     def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
         return self.table.place(line, self.dialect.index(field))
+
+
+def _clip_without_events(dialect: Dialect, cells: Sequence[str]) -> str:
+    """Return the recording that a row names without a time, class or place; empty where there is one of them."""
+    fields = [part.field for part in dialect.columns]
+    cells_by_field = dict(zip(fields, map(str.strip, cells), strict=False))
+    blank = not any(text for field, text in cells_by_field.items() if field != "clip" and field[0] != "#")
+    return cells_by_field["clip"] if blank and len(cells) == len(fields) else ""
 
 
 class _ClipPart(FileRows):
@@ -159,11 +181,13 @@ def by_clip(parts: Sequence[FileRows], recordings: Sequence[str]) -> tuple[list[
         rows: dict[str, list[int]] = {}
         for row, text in enumerate(recordings[first : first + part.rows]):
             rows.setdefault(text.strip().replace(COMMA, ","), []).append(row)
+        for text in getattr(part, "silent", ()):
+            rows.setdefault(text.replace(COMMA, ","), [])
         paths = [without_suffix(text) if media_type(text) else text for text in rows]
         stems = [path.replace("\\", "/").rpartition("/")[2] for path in paths]
         for path, stem, some in zip(paths, stems, rows.values(), strict=True):
             found.append(_ClipPart(part, stem if stems.count(stem) == 1 else path, np.array(some, np.int64)))
             order.append(np.array(some, np.int64) + first)
-        found += [] if part.rows else [part]  # a table without rows is a clip without labels, as any other file
+        found += [] if rows else [part]  # a table without rows is a clip without labels, as any other file
         first += part.rows
     return found, np.concatenate(order) if order else np.zeros(0, np.int64)

@@ -92,8 +92,8 @@ def write(subject: Subject, stream: TextIO, output: str = "text", options: Optio
     """
     options = options or Options()
     if output == "text":
-        from seldio.reports.screens import links, screen
+        from seldio.reports.screens import screen
 
         color, width, wrap = screen(stream)
-        options = dataclasses.replace(options, color=color, width=width, wrap=wrap, links=color and links())
+        options = dataclasses.replace(options, color=color, width=width, wrap=wrap)
     stream.writelines(render(subject, output, options))

@@ -25,7 +25,7 @@ from seldio.reports.tables import (
     UnreliableInterval,
     WeakInterval,
 )
-from seldio.text import json_text
+from seldio.text import clipped, json_text
 
 VERSION = 1
 #: How every report writes JSON.
@@ -121,92 +121,56 @@ def _spelt(value: Any) -> Any:
 
 
 def reports(value: Any, path: str = "<json>") -> tuple[ScoreReport, ...]:
-    """The reports of a :func:`document`.
+    """Return the reports of a :func:`document`.
 
     Raises:
         DataError: it is none, or of a later version; the message says where.
     """
-    if not isinstance(value, dict) or "reports" not in value or "version" not in value:
-        raise DataError(f"{path} is not a score report, which is an object with version and reports")
-    if value["version"] != VERSION:
-        raise DataError(
-            f"{path} is a score report of version {value['version']!r}; this seldio reads version {VERSION}"
-        )
-    found = enumerate(_part(value, "reports", list, path), 1)
-    return tuple(_read_report(each, f"{path}, report {number}") for number, each in found)
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    version = value.get("version", VERSION) if isinstance(value, dict) else VERSION
+    if version != VERSION:
+        raise DataError(f"{path} is a score report of version {version!r}; this seldio reads version {VERSION}")
+    written = {"seldio": "", **value} if isinstance(value, dict) else value  # old ones do not say who wrote them
+    error = best_match(Draft202012Validator(output_schemas()["scores"]).iter_errors(written))
+    if error is not None:
+        raise DataError(f"{path} is not a score report: {error.json_path}: {clipped(error.message, 200)}")
+    return tuple(_report(each, f"{path}, report {number}") for number, each in enumerate(value["reports"], 1))
 
 
-def _read_report(value: Any, where: str) -> ScoreReport:
-    found = enumerate(_part(value, "tables", list, where), 1)
-    tables = [_read_table(each, f"{where}, table {number}") for number, each in found]
+def _report(value: Mapping[str, Any], where: str) -> ScoreReport:
+    tables = [_read_table(each, f"{where}, table {number}") for number, each in enumerate(value["tables"], 1)]
     if not tables or not tables[0].rows:
         raise DataError(f"{where} has no table with an overall score")
-    notices = []
-    for each in _part(value, "notices", list, where):
-        name, text = _texts(each, ("name", "text"), where)
-        notices.append(Notice(name, text, each.get("grave") is True, each.get("first") is True))
-    system, profile, title, over = _texts(value, ("system", "profile", "title", "over"), where)
-    settings = value.get("settings")
-    if not isinstance(settings, dict):
-        raise DataError(f"{where}: settings is not an object")
-    read = {name: _number(part, part) for name, part in settings.items()}
-    said = _texts(dict.fromkeys(_SAID, "") | value, _SAID, where)
-    return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read, *said)
+    notices = [Notice(**notice) for notice in value["notices"]]
+    settings = {name: _number(setting) for name, setting in value["settings"].items()}
+    texts = {name: value[name] for name in ("system", "profile", "title", "over", *_SAID) if name in value}
+    return ScoreReport(tables=tuple(tables), notices=tuple(notices), settings=settings, **texts)
 
 
-def _read_table(value: Any, where: str) -> Table:
-    columns = tuple(_column(each, where) for each in _part(value, "columns", list, where))
-    names = [column.name for column in columns]
+def _read_table(value: Mapping[str, Any], where: str) -> Table:
+    names = [column["name"] for column in value["columns"]]
     if len(set(names)) < len(names) or not names:
         raise DataError(f"{where}: the columns need distinct names")
-    rows = []
-    for number, row in enumerate(_part(value, "rows", list, where), 1):
-        place = f"{where}, row {number}"
-        if not isinstance(row, dict) or not set(row) <= set(names):
-            raise DataError(f"{place}: it is not an object with the columns {', '.join(names)}")
-        rows.append(tuple(_read_cell(row[name], f"{place}, {name}") if name in row else None for name in names))
-    name, title = _texts(value, ("name", "title"), where)
-    return Table(name, title, columns, tuple(rows))
+    for number, row in enumerate(value["rows"], 1):
+        if not set(row) <= set(names):
+            raise DataError(f"{where}, row {number}: it is not an object with the columns {', '.join(names)}")
+    rows = [tuple(_read_cell(row[name]) if name in row else None for name in names) for row in value["rows"]]
+    columns = tuple(Column(**column) for column in value["columns"])
+    return Table(value["name"], value["title"], columns, tuple(rows))
 
 
-def _column(value: Any, where: str) -> Column:
-    digits, better = (value.get("digits"), value.get("better")) if isinstance(value, dict) else (None, None)
-    if type(digits) is not int or better not in ("higher", "lower", None):
-        raise DataError(f"{where}: a column needs digits (a whole number) and better (higher, lower or null)")
-    name, title, unit, meaning = _texts(value, ("name", "title", "unit", "meaning"), where)
-    return Column(name, title, unit, digits, better, meaning)
-
-
-def _read_cell(value: Any, where: str) -> Cell:
-    if isinstance(value, dict) and set(value) - {"reliable", "weak"} == set(Interval._fields):
+def _read_cell(value: Any) -> Any:
+    if isinstance(value, dict) and "value" in value:
         kind = next((kind for kind, flag in _FLAGS.items() if flag.items() <= value.items()), Interval)
-        return kind(*(_read_float(value[name], where) for name in Interval._fields))
-    return value if isinstance(value, str) else _read_float(value, where)
+        return kind(*(_read_cell(value[name]) for name in Interval._fields))
+    return math.nan if value is None else _number(value)
 
 
-def _read_float(value: Any, where: str) -> float:
-    found = math.nan if value is None else _number(value, None)
-    if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise DataError(f"{where}: expected a number, a string, null or an interval")
-    return found
-
-
-def _number(value: Any, other: Any) -> Any:
-    """A number, spelt ones included; *other* for what is none."""
-    if isinstance(value, dict) and set(value) == {"number"}:
-        return _SPELT.get(value["number"], other) if isinstance(value["number"], str) else other
-    return value if type(value) in (int, float) else other
-
-
-def _part(value: Any, key: str, kind: type, where: str) -> Any:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    if not isinstance(found, kind):
-        raise DataError(f"{where}: there is no {'list' if kind is list else 'text'} {key}")
-    return found
-
-
-def _texts(value: Any, keys: Iterable[str], where: str) -> list[str]:
-    return [_part(value, key, str, where) for key in keys]
+def _number(value: Any) -> Any:
+    """Return a number that JSON has no word for; other values as they are."""
+    return _SPELT.get(str(value.get("number")), value) if isinstance(value, dict) else value
 
 
 def report_schema() -> dict[str, Any]:

@@ -63,25 +63,3 @@ def _filled(text: str) -> str:
     """*text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
     blocks = text.split("\n\n")
     return "\n\n".join(one if one.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", one) for one in blocks)
-
-
-#: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.
-_LINKING = ("VTE_VERSION", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "DOMTERM")
-_LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
-_LINKING_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
-
-
-def links() -> bool:
-    """Whether the terminal shows hyperlinks: ``FORCE_HYPERLINK`` decides, else what terminals tell of themselves."""
-    known = os.environ
-    if "FORCE_HYPERLINK" in known:
-        return known["FORCE_HYPERLINK"] not in ("", "0")
-    if "TMUX" in known or known.get("TERM", "").startswith("screen"):
-        return False
-    if known.get("VTE_VERSION", "9999") < "5000":
-        return False
-    return (
-        any(name in known for name in _LINKING)
-        or known.get("TERM_PROGRAM") in _LINKING_PROGRAMS
-        or known.get("TERM", "").startswith(_LINKING_TERMS)
-    )

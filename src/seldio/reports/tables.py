@@ -390,7 +390,6 @@ class Options:
     table: str | None = None
     details: bool = True  # whether scores as text have every table and notice, and what the columns mean
     color: bool = False  # whether text uses ANSI colours
-    links: bool = False  # whether codes of rules are hyperlinks in coloured text
     width: int = 100  # how many terminal cells a line of text may take
     wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
     #: for a page, the command that writes the page of a clip into its folder

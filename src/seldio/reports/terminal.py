@@ -15,7 +15,6 @@ from typing import TextIO
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
-from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -146,7 +145,7 @@ def _by_rule(
     for code, found in sorted(everything.items(), key=lambda item: (_worst(item[1]).rank, item[0])):
         worst = min(found, key=lambda finding: finding.severity.rank)
         name = name_of(code, options.catalogue)
-        block = Text.assemble(*_rule(worst, options.links), f"  {name}")
+        block = Text.assemble(*_rule(worst), f"  {name}")
         if len(found) > 1:
             block.append(f": {len(found):,} findings {spread(found, report)}", "bold")
         block.append("\n")
@@ -196,11 +195,11 @@ def _finding(group: Sequence[Finding], report: Report, options: Options, folder:
     if len(group) == 1:
         position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
         shown = printable(f"{path}{position}").removesuffix(position)
-        line = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding, options.links), said)
+        line = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding), said)
     else:
         where = printable(place(finding).removeprefix(folder))
         example = (f" {spread(group, report)}", "bold"), (f", e.g. {where}", "dim")
-        line = Text.assemble(*_rule(finding, options.links), *example, f" {said}")
+        line = Text.assemble(*_rule(finding), *example, f" {said}")
     block = _flow(line, options, 4).append("\n")
     if finding.excerpt is not None:
         block.append_text(_excerpt(finding, finding.excerpt, gutter, options.width))
@@ -211,11 +210,10 @@ def _finding(group: Sequence[Finding], report: Report, options: Options, folder:
     return block
 
 
-def _rule(finding: Finding, links: bool) -> list[str | tuple[str, str | Style]]:
+def _rule(finding: Finding) -> list[str | tuple[str, str]]:
     style = _STYLES[finding.severity]
     mark = fix_mark(finding.fixable), "green"
-    shown = Style.parse(f"bold {style}") + Style(link=finding.url if links else None)
-    return [(printable(finding.code), shown), mark, " ", (finding.severity.value, style)]
+    return [(printable(finding.code), f"bold {style}"), mark, " ", (finding.severity.value, style)]
 
 
 def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:

@@ -43,6 +43,8 @@ def _columns(text: str) -> str:
             raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
         _known("field", COLUMNS, field)
         _known("kind", KINDS, kind)
+        if (field == "onscreen") is not (kind == "flag"):
+            raise ValueError(f"{each!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
     return text
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
@@ -246,63 +245,6 @@ class Rows(Sequence[Item | Prediction]):
 
     def __repr__(self) -> str:
         return repr(list(self))
-
-
-class PackedRows(Rows):
-    """The rows of tables that would take too much memory as they are: they are compressed, a block after the other.
-
-    Args:
-        tables: of ITEM_SCHEMA or PREDICTION_SCHEMA; none is kept.
-        model: of a row.
-    """
-
-    _BLOCK = 4096
-
-    def __init__(self, tables: Iterable[pa.Table], model: type[Item | Prediction]) -> None:
-        self.model, self._start, self._block = model, 0, list[Item | Prediction]()
-        self._packed, self._ends = list[bytes](), list[int]()
-        for table in tables:
-            for start in range(0, len(table), self._BLOCK):
-                block, sink = table.slice(start, self._BLOCK).combine_chunks(), pa.BufferOutputStream()
-                with pa.ipc.new_file(sink, block.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
-                    file.write_table(block)
-                self._packed.append(sink.getvalue().to_pybytes())  # without the room that the sink has left
-                self._ends.append(len(self) + len(block))
-        pa.default_memory_pool().release_unused()  # the allocator keeps what it had for the tables
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    @property
-    def table(self) -> pa.Table:
-        """All rows, unpacked."""
-        return pa.concat_tables(self.blocks())
-
-    def _around(self, number: int) -> tuple[int, pa.Table]:
-        place = bisect_right(self._ends, number)
-        return (self._ends[place - 1] if place else 0), pa.ipc.open_file(self._packed[place]).read_all()
-
-    def _unpacked(self, places: Iterable[int], fields: Sequence[str]) -> Iterator[pa.Table]:
-        """Some columns of some blocks; no others are unpacked."""
-        schema = ITEM_SCHEMA if self.model is Item else PREDICTION_SCHEMA
-        chosen = pa.ipc.IpcReadOptions(included_fields=[schema.get_field_index(name) for name in fields])
-        for place in places:
-            yield pa.ipc.open_file(self._packed[place], options=chosen).read_all().select(fields or schema.names)
-
-    def blocks(self, *fields: str) -> Iterator[pa.Table]:
-        """See :meth:`Rows.blocks`."""
-        return self._unpacked(range(len(self._packed)), fields)
-
-    def take(self, numbers: np.ndarray[Any, np.dtype[np.int64]], *fields: str) -> pa.Table:
-        """See :meth:`Rows.take`; each block that rows are in is unpacked once."""
-        order = np.argsort(numbers, kind="stable")
-        places, firsts = np.unique(np.searchsorted(self._ends, numbers[order], "right"), return_index=True)
-        inside = np.split(numbers[order], firsts[1:])
-        tables = [
-            block.take(rows - (self._ends[place - 1] if place else 0))
-            for place, rows, block in zip(places, inside, self._unpacked(places, fields), strict=True)
-        ]
-        return pa.concat_tables(tables).take(np.argsort(order))
 
 
 def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | Prediction]:

@@ -77,6 +77,11 @@ def split_of(path: str) -> str:
     return next((split for split in (*above, meaning(stem)) if split is not None), TRAIN)
 
 
+def within(name: str, split: str) -> bool:
+    """Whether a split called *name* is, or is a part of, what *split* says (``dev-test``, ``test``)."""
+    return name == split or name.startswith(f"{split}-") or (bool(name) and split == meaning(name))
+
+
 def clip_split(clip: Clip, path: str) -> str:
     """The split of a clip: what its dataset tells, or else the *path* of one of its files."""
     return meaning(clip.split or "") or (EVAL if clip.set == "eval" else clip.split or split_of(path))

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import chain
 from pathlib import Path as LocalPath
 from typing import Any, Literal, NamedTuple, cast
 
@@ -14,7 +13,7 @@ from seldio import formats
 from seldio.answers.judgements import AnsweredQuestion, faults
 from seldio.answers.judgements import Judge as SoBenchJudge
 from seldio.answers.judgements import Judgement as SoBenchJudgement
-from seldio.conversion.items import one_file
+from seldio.conversion.items import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
@@ -24,11 +23,11 @@ from seldio.formats.json_text import parse_lines
 from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
-from seldio.schema.qa import Item, PackedRows, Prediction, trusted
+from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import so_bench, verdicts
 from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply, read_judgements
 from seldio.scores.replies import Server
-from seldio.scores.scorers import JudgeOptions
+from seldio.scores.scorers import Judging
 from seldio.scores.signatures import Signature, judged_by, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
@@ -44,8 +43,8 @@ class AnswerOptions:
     join: Literal["strict", "official", "order"] = "strict"
     offline: Literal["extract", "none", "official-fallback"] = "extract"  # what SO-Bench decides without a judge
     #: of SO-Bench, by name: azimuth, elevation, distance, onset, wer
-    thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    judge: JudgeOptions | None = None  # what to ask
+    threshold: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    judge: Judging | None = None  # what to ask
     judgements: str | None = None  # file of judgements made elsewhere
     baselines: bool = False  # with the published results of the profile, where they are over the same questions
     #: Where to write each reply with its verdict: JSONL or CSV by its suffix.
@@ -58,7 +57,7 @@ class AnswerOptions:
 
 
 #: What judges are asked in unless something else is wanted.
-_WORDS = JudgeOptions.prompt
+_WORDS = Judging.prompt
 
 
 def score_answers(
@@ -90,7 +89,7 @@ def score_answers(
         verdicts.checked(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
-        raise UsageError(f"--judge-prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
+        raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
     replies: list[verdicts.ReplyVerdict] = []
     system, take = path_of(predictions), replies.extend if options.items is not None else None
     with _judge(options) as server:
@@ -105,7 +104,7 @@ def score_answers(
 
         answered = {str(row.id) for row in sides.outputs}
         asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
-        report = with_baselines(report, asked, [*options.thresholds])
+        report = with_baselines(report, asked, [*options.threshold])
     if options.items is not None:
         verdicts.write(options.items, {system: replies}, sides.profile)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
@@ -113,7 +112,7 @@ def score_answers(
 
 def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
     """What a score of *sides* rests on."""
-    given: dict[str, Any] = {"allow_missing": options.allow_missing, **options.thresholds}
+    given: dict[str, Any] = {"allow_missing": options.allow_missing, **options.threshold}
     given |= {name: value for name, usual in (("join", "strict"), ("offline", "extract"))
               if (value := getattr(options, name)) != usual}  # fmt: skip
     if options.judge is not None and options.judge.prompt != _WORDS:
@@ -185,17 +184,10 @@ def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[
 
 
 def _reading(path: Place, format: str | None) -> ItemReading:
-    """Return the one file of questions or predictions at *path*; what is read in several parts is packed."""
+    """Return the one file of questions or predictions at *path*."""
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
-        readings = one_file(source, source.path, chosen, raise_errors)
-        first = next(readings)
-        second = next(readings, None)
-        if second is None:
-            return first
-        tables = (reading.table for reading in chain((first, second), readings))
-        model = Item if first.format.holds == "items" else Prediction
-        return dataclasses.replace(first, rows=PackedRows(tables, model))
+        return only_reading(source, source.path, chosen, raise_errors)
 
 
 def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:
@@ -329,11 +321,11 @@ Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
 def _so_bench(
     sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, tally: JudgeTally
 ) -> ScoreReport:
-    for name in options.thresholds:
+    for name in options.threshold:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
     hand = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
-    profile = so_bench.get(sides.profile).changed(**options.thresholds)
+    profile = so_bench.get(sides.profile).changed(**options.threshold)
     judge = so_bench.through(server) if server is not None else None
     if options.judgements:
         judge = imported(options.judgements, tally)

@@ -413,7 +413,7 @@ class CallFailed(Exception):
 class Judge:
     """A model on a server that speaks OpenAI's chat completions.
 
-    The other arguments are those of :class:`~seldio.scores.scorers.JudgeOptions`; without a cache, replies are kept as
+    The other arguments are those of :class:`~seldio.scores.scorers.Judging`; without a cache, replies are kept as
     long as this object, and with *dry_run* nothing is written, not even a cache.
 
     Args:
@@ -489,7 +489,7 @@ class Judge:
                 text, model, runs = cached
                 reply = _read_reply(request, text, model, cached=True)
                 if reply.verdict is None:
-                    hint = f"; gave up after {plural(runs, 'run')}, --judge-again asks again"
+                    hint = f"; gave up after {plural(runs, 'run')}, --judge-set again=yes asks again"
                     reply = dataclasses.replace(reply, error=f"{reply.error}{hint}")
                 if reply.verdict is not None or runs >= _MOST_UNREAD:
                     known[key] = reply
@@ -531,12 +531,12 @@ class Judge:
         last = [reply for reply in latest if not reply.failed][:_MOST_REFUSED]
         if len(last) == _MOST_REFUSED and all(reply.verdict is None for reply in last):
             text = f"the last {_MOST_REFUSED} replies of {printable(self.model)} cannot be used: {last[0].error}. Each"
-            raise CallFailed(f"{text} was asked for twice; try another model or --judge-max-tokens")
+            raise CallFailed(f"{text} was asked for twice; try another model or --judge-set max_tokens")
 
     def _resumed(self, good: int) -> str:
         replies = plural(good, "reply", "replies")
         if self.cache.path is None:
-            return f"Without a cache file, {replies} of this run are lost: use --judge-cache"
+            return f"Without a cache file, {replies} of this run are lost: use --judge-set cache=FILE"
         return f"{replies} of this run are in {printable(self.cache.path)}: run the same command again to resume"
 
     # --- in threads

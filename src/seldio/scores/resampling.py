@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from seldio.errors import UsageError
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Interval, UnreliableInterval, WeakInterval
+from seldio.text import printable
 
 Over = Literal["clips", "rooms"]
 #: Numbers of one batch of weights: 32 MB.
@@ -43,11 +44,54 @@ class Resampling:
 
     def __post_init__(self) -> None:
         if self.resamples < 100:
-            raise UsageError(f"--resamples {self.resamples}: at least 100 are needed for an interval of 95 %")
+            raise UsageError(f"--intervals bootstrap={self.resamples}: an interval of 95 % requires at least 100")
         if self.seed < 0:
-            raise UsageError(f"--seed {self.seed}: a seed is 0 or greater")
+            raise UsageError(f"--intervals seed={self.seed}: a seed is 0 or greater")
         if self.over not in ("clips", "rooms"):
-            raise UsageError(f"--over {self.over}: choose from clips, rooms")
+            raise UsageError(f"--intervals over={printable(self.over)}: choose from clips, rooms")
+
+
+@dataclasses.dataclass(frozen=True)
+class Intervals:
+    """Which 95 % confidence intervals are computed, and how."""
+
+    jackknife: bool = False  # as the official programs compute them
+    bootstrap: int = 0  # from so many resamples; 0: none, but in a comparison, whose default is 10,000
+    over: Over = "clips"  # what is resampled
+    seed: int = 0  # of the random numbers
+
+    @property
+    def resampling(self) -> Resampling:
+        """How resamples are drawn."""
+        return Resampling(self.bootstrap or Resampling.resamples, self.seed, self.over)
+
+    @classmethod
+    def of(cls, intervals: str | Intervals | None) -> Intervals:
+        """Return intervals from a text such as ``jackknife,bootstrap=2000,over=rooms,seed=1``.
+
+        Raises:
+            UsageError: a part is unknown, or no number where one is expected.
+        """
+        if isinstance(intervals, cls):
+            return intervals
+        values: dict[str, Any] = {}
+        for part in filter(None, map(str.strip, str(intervals or "").split(","))):
+            name, equals, value = part.partition("=")
+            if part == "jackknife":
+                values[name] = True
+            elif part == "bootstrap":
+                values[name] = Resampling.resamples
+            elif name == "over" and equals:
+                values[name] = value
+            elif name == "bootstrap" and re.fullmatch(r"-?\d+", value):
+                values[name] = Resampling(int(value)).resamples
+            elif name == "seed" and re.fullmatch(r"-?\d+", value):
+                values[name] = int(value)
+            else:
+                raise UsageError(
+                    f"--intervals {printable(part)}: choose from jackknife, bootstrap[=N], over=clips|rooms, seed=N"
+                )
+        return cls(**values)
 
 
 def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
@@ -307,5 +351,7 @@ def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], ov
         unit[clips] = number
     if (unit < 0).any():
         without = names[int(np.argmax(unit < 0))]
-        raise UsageError(f"--over rooms requires the room in the name of each clip (…room12…); {without} has none")
+        raise UsageError(
+            f"--intervals over=rooms requires the room in the name of each clip (…room12…); {without} has none"
+        )
     return unit

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from seldio import plugins
+from seldio.errors import UsageError
+from seldio.text import meant, printable
 
 
 class ListedProfile(NamedTuple):
@@ -41,7 +44,7 @@ def profile_titles() -> list[tuple[str, str]]:
 
 
 @dataclasses.dataclass(frozen=True)
-class JudgeOptions:
+class Judging:
     """A language model that decides what texts do not tell."""
 
     model: str  # as its server names it
@@ -56,3 +59,34 @@ class JudgeOptions:
     json_mode: bool = True  # ask the server for JSON; some servers refuse that
     dry_run: bool = False  # ask nothing; say what asking would take
     prompt: str = "seldio"  # the words that it is asked in: seldio's, or those that a benchmark has published
+
+    @classmethod
+    def with_settings(cls, model: str, url: str, settings: Mapping[str, Any], dry_run: bool) -> Judging:
+        """Return a judge with *settings*, whose values may be texts, as ``--judge-set`` has them.
+
+        Raises:
+            UsageError: a setting is unknown, or its value is of another kind.
+        """
+        defaults = {field.name.removesuffix("_mode"): field.default for field in dataclasses.fields(cls)[2:]}
+        values = {}
+        for name, value in settings.items():
+            if name not in defaults or name == "dry_run":
+                names = [known for known in defaults if known != "dry_run"]
+                known = f"choose from {', '.join(names)}{meant(name, names)}"
+                raise UsageError(f"--judge-set {printable(name)}: no such setting; {known}")
+            values["json_mode" if name == "json" else name] = _setting(name, value, type(defaults[name]))
+        return cls(model, url, **values, dry_run=dry_run)
+
+
+_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def _setting(name: str, value: Any, kind: type) -> Any:
+    """Return the value of a setting as what it is."""
+    try:
+        if kind is bool:
+            return value if isinstance(value, bool) else _YES_OR_NO[value]
+        return kind(value) if kind in (int, float) else value
+    except (KeyError, ValueError):
+        expected = "yes or no" if kind is bool else "a number"
+        raise UsageError(f"--judge-set {name}={printable(str(value))}: expected {expected}") from None

@@ -85,7 +85,7 @@ def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     from seldio.scores import so_bench
 
-    items, profile = sides.items or [], so_bench.get(sides.profile).changed(**options.thresholds)
+    items, profile = sides.items or [], so_bench.get(sides.profile).changed(**options.threshold)
     joined = so_bench.join_answers(items, sides.outputs, options.matching)
     tally = JudgeTally()
     judge = imported(options.judgements, tally) if options.judgements else None
@@ -150,7 +150,7 @@ def compare_answers(
         DataError: predictions and questions do not fit, or the systems have no question in common.
     """
     if draw.over == "rooms":
-        raise UsageError("--over rooms: answers have clips, with all questions about them")
+        raise UsageError("--intervals over=rooms: answers have clips, with all questions about them")
     if judgements and len(judgements) != len(systems):
         files = plural(len(judgements), "file")
         raise UsageError(

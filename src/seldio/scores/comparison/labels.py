@@ -148,4 +148,4 @@ def _about_rooms(score: SeldScore, draw: Resampling) -> Iterator[Notice]:
     rooms = len(score.rooms)
     if draw.over == "clips" and rooms >= FEWEST:
         text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
-        yield Notice("same-rooms", f"{text}--over rooms gives those about other rooms")
+        yield Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms")

@@ -24,7 +24,7 @@ from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, p
 from seldio.scores.imaging.profiles import PREDICTION, SKIPPED, Average, ImagingProfile
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
-from seldio.scores.resampling import Resampling
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld.join import Compared, Labels, SharedPart, join, reference_labels, settled, shared_parts
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
@@ -40,7 +40,7 @@ class ImagingOptions:
     profile: str | None = None  # name of the version; that of the labels' dataset by default
     average: Average | None = None  # macro or micro; the profile's first by default
     by_clip: bool = False  # with the scores of each clip
-    bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
+    intervals: Intervals | None = None  # with 95 % confidence intervals, by bootstrap alone
     split: str | None = None  # score the clips of this split of the reference alone
     allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
     force: bool = False  # score labels and predictions in which there are errors too
@@ -73,7 +73,11 @@ def score_maps(
     options = options or ImagingOptions()
     case = scored_maps(predictions, reference, options, format, reference_format)
     report = report_of(path_of(predictions), case)
-    return with_intervals(report, case, Resampling()) if options.bootstrap else report
+    if options.intervals is None:
+        return report
+    if options.intervals.jackknife:
+        raise UsageError("--intervals jackknife does not apply to energy maps; choose bootstrap")
+    return with_intervals(report, case, options.intervals.resampling)
 
 
 def report_of(system: str, case: ImagingCase) -> ScoreReport:

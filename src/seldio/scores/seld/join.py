@@ -32,7 +32,7 @@ from seldio.formats.dialects import DIALECTS
 from seldio.parallel import cut
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
-from seldio.schema.splits import meaning
+from seldio.schema.splits import within
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
@@ -180,7 +180,7 @@ def reference_labels(
     if split is None:
         return labels
     splits = splits_of(labels)
-    chosen = {clip for clip, name in splits.items() if _within(name, split)}
+    chosen = {clip for clip, name in splits.items() if within(name, split)}
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
         raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
@@ -254,19 +254,14 @@ def splits_of(labels: Labels) -> dict[str, str]:
     return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, (_, path) in files.items()}
 
 
-def _within(name: str, split: str) -> bool:
-    """Whether a split called *name* is, or is a part of, what *split* says (``dev-test``, ``test``)."""
-    return name == split or name.startswith(f"{split}-") or (bool(name) and split == meaning(name))
-
-
 def _only_split(labels: Labels, found: set[str]) -> str:
     """The split of *labels* that all predictions are of, where it has others too; empty if there is none such."""
     splits = splits_of(labels)
     mine = {name for clip, name in splits.items() if clip in found}
     words = min(mine, default="").split("-")
     longer = ("-".join(words[:count]) for count in range(len(words), 0, -1))
-    name = next((name for name in longer if all(_within(own, name) for own in mine)), "")
-    return name if name and any(not _within(other, name) for other in splits.values()) else ""
+    name = next((name for name in longer if all(within(own, name) for own in mine)), "")
+    return name if name and any(not within(other, name) for other in splits.values()) else ""
 
 
 def usual_profile(labels: Labels) -> SeldProfile:

@@ -23,7 +23,7 @@ from seldio.formats import LabelFormat, get
 from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
-from seldio.scores.resampling import Resampling, rooms_of
+from seldio.scores.resampling import Intervals, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
 from seldio.scores.seld.join import (
@@ -44,7 +44,7 @@ from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
 from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
-from seldio.text import plural
+from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
 
@@ -55,13 +55,11 @@ class SeldOptions:
     #: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``
     profile: str | None = None
     average: Average | None = None  # macro or micro; the profile's first by default
-    angle: float | None = None  # degrees that a prediction may be off; the profile's by default, as the next two
-    distance: float | None = None  # metres that it may be off
-    relative: float | None = None  # distance error over distance
+    #: how far a prediction may be off: angle (degrees), distance (metres), relative; those of the profile by default
+    threshold: Mapping[str, float] = dataclasses.field(default_factory=dict)
     onscreen: bool = False  # whether it must agree on being in the picture
     classes: str | None = None  # vocabulary of the classes; that of the labels by default
-    jackknife: bool = False  # with 95 % confidence intervals as the official programs make them
-    bootstrap: bool = False  # with 95 % confidence intervals by resampling clips
+    intervals: Intervals | None = None  # with 95 % confidence intervals
     by_clip: bool = False  # with the scores of each clip
     errors: bool = False  # with what the lost F is made of
     split: str | None = None  # score the clips of this split of the reference alone
@@ -77,25 +75,24 @@ class SeldOptions:
         """
         if self.average is not None and self.average not in profile.averages:
             raise UsageError(f"{profile.name} has no {self.average} average, only {', '.join(profile.averages)}")
-        for name in ("angle", "distance", "relative"):
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise UsageError(f"--{name} {value:g}: a threshold is 0 or greater")
+        for name, value in self.threshold.items():
+            if name not in ("angle", "distance", "relative"):
+                raise UsageError(f"unknown threshold {printable(name)}; labels have angle, distance and relative")
+            if not value >= 0:
+                raise UsageError(f"--threshold {name}={value:g}: a threshold is 0 or greater")
         # the score that shows whether a profile looks at what a threshold is about
         for name, column in (("distance", "DistE"), ("relative", "RelDistE"), ("onscreen", "OnscreenAcc")):
-            value = getattr(self, name)  # 0 is a threshold
-            if value is not None and value is not False and column not in profile.names:
+            given = self.onscreen if name == "onscreen" else name in self.threshold
+            if given and column not in profile.names:
                 able = " or ".join(each.name for each in profiles.PROFILES if column in each.names)
-                raise UsageError(f"--{name} changes nothing in {profile.name}, which does not look at it; use {able}")
+                option = "--onscreen" if name == "onscreen" else f"--threshold {name}"
+                raise UsageError(f"{option} changes nothing in {profile.name}, which does not look at it; use {able}")
         if self.errors and "F" not in profile.names:
-            raise UsageError(f"--errors explains the F of a profile, and {profile.name} has none")
-        usual = profile.limits
-        return Thresholds(
-            usual.angle if self.angle is None else self.angle,
-            usual.distance if self.distance is None else self.distance * profile.metre,
-            usual.relative if self.relative is None else self.relative,
-            usual.onscreen or self.onscreen,
-        )
+            raise UsageError(f"--table errors explains the F of a profile, and {profile.name} has none")
+        changed = dict(self.threshold)
+        if "distance" in changed:
+            changed["distance"] *= profile.metre
+        return dataclasses.replace(profile.limits, **changed, onscreen=profile.limits.onscreen or self.onscreen)
 
 
 def score_labels(
@@ -169,18 +166,19 @@ def scored_case(
         found = () if dropped else tuple(probable_causes(score, counted, plain, compared))
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
         raise UsageError("scoring requires a direction in every row")
-    given = {name: getattr(options, name) for name in _SIGNED}
+    given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
+    drawn = options.intervals or Intervals()
     return SeldCase(
         profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out, compared.split,
-        intervals=options.jackknife, bootstrap=Resampling() if options.bootstrap else None, by_clip=options.by_clip,
+        intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
         named=named is not None, forced=forced, causes=found, mistakes=counted.mistakes if options.errors else None,
         signature=signatures.of_labels(profile.name, given, counted.digests),
     )  # fmt: skip
 
 
 #: Options that shape the numbers of a score, as its signature has them.
-_SIGNED = ("average", "angle", "distance", "relative", "onscreen", "classes", "split", "allow_missing", "force")
+_SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:

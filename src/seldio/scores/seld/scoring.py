@@ -351,7 +351,7 @@ class SeldAccumulator:
     def forward(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> dict[str, float]:
         """:meth:`update`, and the scores of this clip alone; calling the accumulator does the same.
 
-        They are those of ``seldio score --by-clip``: a macro average is over the classes that the clip has.
+        They are those of ``seldio score --table clips``: a macro average is over the classes that the clip has.
 
         Raises:
             UsageError: a column is missing.

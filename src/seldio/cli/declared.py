@@ -1,0 +1,301 @@
+"""Commands from functions: a signature and its docstring are the arguments, the options and the help of a command."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from seldio.cli.completion import COMPLETIONS, one_of
+from seldio.cli.guard import guarded
+from seldio.cli.printing import print_error
+from seldio.errors import RENAMED, ExitCode, UsageError
+from seldio.text import printable
+
+#: Help of options that belong to the command line alone.
+_HELP = {
+    "json": "print JSON.",
+    "output": "report: its form: text, json, csv, markdown, html or latex; json and csv keep every digit.",
+    "out": "report: write it to this file.",
+    "details": "report: print every table and notice, and the meaning of the columns.",
+    "table": "report: only this table, such as overall; not with json.",
+    "workers": "number of processes, or ray: the Ray cluster at RAY_ADDRESS. Results do not depend on it.",
+}
+#: The first word of a help text that names its section.
+_SECTIONS = {
+    "labels": "Scoring labels", "answers": "Scoring answers", "judge": "Language model as judge", "report": "Report",
+    "questions": "Questions from labels", "recordings": "Recordings", "rules": "Rules", "repair": "Repair",
+    "card": "Dataset card",
+}  # fmt: skip
+_SHORT = {"format": "-f", "reference": "-r", "profile": "-p", "predictions": "-p", "message": "-m"}
+#: How the value of an option is called, where it is not by its type.
+_VALUES = {
+    name: value
+    for value, names in {
+        "FORMAT": "target format reference_format new_format predictions_format",
+        "FORM": "output", "FIELD=KEY,…": "fields reference_fields", "FIELD=VALUE": "fill given",
+        "HEADER=FIELD[:UNIT]": "column", "NAME=NUMBER": "threshold margin", "KEY=VALUE": "judge_set",
+        "KIND,…": "intervals", "FIELDS": "allow_loss", "CODES": "select ignore", "SEVERITY": "fail_on",
+        "SECONDS": "window hop", "DB": "gain", "TASKS": "tasks", "NAMES": "metrics", "MEASURE": "sort",
+        "MODEL": "judge", "URL": "judge_url", "N|ray": "workers", "N|balanced[=N]": "total",
+        "[files|parquet|audiofolder]": "kind", "USER/NAME": "repo", "BRANCH": "revision", "TEXT": "message title",
+        "CODE": "language", "PATTERN": "include", "LABEL": "label", "YEAR": "year", "PDF": "technical_report",
+        "OUTPUTS": "development", "NAME=VALUE,…": "settings", "WAY": "azimuth", "SIDE": "zero",
+        "PATH": "out reference development_reference",
+        "FILE": "baseline write_baseline config items judgements meta citation audio video questions",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+#: Options that are no more, and what to use instead.
+_GONE = {
+    "--angle": "--threshold angle=DEGREES", "--distance": "--threshold distance=METRES",
+    "--relative": "--threshold relative=RATIO", "--jackknife": "--intervals jackknife",
+    "--bootstrap": "--intervals bootstrap", "--resamples": "--intervals bootstrap=N",
+    "--over": "--intervals over=clips or over=rooms", "--by-clip": "--table clips, or --table all",
+    "--errors": "--table errors, or --table all", "--judge-cache": "--judge-set cache=FILE",
+    "--judge-concurrency": "--judge-set concurrency=N", "--judge-again": "--judge-set again=yes",
+    "--judge-timeout": "--judge-set timeout=SECONDS", "--judge-retries": "--judge-set retries=N",
+    "--judge-max-tokens": "--judge-set max_tokens=N", "--judge-temperature": "--judge-set temperature=T",
+    "--no-judge-json": "--judge-set json=no", "--judge-prompt": "--judge-set prompt=NAME",
+    "--seed": "--intervals seed=N", "--balance": "--total balanced", "--split": "--fill split=NAME",
+    "--language": "--fill language=en or language=ru",
+}  # fmt: skip
+
+
+def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Callable[..., Callable[..., None]]:
+    """Make a command of a body: it takes its own parameters, and those of *function* as a dict in front of them.
+
+    Args:
+        function: of the package, which the body calls.
+        arguments: the parameters that are arguments of the command, with their names in its help; ``…`` at the end:
+            one or several.
+    """
+
+    def declared(body: Callable[..., ExitCode]) -> Callable[..., None]:
+        given = {} if function is None else dict(inspect.signature(function).parameters)
+        own = dict(inspect.signature(body).parameters)
+        if function is not None:
+            own.pop(next(iter(own)))
+        about, helps = _docstring(function or body)
+        helps = {**_HELP, **helps, **_docstring(body)[1]}
+        both = given | own
+        parameters = [_parameter(both[name], helps[name], value) for name, value in arguments.items()]
+        parameters += [_parameter(both[name], helps.get(name, "")) for name in both if name not in arguments]
+
+        def run(**values: Any) -> ExitCode:
+            values = {name: _named(name, value, both[name]) for name, value in values.items()}
+            mine = {name: values[name] for name in own}
+            return body({name: values[name] for name in given}, **mine) if function is not None else body(**mine)
+
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__doc__, run.__name__ = about, body.__name__
+        return guarded(run)
+
+    return declared
+
+
+def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
+    """Return what a docstring says of the whole, and of each argument for the command line, as plain text."""
+    about, _, listed = (inspect.getdoc(function) or "").partition("Args:\n")
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", re.split(r"\n\n\w", listed)[0], re.MULTILINE)
+    return _plain(about.strip()), {
+        name: " ".join(_plain(text).split()).split(" In Python")[0] for name, text in entries
+    }
+
+
+def _plain(text: str) -> str:
+    """Return a docstring without its markup: ``:func:`score``` is seldio score, ``*deep*`` is --deep."""
+    text = re.sub(r":func:`(\w+)`", r"seldio \1", text)
+    return re.sub(r"\*(\w+)\*", lambda match: f"--{match[1].replace('_', '-')}", text).replace("``", "")
+
+
+def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = None) -> inspect.Parameter:
+    """Return a parameter as typer takes it: an argument of that name in the help, or an option."""
+    name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
+    if isinstance(default, typer.models.OptionInfo):
+        return parameter.replace(annotation=bool, kind=parameter.KEYWORD_ONLY)
+    kind, value = _kind(annotation)
+    section = None
+    if (head := re.match(r"(\w+): ", text)) is not None and head[1] in _SECTIONS:
+        section, text = _SECTIONS[head[1]], text[head.end() :]
+    several = argument is not None and argument.endswith("…")
+    if kind == list[str] or several:
+        kind, default = list[str], ... if default is parameter.empty else list(default or ())
+    shared = {"help": text[:1].upper() + text[1:], "rich_help_panel": section, "autocompletion": COMPLETIONS.get(name)}
+    default = ... if default is parameter.empty else "" if default == () else default
+    if argument is not None:
+        shared["metavar"] = argument.rstrip("…")
+        return parameter.replace(
+            annotation=kind, default=typer.Argument(default, **shared), kind=parameter.KEYWORD_ONLY
+        )
+    option = f"--{RENAMED_BACK.get(name, name).replace('_', '-')}" if name != "out" else "-o"
+    names = [option] if kind is not bool or default is False else [f"{option}/--no-{option[2:]}"]
+    if kind is not bool:
+        shared["metavar"] = _VALUES.get(name, value)
+        names += [_SHORT[name]] if name in _SHORT else []
+        if value.startswith("["):
+            shared["autocompletion"] = one_of(*value[1:-1].split("|"))
+    shared["show_default"] = not (default is None or default is False or default in ("", ...) or kind == list[str])
+    optional = kind | None if default is None else kind
+    return parameter.replace(
+        annotation=optional, default=typer.Option(default, *names, **shared), kind=parameter.KEYWORD_ONLY
+    )
+
+
+#: The options of arguments in Python that have another name there.
+RENAMED_BACK = {argument: option for option, argument in RENAMED.items()}
+
+
+def _kind(annotation: str) -> tuple[Any, str]:
+    """Return the type of an option, by the first type of its annotation, and how its value is called."""
+    if choices := re.match(r"Literal\[(.+?)\]", annotation):
+        return str, f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
+    first = re.match(r"\w+", annotation)
+    known = {"bool": (bool, ""), "int": (int, "N"), "float": (float, "NUMBER"), "Path": (str, "PATH"),
+             "Mapping": (list[str], "NAME=VALUE"), "Sequence": (list[str], "FILE")}  # fmt: skip
+    return known.get(first[0] if first is not None else "", (str, "NAME"))
+
+
+# --- values given as NAME=VALUE ---------------------------------------------------------------------------------------
+
+_EXAMPLES = {"fill": "distance=2.5 (metres)", "threshold": "distance=0.5", "margin": "azimuth=10"}
+
+
+def _named(name: str, value: Any, parameter: inspect.Parameter) -> Any:
+    """Return the value of an option; of one that is repeated as NAME=VALUE, a dict.
+
+    Raises:
+        UsageError: an item has another form, or a name is given several values.
+    """
+    annotation = str(parameter.annotation)
+    if not annotation.startswith("Mapping["):
+        return value
+    option, example = f"--{name.replace('_', '-')}", _EXAMPLES.get(name, "retries=2")
+    numbers = annotation.startswith("Mapping[str, float]")
+    expected = f"expected NAME={'NUMBER' if numbers else 'VALUE'}, such as {example}"
+    texts: dict[str, str] = {}
+    for item in value:
+        key, equals, text = item.partition("=")
+        if not key.strip() or not equals:
+            raise UsageError(f"{option} {item}: {expected}")
+        if (before := texts.setdefault(key.strip(), text)) != text:
+            raise UsageError(f"{option} {key.strip()} was given {_often([before, text])}; it takes one value")
+    if not numbers:
+        return texts
+    values = {}
+    for key, text in texts.items():
+        try:
+            values[key] = float(text)
+        except ValueError:
+            raise UsageError(f"{option} {key}={text}: {expected}") from None
+    return values
+
+
+def _often(values: Sequence[str]) -> str:
+    many = "twice" if len(values) == 2 else f"{len(values)} times"
+    return f"{many} ({', '.join(map(printable, values))})"
+
+
+# --- the command of typer ---------------------------------------------------------------------------------------------
+
+
+class Unconverted:
+    """Mixed into a command: a value that is of the type of its parameter already is kept.
+
+    From 0.29, typer loads pydantic to convert even these, which takes longer than most commands.
+    """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, and ``--help``."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if "process_value" not in vars(parameter):
+                parameter.process_value = partial(_processed, parameter, parameter.process_value)
+        return parameters
+
+
+class Command(Unconverted, TyperCommand):
+    """A command whose help lists its options in sections, by their ``rich_help_panel``, as plain text."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the arguments as people write them: ``PATH...``, not ``{PATH}...``."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse options; what is wrong with them is said as JSON too, where JSON is asked for."""
+        asked = "--json" in args or "--output=json" in args or ("--output", "json") in pairwise(args)
+        outs = [one + (after if one == "-o" else "") for one, after in pairwise([*args, ""]) if one.startswith("-o")]
+        data = any(parameter.name == "target" for parameter in self.params)  # seldio convert
+        aside = data and not any(out not in ("-o", "-o-") for out in outs)
+        try:
+            return self._parsed(ctx, args)
+        except Exception as error:
+            if asked and getattr(error, "exit_code", 0) == ExitCode.USAGE:
+                said = getattr(error, "format_message", error.__str__)()
+                print_error(said, ExitCode.USAGE, ExitCode.USAGE, aside=aside)
+                if aside:  # it is all that is said there, as of every other error
+                    raise typer.Exit(ExitCode.USAGE) from error
+            raise
+
+    def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse options that are no more, and one that takes one value and is given several times."""
+        if not ctx.resilient_parsing:
+            known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
+            for name in (argument.partition("=")[0] for argument in args):
+                if name in _GONE.keys() - known and {_GONE[name].split()[0]} <= known:
+                    ctx.fail(f"{name} is no more: use {_GONE[name]}")
+            parser = self.make_parser(ctx)
+            single: list[Any] = [
+                one for one in self.get_params(ctx)
+                if one.param_type_name == "option" and not (one.multiple or getattr(one, "is_flag", False))
+            ]  # fmt: skip
+            for option in single:
+                gathering = copy.copy(option)
+                gathering.multiple = True
+                gathering.add_to_parser(parser, ctx)
+            given: Mapping[str, Any] = parser.parse_args(args=list(args))[0]
+            for option in single:
+                if len(values := given.get(option.name) or ()) > 1:
+                    ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
+            if given.get("json") and (form := given.get("output") or ["json"]) != ["json"]:
+                ctx.fail(f"--json is short for --output json, and --output {printable(form[0])} was given too")
+        rest = super().parse_args(ctx, args)
+        for one in self.get_params(ctx):  # typer before 0.17 with click 8.3 and later lets these pass
+            if one.required and ctx.params.get(one.name) is None and not ctx.resilient_parsing:
+                ctx.fail(f"Missing option '{max(one.opts, key=len)}'.")
+        return rest
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, the options that belong to no section, then each section."""
+        for title, records in self._sections(ctx):
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def _sections(self, ctx: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            usual = "Options"
+            if parameter.param_type_name == "argument" and record is not None:
+                usual, record = "Arguments", (parameter.metavar or record[0], record[1].removesuffix("[required]"))
+            if record is not None:
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        yield from ((title, records) for title, records in sections.items() if records)
+
+
+def _processed(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    """Return the value of a parameter, which *convert* makes where it has another type, or refuses."""
+    wanted = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    several = wanted == list[str] and isinstance(value, list | tuple)
+    typed = several or (isinstance(wanted, type) and (value is None or isinstance(value, wanted)))
+    if not typed or (parameter.required and not value):
+        return convert(ctx, value)
+    value = list(value) if several else value
+    return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
