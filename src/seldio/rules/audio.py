@@ -28,7 +28,6 @@ from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
-from seldio.rules.own_dataset import recordings_contradict
 from seldio.rules.registry import INFO, findings
 from seldio.rules.tree_media import (
     CHANNELS,
@@ -259,6 +258,27 @@ def same_recording(recordings: Sequence[SurveyedSound], found: Found) -> Iterato
         for other in others:
             message = f"{other.name} has the same audio as {printable(first.entry.path)}"
             yield found(other.entry.path, message)
+
+
+def recordings_contradict(media: TreeAudio, found: Found) -> Iterator[Finding]:
+    for own in media.collection.own.datasets if media.collection.own else ():
+        said = own.record.get("recordings", {})
+        channels = {CHANNELS[array] for array in said.get("arrays", ())}
+        wrong: dict[str, list[str]] = {}
+        for one, header in media.readable:
+            if one.place.name.startswith(own.folder):
+                faults = (
+                    (header.rate, {said.get("rate", header.rate)}, "{:,} Hz"),
+                    (header.subtype, {said.get("subtype", header.subtype)}, "{} samples"),
+                    (header.channels, channels or {header.channels}, "{} channels"),
+                )
+                for value, wanted, words in faults:
+                    if value not in wanted:
+                        expected = " or ".join(words.format(one) for one in sorted(wanted, key=str))
+                        wrong.setdefault(f"{words.format(value)} instead of {expected}", []).append(one.path)
+        for fault, paths in wrong.items():
+            names = f", and {plural(len(paths) - 1, 'more recording')} as well" if len(paths) > 1 else ""
+            yield found(paths[0], f"{fault}, which {own.path} says{names}")
 
 
 TREE_RULES = (

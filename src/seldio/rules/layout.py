@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
 from typing import NamedTuple
@@ -11,9 +11,10 @@ from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.about import with_address
+from seldio.formats.dataset_toml import TomlPlaces, clips_of
 from seldio.formats.datasets import Field, Set
+from seldio.formats.own_dataset import OwnDataset
 from seldio.rules.collection import Collection, Found, by_folder, grouped
-from seldio.rules.own_dataset import splits_contradict
 from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
@@ -279,6 +280,34 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
         counted = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
         hint = with_address("fine if intended, else download the rest", tree.layout)
         yield found(collection.path, f"part of {tree.row.title}: {counted}", hint)
+
+
+def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    for own in collection.own.datasets if collection.own else ():
+        rows = (part.origin for one in collection.readings if one.format.clips_by == "rows" for part in one.parts)
+        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips} | {
+            one.clip: one.name for one in rows
+        }
+        clips = {clip: path for clip, path in paths.items() if path.startswith(own.folder)}
+        said = {clip: own.splits(path) for clip, path in clips.items()}
+        several: dict[tuple[str, ...], list[str]] = {}
+        for clip, splits in said.items():
+            if len(splits) > 1:
+                several.setdefault(tuple(splits), []).append(clip)
+        for both, some in several.items():
+            message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
+            yield found(own.path, message, "a clip is in one split: do not test on what was trained on",
+                        **_at(own, both[1]))  # fmt: skip
+        for split, keys in own.record.get("splits", {}).items() if not own.below else ():
+            names = frozenset[str]().union(*map(clips_of, keys.get("clips", ())))
+            if missing := sorted(names - clips.keys()):
+                message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
+                yield found(own.path, message, "add them, or take them from the list", **_at(own, split))
+
+
+def _at(own: OwnDataset, split: str) -> Mapping[str, object]:
+    place = TomlPlaces(own.text).at(("splits", split))
+    return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
 
 
 LAYOUT_RULES = (
