@@ -21,7 +21,7 @@ from made import about, commands, data, formats, llms, python, rules, tasks
 from rich.console import Console
 from rich.text import Text
 
-from seldio.check.validation import validate
+from seldio import validate
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.synth.tree import write_demo

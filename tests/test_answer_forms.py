@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
-from seldio import formats
+from seldio import formats, validate
 from seldio.answers.matching import exact_match, string_match
-from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import raise_errors

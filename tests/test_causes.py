@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from seldio import validate
 from seldio.check.reference import load
 from seldio.check.settings import parse
-from seldio.check.validation import validate
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity
 

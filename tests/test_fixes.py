@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from seldio.catalogues.look import Recognised
 from seldio.check import repair
-from seldio.check.labels import label_findings
+from seldio.check.labels import LabelGroup
 from seldio.check.repair import Fixed, fix
 from seldio.check.validation import Examined, examine
 from seldio.cli import app
@@ -292,7 +292,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
-    found += label_findings(Recognised(reading, True, ""))
+    found += [one.finding for one in LabelGroup([Recognised(reading, True, "")]).findings()]
     return reading, found
 
 

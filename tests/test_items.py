@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import seldio
-from seldio import catalogues, formats
-from seldio.check.validation import validate
+from seldio import catalogues, formats, validate
 from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError

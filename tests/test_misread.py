@@ -10,7 +10,7 @@ import pytest
 from strategies import text_file
 from typer.testing import CliRunner
 
-from seldio.check.validation import validate
+from seldio import validate
 from seldio.cli import app
 from seldio.formats import get
 from seldio.formats.detect import detect

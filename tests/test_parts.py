@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 
 import seldio
 import seldio.catalogues as cutting
-from seldio import synth
+from seldio import synth, validate
 from seldio.check.reference import load
-from seldio.check.validation import validate
 from seldio.conversion import questions
 from seldio.formats import get, item_parquet, parquet
 from seldio.parallel import running

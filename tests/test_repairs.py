@@ -14,9 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio import validate
 from seldio.check import repair
 from seldio.check.repair import CHANGES
-from seldio.check.validation import Examined, examine, validate
+from seldio.check.validation import Examined, examine
 from seldio.cli import app
 from seldio.rules import CATALOGUE
 

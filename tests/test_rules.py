@@ -23,8 +23,8 @@ from conftest import Kept
 from effort import as_one
 
 import seldio
+from seldio import validate
 from seldio.check.reference import load
-from seldio.check.validation import validate
 from seldio.cli.verbs import page
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text

@@ -25,9 +25,8 @@ from hypothesis import strategies as st
 from videos import NTSC, bars, begun_at, make, number, recording
 
 import seldio
-from seldio import clock
+from seldio import clock, validate
 from seldio.catalogues.trees import read_tree
-from seldio.check.validation import validate
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding

@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml
 
+from seldio import validate
 from seldio.check.reference import load
-from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every

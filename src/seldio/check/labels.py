@@ -13,7 +13,6 @@ import pyarrow as pa
 from seldio import rules
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import resolved
-from seldio.findings import Finding
 from seldio.formats import LabelFormat, LabelReading
 from seldio.formats.base import FileRows
 from seldio.rules.base import Check, Labels, RowFinding, run
@@ -115,8 +114,3 @@ def _judge(reading: LabelReading) -> LabelFormat:
     return dataclasses.replace(
         reading.format, vocabulary=format.vocabulary, hop=format.hop, clip_frames=format.clip_frames
     )
-
-
-def label_findings(read: Recognised) -> list[Finding]:
-    """Everything that is wrong with labels that were read, of which there are no others."""
-    return [found.finding for found in LabelGroup([read]).findings()]

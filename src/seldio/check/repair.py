@@ -280,7 +280,7 @@ def _end(line: str) -> str:
 
 def _number(cell: str) -> float | None:
     text = cell.strip()
-    return float(text) if cells.PATTERNS["real"].fullmatch(text.encode()) else None
+    return float(text) if cells.PATTERNS["real"].fullmatch(text) else None
 
 
 def _sorted(lines: list[str], dialect: Dialect) -> list[str]:

@@ -33,7 +33,7 @@ class _ColumnCells:
     @cached_property
     def values(self) -> tuple[float, ...]:
         real = cells.PATTERNS["real"]
-        return tuple(map(float, self.texts)) if all(real.fullmatch(text.encode()) for text in self.texts) else ()
+        return tuple(map(float, self.texts)) if all(real.fullmatch(text) for text in self.texts) else ()
 
     @property
     def confidence(self) -> bool:

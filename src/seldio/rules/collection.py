@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio.catalogues.trees import TreePlace
 from seldio.errors import InvalidData, SeldioError
-from seldio.files import Entry
+from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
 from seldio.formats.base import FileRows, LabelReading
 
@@ -44,6 +44,15 @@ class Collection:
     wrong: Sequence[Finding] = ()  # what was found when its files were read
     own: OwnDatasets | None = None  # what the datasets say of themselves
     others: Sequence[FileGroup] = ()  # the files that were passed over
+
+    @staticmethod
+    def of(
+        source: Source, readings: Sequence[LabelReading], reference: Reference | None, wrong: Sequence[Finding] = (),
+        others: Sequence[FileGroup] = (),
+    ) -> Collection:  # fmt: skip
+        """Return the files of *source*, with the labels among them and the clips that are expected."""
+        made = Collection(source.path, source.kind, source.entries, readings, reference, source.exported, wrong)
+        return dataclasses.replace(made, others=others)
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:

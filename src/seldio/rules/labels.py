@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from seldio.findings import Severity
 from seldio.formats.base import Ints
+from seldio.formats.cells import ABSENT, absent
 from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Bools, Labels, RowFault, Values
 from seldio.schema.arrays import to_mask
@@ -21,6 +22,10 @@ from seldio.vocabularies import Vocabulary, spelling, vocabulary
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer; activities are near 1, and no cause but another column makes one this long.
 LONGEST_ACTIVITY, LONGEST_VECTOR = 1.65, 3
+
+
+#: What people write where there is no class or no distance.
+ABSENT_VALUES = (-1, ABSENT)
 
 
 def frame_range(frame: Values) -> Bools:
@@ -39,6 +44,9 @@ def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
         if field == "class_name":
             hint = f"the classes are {', '.join(names[0] for names in classes.classes)}"
             yield RowFault(row, field, message=f"{text} is not a class of {classes.name}", hint=hint)
+        elif class_id[row] in ABSENT_VALUES:
+            message, hint = absent(field)
+            yield RowFault(row, field, message=f"{message}: {text} stands for none", hint=hint)
         else:
             yield RowFault(row, field, {"last": len(classes) - 1, "list": classes.name})
 
@@ -76,8 +84,18 @@ def elevation_range(elevation: Values, labels: Labels) -> Bools:
     return wrong
 
 
-def distance_range(distance: Values) -> Bools:
-    return (distance < 0) | (distance > FARTHEST)
+def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
+    wrong = (distance < 0) | (distance > FARTHEST)
+    if not wrong.any():
+        return
+    unit = labels.metre or 1
+    unknown = np.isin(distance * unit, ABSENT_VALUES)
+    for row in labels.where("distance", wrong & ~unknown):
+        yield RowFault(row, "distance")
+    for row in labels.where("distance", wrong & unknown):
+        message, hint = absent("distance")
+        text = labels.text(row, "distance")
+        yield RowFault(row, "distance", message=f"{message}: {text} stands for none", hint=hint)
 
 
 def source_range(source: Values, numbered: bool) -> Bools:

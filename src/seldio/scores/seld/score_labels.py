@@ -17,7 +17,7 @@ import numpy as np
 from seldio.check.vetting import Faults, joined
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
-from seldio.files.sources import Place, path_of, reopened
+from seldio.files.sources import Place, is_path_of_own, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.parallel import parallel_map
@@ -153,6 +153,7 @@ def scored_case(
         compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
         class_list = options.classes or truth.layout.vocabulary
+        class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
         classes = vocabulary(class_list)
         mapped = None if options.classes else compared.prediction.layout
         work = Counting(
