@@ -40,7 +40,7 @@ CASES = HERE / "cases" / "rules"
 #: Families whose examples are in tests of their own.
 ELSEWHERE = {
     "DAT204": "test_own_dataset.py",
-    "SUB120": "test_score_causes.py",
+    "SUB120": "test_changes.py",
     "SUB121": "test_file_sets.py",
     "SUB2": "test_package.py",
     "LAY118": "test_ignored.py",
@@ -247,27 +247,12 @@ def azimuths(convert: Callable[[float], int]) -> Callable[[Path], Path]:
     return build
 
 
-def classes(files: int, many: int) -> Callable[[Path], Path]:
-    """A set of that many files, in which the last clip has the last class."""
-
-    def build(folder: Path) -> Path:
-        (folder / "set").mkdir()
-        for clip in range(files):
-            kind = many - 1 if clip == files - 1 else 0
-            rows = [f"{n},{kind},0,{n * 5 % 360 - 180},{(n + clip) % 40 - 20}\n" for n in range(60)]
-            (folder / f"set/mix{clip + 1:03}.csv").write_text("".join(rows))
-        return folder / "set"
-
-    return build
-
-
 EVENTS: dict[str, list[Any]] = {
     "clip": ["mix001", "mix001"], "frame": [0, 1], "class_id": [1, 1], "azimuth": [-50.0, -49.0],
 }  # fmt: skip
 
 BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
     "LAB311": {"good-rounded": azimuths(round), "bad-cut-off": azimuths(int)},
-    "LAB328": {"good-two": classes(20, 2), "good-few": classes(19, 1), "bad-one": classes(20, 1)},
     "SAF101": {
         "good-plain.zip": zipped(("a/mix001.csv", ROWS)),
         "bad-climbing.zip": zipped(("../../mix001.csv", ROWS)),

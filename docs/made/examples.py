@@ -422,12 +422,6 @@ SAFETY: dict[str, Maker] = {
     "LAB112": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, float("nan")]})},
     "LAB113": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, None]})},
     "LAB311": lambda: {"mix001.csv": b"".join(b"%d,1,0,%d,30\n" % (n, int(-6 + n * 0.009)) for n in range(1334))},
-    "LAB328": lambda: {
-        f"labels/mix{clip:03}.csv": b"".join(
-            b"%d,0,0,%d,%d\n" % (n, n * 5 % 360 - 180, (n + clip) % 40 - 20) for n in range(60)
-        )
-        for clip in range(1, 21)
-    },
     "SAF101": lambda: {"labels.zip": zipped(("../../mix001.csv", ROWS))},
     "SAF102": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.SYMTYPE, link="/etc/passwd")},
     "SAF103": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.FIFOTYPE)},

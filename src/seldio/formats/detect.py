@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from seldio.formats import columns, shapes
+from seldio.formats import shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.datasets import DATASETS
 from seldio.formats.dialects import DIALECTS, OUTSIDE
@@ -116,7 +116,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
         return headed or Detection(rows)
     if not rows.indexed and (decided := _decided(rows)) is not None:
         return decided
-    shaped = [rows.through(shape) for shape in (*columns.named(rows.header), *shapes.possible(rows.cells))]
+    shaped = [rows.through(shape) for shape in (*shapes.named(rows.header), *shapes.possible(rows.cells))]
     tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
     for detection in tried:
         if detection is not None:
@@ -373,10 +373,10 @@ def _misplaced(rows: LabelRows) -> Detection | None:
     """Rows that fit a format without one of their columns, or with two of them exchanged; which is only said."""
     if rows.strays or rows.rows < shapes.ENOUGH or rows.width > _WIDEST:
         return None
-    surplus = [(shape, set[int]()) for shape in columns.surplus([file.rows for file in rows.files if file.rows])]
+    surplus = [(shape, set[int]()) for shape in shapes.surplus([file.rows for file in rows.files if file.rows])]
     certain = [(shape, places) for shape, places in surplus if shape.certain]
     misfits = {fit.format.name: fit.misfits for fit in fits_of(rows)}
-    for tried in (certain, columns.exchanged(rows.width), surplus):
+    for tried in (certain, shapes.exchanged(rows.width), surplus):
         found = [(_decided(rows.through(shape)), places) for shape, places in tried]
         right = [one for one, places in found if one and one.format and places <= misfits.get(one.format.name, places)]
         only = _only(right)
@@ -452,7 +452,7 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     quotes = any('"' in line for line in lines)
     found = list(shapes.between(first if titled else [], rows, dialect, quotes))
     if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
-        found = list(columns.named(first))
+        found = list(shapes.named(first))
     code = found[0].code if found else None
     if code != "SYN145" and (code != "SYN125" or quotes):
         return found[0] if found else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.catalogues.parts import resolved
+from seldio.changes import crosses_the_seam
 from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
@@ -20,6 +22,8 @@ from seldio.schema.events import FARTHEST
 from seldio.text import clipped, plural, times
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
+#: What to say of azimuths that are many, or far out of range.
+NOT_WRAPPED = "; not repaired, as only a few just outside can be wrapped"
 #: According to the task page, recordings have up to six overlapping events; more mean that a system went wrong.
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer; activities are near 1, and no cause but another column makes one this long.
@@ -76,8 +80,11 @@ def _closest(name: str, classes: Vocabulary) -> str | None:
     return classes.label(classes.indices[near[0]]) if near else None
 
 
-def azimuth_range(azimuth: Values, widest: int) -> Bools:
-    return np.abs(azimuth) > widest
+def azimuth_range(azimuth: Values, labels: Labels, widest: int) -> Iterator[RowFault]:
+    outside = np.abs(azimuth) > widest
+    wrapped = crosses_the_seam(azimuth, widest)
+    for row in labels.where("azimuth", outside) if outside.any() else ():
+        yield RowFault(row, "azimuth", {"but": "" if wrapped else NOT_WRAPPED}, fixable=wrapped)
 
 
 def elevation_range(elevation: Values, labels: Labels) -> Bools:
@@ -162,9 +169,12 @@ def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
     files, firsts, counts = np.unique(labels.owners(labels.unsorted), return_index=True, return_counts=True)
     for file, row, count in zip(files.tolist(), labels.unsorted[firsts].tolist(), counts.tolist(), strict=True):
         apart = _frame_apart(labels, file)
-        whole = apart is None and _every_line_read(labels, file)
+        clips = apart is None and _may_be_two_clips(labels, file)
+        whole = apart is None and not clips and _every_line_read(labels, file)
         hint = "sort the rows by frame"
-        if apart is not None:
+        if clips:
+            hint += " if all are of one clip: where frames fall far and seldom, the rows of another one may begin"
+        elif apart is not None:
             hint += f" if all are of one clip: those of frame {apart} do not stand together, as in a file of two clips"
         elif not whole:
             hint = "put the lines right that cannot be read, then sort the rows by frame"
@@ -178,6 +188,22 @@ def _frame_apart(labels: Labels, file: int) -> int | None:
     frames, pieces = labels.ordered("frame")[rows], labels.pieces[labels.rows(np.arange(rows.start, rows.stop))]
     apart = np.flatnonzero((np.diff(frames) == 0) & (np.diff(pieces) != 0))
     return int(frames[apart[0]]) if len(apart) else None
+
+
+#: Frames that a fall is at least if another clip begins there, and rows of the shortest clip; what has fewer and goes
+#: on where it was cut is a piece. Where a fall comes with a quarter of the frames, rows are in any order.
+_FAR, _CLIP, _OFTEN = 20, 10, 4
+
+
+def _may_be_two_clips(labels: Labels, file: int) -> bool:
+    """Whether the frame number falls far and seldom."""
+    frame = labels.values(file, "frame")
+    steps = np.diff(frame)
+    if _OFTEN * np.count_nonzero(steps < 0) >= len(np.unique(frame)) or steps.min() >= -_FAR:
+        return False
+    pieces = sorted(np.split(frame, np.flatnonzero(steps < 0) + 1), key=lambda piece: int(piece[0]))
+    goes_on = all(after[0] - before[-1] <= 1 for before, after in itertools.pairwise(pieces))
+    return not goes_on or sorted(map(len, pieces))[-2] >= _CLIP
 
 
 def _every_line_read(labels: Labels, file: int) -> bool:

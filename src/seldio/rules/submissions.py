@@ -34,9 +34,10 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             place = one.part.place(int(one.behind[0]), "frame")
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
+            late = len(one.behind) == one.part.rows
             yield found(one.part.file.path,
                         f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                        None,
+                         "all rows are late" if late else None,
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
@@ -76,8 +77,13 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, f"all {len(parts)} files are empty")
 
 
-def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
+def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
     if len(collection.parts) != 1:
+        labels = [part for reading, part in collection.parts if reading.format.role == "label"]
+        empty = [part for part in labels if not part.file.data.strip()]
+        if empty and len(empty) < len(labels):
+            many = f"{len(empty):,} of {plural(len(labels), 'label file')} {'is' if len(empty) == 1 else 'are'} empty"
+            yield found(empty[0].file.path, many, "that is right if nothing sounds in the clip")
         return
     ((_, part),), reference = collection.parts, collection.reference
     others = {entry.path for entry in collection.entries} - {part.file.path}
@@ -280,7 +286,7 @@ SUBMISSION_RULES = (
     frame_past_end,
     padded_output,
     all_empty,
-    empty_alone,
+    empty_file,
     many_empty,
     one_file_for_all,
     result_twice,
