@@ -152,7 +152,6 @@ LAYOUT: dict[str, Maker] = {
     "LAY112": lambda: laid(tree(*PLAIN), [LABELS], [f"{LABELS}.txt"]),
     "LAY113": lambda: laid(tree(*PLAIN)) | {FOA: b""},
     "LAY114": lambda: laid(each for each in tree(*PLAIN) if "dev-train-sony" not in each),
-    "LAY115": lambda: laid(each for each in tree(*PLAIN, "video_dev") if "video_dev/dev-train-sony/fold3_room21_" not in each),  # noqa: E501
     "LAY116": lambda: laid(tree(*PLAIN), [LABELS], ["metadata_dev/fold3_room4_mix001.csv"]),
 }  # fmt: skip
 

@@ -185,18 +185,6 @@ def read_tree(names: Sequence[str], root: str = "") -> Tree:
     return Tree(row, evidence, places)
 
 
-def named_labels(paths: Sequence[str]) -> tuple[Tree, dict[str, bool]]:
-    """The tree that label files make, and those of its recordings, each with whether its folder is one of labels.
-
-    A name alone may be that of an output as well. There is none where the recordings of the dataset are not known.
-    """
-    tree = read_tree(paths)
-    return tree, {
-        place.name: place.inside and place.top is not None and place.top.field == "metadata" for place in tree.places
-        if tree.row.counted and place.named is not None and place.named.recording in tree.row.recordings
-    }  # fmt: skip
-
-
 def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
     """The index of the last top folder."""
     return next((i for i in range(len(folders) - 1, -1, -1) if folders[i].lower() in row.tops), None)

@@ -20,11 +20,34 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
-from seldio.rules.item_audio import Audio
+from seldio.rules.item_answers import SPATIAL_RULES
+from seldio.rules.item_audio import RECORDING_RULES, Audio
+from seldio.rules.item_choices import INSTRUCTION_RULES, OPTION_RULES
 from seldio.rules.item_table import ItemTable
-from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
+from seldio.rules.item_values import BENCHMARK_RULES
+from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES
+from seldio.rules.predictions import (
+    REFERRED,
+    Answered,
+    ItemReference,
+    check_answered,
+    has_outputs,
+    instruction_missing_among_others,
+    output_missing,
+)
 from seldio.schema.qa import Item
 from seldio.text import printable
+
+QUESTION_FILE_RULES = (
+    *PATH_RULES,
+    *QUESTION_RULES,
+    *BENCHMARK_RULES,
+    *OPTION_RULES,
+    *SPATIAL_RULES,
+    *INSTRUCTION_RULES,
+    output_missing,
+)
+PREDICTION_FILE_RULES = (*PATH_RULES, *PREDICTION_RULES, instruction_missing_among_others)
 
 
 class CheckedItems(NamedTuple):
@@ -146,12 +169,10 @@ def item_findings(
             table = rows.part
             table.read = lru_cache(1)(partial(_reading, part, rows))
             audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
-            yield from table.report(audio, skip=REFERRED if referred else ())
+            skip = REFERRED if referred else ()
+            yield from table.report(QUESTION_FILE_RULES if table.asks else PREDICTION_FILE_RULES, table, skip)
+            yield from table.report(RECORDING_RULES, audio)
             table.read = None  # what was read again can go
-
-
-def _reading(part: Part, rows: CheckedItems) -> ItemReading:
-    return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
 
 
 def _advised(source: Source, reference: ItemReference) -> str:
@@ -182,3 +203,7 @@ def check_kind(source: Source, reference: AnyReference, found: Sequence[CheckedI
         what = "predictions" if predictions else "questions"
         hint = "use the file with the questions they answer" if predictions else "clips are a reference for labels"
         raise UsageError(f"{named} lists clips, but {given} holds {what}: {hint}")
+
+
+def _reading(part: Part, rows: CheckedItems) -> ItemReading:
+    return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))

@@ -98,7 +98,7 @@ class LabelGroup:
         judge = judge or usual
         rows = labels if judge is usual else Labels(dataclasses.replace(self.reading, format=judge))
         findings += run(row_rules, rows, but=labels.accounted)
-        return findings + [RowFinding(finding, -1) for finding in rules.findings(rows)]  # rules of extensions
+        return findings + [RowFinding(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
 
 
 def _moved(part: FileRows, before: int) -> FileRows:

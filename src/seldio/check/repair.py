@@ -30,7 +30,7 @@ from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
-from seldio.rules import CATALOGUE
+from seldio.rules.registry import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
         whole = finding.code in _AGAINST or (error and finding.code.startswith("LAB3"))
         often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows)
         rounded = (finding.code, group.format.role) == ("LAB205", "submission")  # decimals of what is no other unit
-        wrong = error and CATALOGUE[finding.code].fix != "safe" and not rounded
+        wrong = error and catalogue()[finding.code].fix != "safe" and not rounded
         if finding.code not in _WRAPPED and (whole or (often and wrong)):
             doubts[finding.code].add(finding.path)
     return doubts
@@ -209,7 +209,7 @@ def _decoded(data: bytes) -> str:
 def fix(path: str, data: bytes, format: LabelFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
     """Repair a file in which rules *codes* found something, with guesses if *unsafe*."""
     kinds = ("safe", "unsafe") if unsafe else ("safe",)
-    todo = {code for code in codes if code in CATALOGUE and CATALOGUE[code].fix in kinds}
+    todo = {code for code in codes if code in catalogue() and catalogue()[code].fix in kinds}
     if "SYN113" in codes:  # what the header says against the columns would be lost with it
         todo.discard("SYN111")
     # text comes before meaning, meaning (radians, swapped columns) before ranges and rounding
@@ -359,7 +359,7 @@ def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fi
 
 
 def _is_unsafe(code: str) -> bool:
-    return CATALOGUE[code].fix == "unsafe"
+    return catalogue()[code].fix == "unsafe"
 
 
 def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapping[str, set[str]]) -> set[str]:

@@ -150,7 +150,6 @@ class DatasetSpec:
         secret: whether labels of the evaluation set were never published.
         counted: whether the files are exactly the clips of the splits.
         without_video: recordings that never had a video.
-        known_gaps: that, as a sentence.
         rate: frames per second of its recordings.
         subtype: libsndfile's name of their sample format, where the dataset's own page tells it.
         picture: width and height of its videos.
@@ -182,7 +181,6 @@ class DatasetSpec:
     secret: bool = False
     counted: bool = False
     without_video: frozenset[str] = frozenset()
-    known_gaps: str = ""
     rate: int | None = None
     subtype: str | None = None
     picture: tuple[int, int] | None = None
@@ -351,7 +349,7 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         synthetic=frozenset(tree.get("synthetic", ())), evaluation=clips("evaluation"),
         evaluation_seconds=_pair(tree.get("evaluation_seconds")),
         secret=tree.get("secret", False), counted=tree.get("counted", False), without_video=clips("without_video"),
-        known_gaps=tree.get("known_gaps", ""), rate=sound.get("rate"), subtype=sound.get("subtype"),
+        rate=sound.get("rate"), subtype=sound.get("subtype"),
         picture=tuple(video["size"]) if "size" in video else None,
         pictures=Fraction(video["rate"]) if "rate" in video else None,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
 from seldio.rules.base import Bools
 from seldio.rules.collection import grouped
-from seldio.rules.registry import findings, rules_for
+from seldio.rules.registry import Check, findings
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 
@@ -87,18 +87,16 @@ class ItemTable:
 
     # --- findings --------------------------------------------------------------------------------------
 
-    def report(self, *subjects: Any, skip: Container[str] = ()) -> list[Finding]:
-        """Return the findings of the rules for this file and for further *subjects* of its rows.
+    def report(self, checks: Iterable[Check], subject: Any, skip: Container[str] = ()) -> list[Finding]:
+        """Return what rules find in *subject*, which is this table or what its rows name.
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
         shown: list[tuple[Breach, Ints]] = []
-        for subject in (self, *subjects):
-            for rule in rules_for(type(subject)):
-                faults: Iterable[Any] = findings(subject, chosen=[rule], skip=skip, at=cast("Any", Breach))
-                for same in grouped(faults, lambda fault: (fault.severity, fault.row is None)).values():
-                    shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
-        shown.sort(key=lambda pair: pair[0].row or 0)
+        faults = findings(checks, subject, skip=skip, at=Breach)
+        for same in grouped(faults, lambda fault: (fault.rule.code, fault.severity, fault.row is None)).values():
+            shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
+        shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
         return [self._shown(fault, rows) for fault, rows in shown]
 
     def _shown(self, fault: Breach, rows: Ints) -> Finding:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from seldio import plugins
-from seldio.catalogues.trees import named_labels
+from seldio.catalogues.trees import read_tree
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get
@@ -22,41 +22,36 @@ from seldio.formats.label_csv import Dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import finer, framed_clips
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 
-@rule("SUB104", ERROR)
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames past the end of the recording."""
     clips = framed_clips(collection)
     for one in clips if finer(clips) is None else ():
         if one.known and one.end is not None and len(one.behind):
             place = one.part.place(int(one.behind[0]), "frame")
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
-            hint = "all rows are late" if len(one.behind) == one.part.rows else "cut it where the recording ends"
+            late = len(one.behind) == one.part.rows
             yield found(one.part.file.path,
                         f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                        hint,
+                         "all rows are late" if late else None,
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
-@rule("SUB112", WARNING)
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many rows after the last label, or outputs that all end at the same frame."""
     clips = framed_clips(collection) if collection.submitted else []
     unknown = [one for one in clips if not one.known]
     if not unknown or finer(clips) is not None:
         return
     reference = collection.reference
     rows, behind = sum(one.part.rows for one in unknown), sum(len(one.behind) for one in unknown)
-    hint = "cut the output at the length of each recording; --reference with the recordings lists the rows past the end"
     if reference is not None and behind > FEW_BEHIND * rows:
         worst = max(unknown, key=lambda one: len(one.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms", hint)
+        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
         ends = [int(one.frames.max()) for one in unknown]
         last, files = Counter(ends).most_common(1)[0]
@@ -65,7 +60,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
         if 2 * files > len(ends) and seconds > SHORT:
             message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
             message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
-            yield found(first.part.file.path, message, hint)
+            yield found(first.part.file.path, message)
 
 
 #: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
@@ -76,18 +71,13 @@ ALIKE = 5
 SHORT = 60
 
 
-@rule("SUB105", ERROR)
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """All result files are empty."""
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
-        hint = "check that the system ran, and that its threshold is right"
-        yield found(collection.path, f"all {len(parts)} files are empty", hint)
+        yield found(collection.path, f"all {len(parts)} files are empty")
 
 
-@rule("SUB122", INFO)
 def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Empty label file: the only one, or one of labels that others have."""
     if len(collection.parts) != 1:
         labels = [part for reading, part in collection.parts if reading.format.role == "label"]
         empty = [part for part in labels if not part.file.data.strip()]
@@ -103,7 +93,7 @@ def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
     events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
-        yield found(part.file.path, f"the only label file is empty{more}", "that is right if nothing was detected")
+        yield found(part.file.path, f"the only label file is empty{more}")
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
@@ -111,9 +101,7 @@ def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
 _LONG, _MANY_ROWS = 300, 100
 
 
-@rule("SUB121", WARNING)
 def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many empty files for clips with events, next to full ones."""
     labelled = collection.reference.labelled if collection.reference is not None else {}
     parts = [part for _, part in collection.parts if labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
@@ -125,12 +113,10 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
         message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
         message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
-        yield found(collection.path, message, "check that the system read these recordings and ran to its end")
+        yield found(collection.path, message)
 
 
-@rule("SUB106", ERROR, explains="LAB2 LAB322 SUB101 SUB102")
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
-    """One file for all clips."""
     parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
@@ -140,13 +126,10 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        hint = "write one file per recording"
-        yield found(part.file.path, f"one file for all clips{starts}", hint)
+        yield found(part.file.path, f"one file for all clips{starts}")
 
 
-@rule("SUB107", ERROR)
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Two files for the same clip."""
     if twice := systems(collection):
         folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
         message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
@@ -166,11 +149,14 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
                 yield found(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
 
 
-@rule("SUB108", ERROR, explains="LAB308")
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files in another format than their names or the files beside them ask for."""
     known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
-    tree, labels = named_labels([file.path for _, file in known])
+    tree = read_tree([file.path for _, file in known])
+    labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
+        place.name: place.inside and place.top is not None and place.top.field == "metadata"
+        for place in tree.places
+        if tree.row.counted and place.named is not None and place.named.recording in tree.row.recordings
+    }
     for files in grouped(known, lambda pair: posixpath.dirname(pair[1].name)).values():
         usual, count = Counter(name for name, _ in files).most_common(1)[0]
         by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
@@ -209,9 +195,7 @@ def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
     )
 
 
-@rule("SUB109", ERROR)
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Labels, or outputs in another format, where the results of an evaluation set are expected."""
     clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
@@ -261,18 +245,14 @@ def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
             yield entry.path, entry
 
 
-@rule("SUB114", WARNING)
 def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps that the official program does not pair with its labels."""
     names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
     if names:
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
-        yield found(collection.path, message, "call them X.json: the program looks for labels in X_std.json")
+        yield found(collection.path, message)
 
 
-@rule("SUB111", INFO)
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Gap in the numbering of files."""
     if collection.reference is not None:
         return
     for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
@@ -302,16 +282,16 @@ _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 NUMBERED = 10
 
 
-@dataclasses.dataclass(frozen=True)
-class Misfit:
-    """Predictions that fit the labels of a reference badly, and much better with a change."""
-
-    path: str  # of the predictions
-    causes: tuple[str, ...]  # each with its evidence
-
-
-@rule("SUB120", WARNING)
-def probable_cause(misfit: Misfit, found: Found) -> Iterator[Finding]:
-    """Predictions that fit the reference much better with a change."""
-    for cause in misfit.causes:
-        yield found(misfit.path, cause, "check where directions, classes and names of files come from")
+SUBMISSION_RULES = (
+    frame_past_end,
+    padded_output,
+    all_empty,
+    empty_file,
+    many_empty,
+    one_file_for_all,
+    result_twice,
+    several_formats,
+    labels_for_results,
+    unpaired_name,
+    missing_number,
+)

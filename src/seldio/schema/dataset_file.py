@@ -153,7 +153,6 @@ class TreeKeys(_Keys):
     secret: bool = Field(False, description="whether labels of the evaluation set were never published")
     counted: bool = Field(False, description="whether the files are exactly the clips of the splits")
     without_video: str | None = Field(None, description="recordings that never had a video")
-    known_gaps: str = Field("", description="that, as a sentence")
     signs: list[SignKeys] = Field([], description="what tells a tree of this dataset")
     label_signs: list[FormatSignKeys] = Field([], description="what the paths of label files tell of their format")
 
