@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
 
 def indexes() -> dict[str, str]:
     """What lists rules, formats and profiles without loading them."""
-    return rules.index_file() | formats.index_file() | tasks.index_file()
+    return formats.index_file() | tasks.index_file()
 
 
 def picture() -> str:

@@ -89,14 +89,16 @@ class LabelGroup:
         judge: LabelFormat | None = None,
     ) -> list[RowFinding]:
         """What is wrong with these labels, rows being judged by *judge*, if not by what their format says of them."""
-        labels = self.labels = Labels(self.reading, named=self.named, reference=reference)
+        usual = _judge(self.reading)
+        reading = self.reading if usual is self.format else dataclasses.replace(self.reading, format=usual)
+        labels = self.labels = Labels(reading, named=self.named, reference=reference)
         findings = list(run(FILE_RULES, labels))
         if labels.foreign:
             return findings
-        judge = judge or _judge(self.reading)
-        rows = labels if judge is self.format else Labels(dataclasses.replace(self.reading, format=judge))
+        judge = judge or usual
+        rows = labels if judge is usual else Labels(dataclasses.replace(self.reading, format=judge))
         findings += run(row_rules, rows, but=labels.accounted)
-        return findings + [RowFinding(finding, -1) for finding in rules.findings(rows)]  # rules of extensions
+        return findings + [RowFinding(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
 
 
 def _moved(part: FileRows, before: int) -> FileRows:

@@ -27,11 +27,14 @@ from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
+from seldio.reader_rules import reader_rule
 from seldio.rules.audio import check_recordings
+from seldio.rules.clip_names import NAME_RULES
 from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.ignored import Ignored
+from seldio.rules.file_sets import FILE_SET_RULES
+from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
 from seldio.rules.package_names import is_package
-from seldio.rules.submissions import Misfit
+from seldio.rules.submissions import SUBMISSION_RULES
 from seldio.rules.tree_media import is_sound, is_video
 from seldio.schema.arrays import memory_given_back
 
@@ -44,8 +47,8 @@ if TYPE_CHECKING:
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
-#: Bytes of a part that is the whole dataset: labels are read whole, as only all files show what they mean.
-_WHOLE = 1 << 62
+#: Rules of a set of label files.
+COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, *UNREAD_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -99,7 +102,7 @@ def examine(
             Catalogue(system, format, contents=changed, lent=clips.own if clips else None)
             for system in _systems(source, package)
         ]
-        parts = [_parts(catalogue, rows, whole=rows or reference is not clips) for catalogue in catalogues]
+        parts = [_parts(catalogue, rows) for catalogue in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
         told = chain.from_iterable(catalogue.findings for catalogue in catalogues)
@@ -111,12 +114,14 @@ def examine(
         labels = [*chain(*systems)]
         # what is found of one system of a package explains nothing of another
         apart = [findings if package is None else [] for _ in systems]
-        named = ("SUB109",) * (format is not None and clips is None)  # then they are labels on purpose
+        # files of a format that the user named are that on purpose
+        named = ("SUB108", "SUB109") if format is not None and clips is None else ()
+        others = () if source.single or package or submission else catalogues[0].of("other")
         for wrong, system in zip(apart, systems, strict=True):
             of_rows = [row.finding for group in system for row in group.findings(clips)]
-            files = Collection.of(source, [group.reading for group in system], clips, findings)
+            files = Collection.of(source, [group.reading for group in system], clips, findings, others)
             skip = named if package is None else (*_OF_CLIPS, *named)
-            wrong += [*rules.findings(files, skip=skip), *of_rows]
+            wrong += [*rules.findings(COLLECTION_RULES, files, skip=skip), *of_rows]
 
         own = own_datasets(source, lambda _: None)
         whole = dataclasses.replace(Collection.of(source, [group.reading for group in labels], clips), own=own)
@@ -125,15 +130,19 @@ def examine(
         tree, recordings, heard = None, 0, list[Heard]()
         if package is None:
             tree, recordings, heard = _tree(source, whole, findings, deep=deep, questions=bool(items))
-            findings += rules.findings(misfit) if (misfit := _misfit(source, whole, clips, format, changed)) else ()
+            findings += _misfit(source, whole, clips, format, changed)
         else:
+            from seldio.rules.package_rules import package_findings
+
             recordings = len(package.metas)
-            findings += rules.findings(package)
+            findings += package_findings(package)
         count += recordings
         if submission is not None:
-            findings += rules.findings(submission.package)
+            from seldio.rules.mera import ARCHIVE_RULES
+
+            findings += rules.findings(ARCHIVE_RULES, submission.package)
         if not (source.single or package or submission):
-            findings += rules.findings(_ignored(source, catalogues[0], whole, findings, count))
+            findings += rules.findings(IGNORED_RULES, _ignored(source, others, findings, count))
 
         every = chain.from_iterable(rules.unexplained(some, source.path) for some in (findings, *apart))
         report = Report(files=count, heard=heard)
@@ -162,11 +171,11 @@ def _systems(source: Source, package: Package | None) -> list[Source]:
     return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
 
-def _parts(catalogue: Catalogue, rows: bool, whole: bool) -> list[Part]:
+def _parts(catalogue: Catalogue, rows: bool) -> list[Part]:
     """Return labels as a whole, and questions in parts unless all that is read is wanted."""
-    labels = [part for part in catalogue.parts(size=_WHOLE) if part.questions is None]
-    questions = catalogue.parts(size=_WHOLE if rows else None, whole=whole)
-    return labels + [part for part in questions if part.questions is not None]
+    if rows:
+        return [*catalogue.labels, *catalogue.questions]
+    return [*catalogue.labels, *(part for part in catalogue.parts() if part.questions is not None)]
 
 
 def _submission(
@@ -218,23 +227,20 @@ def _items(
 
 def _misfit(
     source: Source, whole: Collection, clips: Reference | None, format: str | None, changed: Mapping[str, bytes]
-) -> Misfit | None:
+) -> list[Finding]:
     """Return what is seen of results only where they are scored against the labels of the reference."""
     if clips is None or changed or source.streamed or not clips.labelled or not whole.submitted:
-        return None
+        return []
     from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
     layout = formats.named(format, LabelFormat) if format is not None else None
-    return Misfit(source.path, misfits(source, clips.path, layout))
+    return [reader_rule("SUB120").at(source.path, cause) for cause in misfits(source, clips.path, layout)]
 
 
-def _ignored(
-    source: Source, catalogue: Catalogue, whole: Collection, findings: Sequence[Finding], count: int
-) -> Ignored:
+def _ignored(source: Source, others: Sequence[FileGroup], findings: Sequence[Finding], count: int) -> Ignored:
     """Return the files that were left alone; *count*: how many were not."""
     alone = not count and {one.code for one in findings if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
-    layouts = frozenset(reading.format.name for reading in whole.readings)
-    return Ignored(source.path, source.kind, catalogue.of("other"), alone, layouts)
+    return Ignored(source.path, source.kind, others, alone)
 
 
 def _tree(
@@ -251,7 +257,9 @@ def _tree(
     if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
     if source.kind != "file":
-        rules.run((whole, expected), findings.append)
+        from seldio.rules.layout import LAYOUT_RULES
+
+        findings += rules.findings(LAYOUT_RULES, whole, expected)
     # recordings that questions name are checked with them
     apart = expected.layout != "loose" or not questions
     count = check_recordings(whole, expected, findings.append, deep=deep) if apart else 0

@@ -22,7 +22,7 @@ import pyarrow.csv
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.base import Ints, TextFile
-from seldio.formats.shapes import counted, titled
+from seldio.formats.shapes import counted, is_confidence, titled
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
 from seldio.text import clipped, plural
@@ -522,8 +522,6 @@ class FileLook:
 
     def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
         """Yield what a header says against the columns: the place of a name (None for all), message, hint."""
-        from seldio.formats.columns import is_confidence
-
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names):
             if name and name in names[:index]:

@@ -9,6 +9,7 @@ do not match it are looked at one by one (``diagnosis.py``).
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -39,7 +40,7 @@ COMMA = "\ue000"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class column:  # noqa: N801 - reads as a word in the table of dialects
-    """One column of a dialect: the field it holds and its kind.
+    """One column of a dialect: the field it holds, its kind, and what it may hold: multiples of *step* in a range.
 
     In a dataset's own columns, a number is multiplied by *scale*, and *zero* is added, to get what the field holds:
     seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in. An offset in a
@@ -52,6 +53,9 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     zero: float = 0.0
     timed: bool = False
     durations: bool = False
+    low: float = -math.inf
+    high: float = math.inf
+    step: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
