@@ -56,17 +56,6 @@ def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     assert np.abs(found - np.moveaxis(wanted, 1, 2))[..., :3].max() < 1e-5
 
 
-def test_a_standing_source() -> None:
-    signal = np.random.default_rng(1).normal(size=6000)
-    foa, mic = (render(signal, -50, 30, RATE, format) for format in ("foa", "mic"))
-    assert pytest.approx(arrays.foa_response(-50, 30).T * signal) == foa
-    assert foa.shape == mic.shape == (4, 6000)
-    tone = np.cos(2 * np.pi * 1500 * np.arange(4800) / RATE)
-    gain = arrays.mic_response(-50, 30, 1500)[0, 0]
-    wanted = np.real(gain[:, np.newaxis] * np.exp(2j * np.pi * 1500 * np.arange(4800) / RATE))
-    assert pytest.approx(wanted[:, 200:-200], abs=1e-5) == render(tone, -50, 30, RATE, "mic")[:, 200:-200]
-
-
 @pytest.mark.parametrize(("speed", "limit"), [(90, -65), (500, -45)])
 @pytest.mark.parametrize("frequency", [1000, 9000])
 def test_a_moving_source(speed: int, limit: int, frequency: int) -> None:

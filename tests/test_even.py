@@ -60,16 +60,6 @@ def test_what_is_kept_is_even(two: list[tuple[str, str]], four: list[list[str]],
         assert all(abs(number) <= 15 for number in balance([asked[n] for n in half]).values())
 
 
-def test_the_most_are_kept() -> None:
-    """A ring of three and a pair there and back are even; what always wins is left out."""
-    asked = ["ab", "bc", "ca", "ad", "da", "xa", "xb", "xc"]
-    kept = fair(of(*([[x], [y]] for x, y in asked)), lots(len(asked)))
-    assert [asked[n] for n in kept] == ["ab", "bc", "ca", "ad", "da"]
-    many = asked * 300
-    assert len(fair(of(*([[x], [y]] for x, y in many)), lots(len(many)))) == 1500
-    assert len(fair(of(*([[x], [y]] for x, y in many)), lots(len(many)), 500)) in range(490, 501)
-
-
 def assert_places_and_answers_are_even(path: Path) -> None:
     """Check that neither the place of the right option nor the usual answer tells more than guessing."""
     (reading,) = read_items(path, None, raise_errors)
