@@ -11,7 +11,7 @@ import pytest
 from conftest import Kept
 from hypothesis import strategies as st
 
-from seldio.errors import DataError, UsageError
+from seldio.errors import UsageError
 from seldio.media import arrays, encoding
 from seldio.media.encoding import render
 
@@ -82,11 +82,3 @@ def test_a_moving_source(speed: int, limit: int, frequency: int) -> None:
 def test_renderings_that_make_no_sense(arguments: Any, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
         render(*arguments)
-
-
-@pytest.mark.parametrize("times", [None, [0, 1]])
-def test_sound_that_is_not_finite(times: list[int] | None) -> None:
-    signal = np.array([0, np.nan, 1])
-    azimuth = 0 if times is None else [0, 90]
-    with pytest.raises(DataError, match="not finite"):
-        render(signal, azimuth, 0, RATE, "mic", times)

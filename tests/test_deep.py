@@ -526,3 +526,14 @@ def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
 
     assert found is not None
     assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
+
+
+@pytest.mark.parametrize("format", few(FORMATS, "foa"))
+def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
+    one, two = clip(20), clip(21)
+    found = deep(tree(tmp_path, [planted(one, **{format: lambda _: two.sound[format]}), two]))
+
+    assert {"AUD309"} == {finding.code for finding in found if finding.code.startswith("AUD3")}
+    (wrong,) = [finding for finding in found if finding.code == "AUD309"]
+    assert f"{format}_dev/dev-train-tau/{NAMES[0]}.wav" in wrong.path
+    assert NAMES[1] in wrong.message

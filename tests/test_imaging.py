@@ -15,7 +15,7 @@ from conftest import Kept
 from imaging_sets import Document, imaging_set
 
 import seldio
-from seldio.errors import InvalidData, UsageError
+from seldio.errors import DataError, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import profiles
@@ -173,15 +173,6 @@ def test_systems_are_compared(tmp_path: Path) -> None:
         seldio.compare([predictions, other], labels, threshold={"angle": 5})
 
 
-def test_points_outside_are_refused(tmp_path: Path) -> None:
-    clips = imaging_set(1)
-    clips[0][1]["annotations"][0]["segmentation"] = [[[361.0, 10.0, 1.0], [3.0, 4.0, 1.0]]]
-    predictions, labels = written(tmp_path, clips)
-    with pytest.raises(InvalidData, match=r"LAB111 the point \(361, 10\) is outside \[0, 360\] × \[0, 180\]"):
-        seldio.score(predictions, labels)
-    assert "forced" in names(seldio.score(predictions, labels, force=True))
-
-
 def detection(frame: int, number: int, score: float, x: float = 100.0) -> dict[str, Any]:
     right = (x + 30) % 360
     square = [[x, 80.0, 0.5], [right, 80.0, 1.0], [x, 110.0, 1.0], [right, 110.0, 0.4]]
@@ -226,3 +217,19 @@ def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
         overall = seldio.score(*sides, profile=profile.name).overall
         assert overall["mAP"] == pytest.approx(1)
         assert overall["r"] == pytest.approx(1)
+
+
+def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_said(tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(1), "_inference")
+    with pytest.raises(DataError, match=r"all 2 files of predictions are called X_inference\.json"):
+        seldio.score(predictions, labels)
+    first = predictions / "fold4_room2_mix001_inference.json"
+    first.rename(predictions / "fold4_room2_mix001.json")
+    report = seldio.score(predictions, labels)
+    for path in [*predictions.glob("*_inference.json")]:
+        path.unlink()
+    alone = seldio.score(predictions, labels, allow_missing=True)
+    assert report.overall == alone.overall
+    text = next(notice.text for notice in report.notices if notice.name == "skipped-files" and notice.first)
+    assert text.startswith("1 file of predictions called X_inference.json left out, as the program does")
+    assert "skipped-files" not in names(alone)

@@ -236,3 +236,17 @@ def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
     seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
     assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
+
+
+def test_sources_are_counted(tmp_path: Path) -> None:
+    text = "0.0\t1.0\tKnock source=1\n0.5\t1.0\tKnock\n0.2\t1.0\tKnock\n0.0\t1.0\tBell\n"
+    (tmp_path / "k.txt").write_text(text)
+    seldio.convert(
+        tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": "count", "azimuth": 10, "elevation": 0}
+    )
+    table = seldio.read(tmp_path / "k.csv")
+    assert {(row["class_id"], row["source"]) for row in table.to_pylist()} == {(12, 1), (12, 2), (12, 3), (11, 0)}
+    with pytest.raises(seldio.UsageError, match="only events"):
+        seldio.convert(
+            CASES / "formats/dcase2023-submission/mix001.csv", tmp_path / "x.csv", "starss22", fill={"source": "count"}
+        )
