@@ -28,8 +28,8 @@ RUN = CliRunner()
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(20)]
-    tables += [synth.labels(f"walk{seed:03}", walkers(seed)) for seed in range(4)]
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(10)]
+    tables += [synth.labels(f"walk{seed:03}", walkers(seed)) for seed in range(2)]
     return pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
 
 

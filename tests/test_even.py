@@ -94,7 +94,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
 def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_path: Path) -> None:
-    made = seldio.convert(scenes, tmp_path / "qa.json", style, balance=True)
+    made = seldio.convert(scenes, tmp_path / "qa.json", style, total="balanced")
     assert made.rows[1] > 60
     assert_places_and_answers_are_even(tmp_path / "qa.json")
     left = {task: reasons[UNEVEN] for task, reasons in made.skipped.items() if UNEVEN in reasons}

@@ -54,7 +54,7 @@ def heard(sound: Any, folder: Path) -> str | None:
     return found.heard
 
 
-@pytest.mark.parametrize("seed", some(range(8), 8, 3, 5, 6))  # each echo and each noise once
+@pytest.mark.parametrize("seed", some(range(8), 8, 3))
 def test_no_scene_sounds_like_the_other_array(seed: int, tmp_path: Path) -> None:
     options = RecordingOptions(Room(reverberation=(0.0, 0.4, 0.8, 1.5)[seed % 4]), snr=(None, 20, 0, -20)[seed // 2])
     sounds = record(scene(seed, 8.0, 6), 8.0, seed, options)
@@ -81,18 +81,14 @@ def test_one_array_is_not_copied_as_the_other(tree: Path, tmp_path: Path) -> Non
         shutil.copy(path, flat / f"{number}.wav")
 
     for source in (tree / "foa_dev", flat):
-        code, said = run("convert", source, "--to", "mic", "-o", tmp_path / "out")
-        assert (code, "2 recordings of FOA would be copied as MIC" in said) == (1, True)
-        assert not (tmp_path / "out").exists()
-        assert run("convert", source, "--to", "foa", "-o", tmp_path / "copy")[0] == 0
-        shutil.rmtree(tmp_path / "copy")
-
-    assert run("convert", flat, "--to", "mic", "--audio", "-o", tmp_path / "made")[0] == 0
-    for path in (tmp_path / "made").iterdir():
-        with open_source(path, raise_errors) as source:
-            found = array_heard(source.entries[0])
-        assert found is not None
-        assert found.heard == "mic"
+        for to in ("mic", "foa"):
+            assert run("convert", source, "--to", to, "-o", tmp_path / to)[0] == 0
+            for path in (tmp_path / to).rglob("*.wav"):
+                with open_source(path, raise_errors) as made:
+                    found = array_heard(made.entries[0])
+                assert found is not None
+                assert found.heard == to
+            shutil.rmtree(tmp_path / to)
 
 
 def test_the_user_says_what_neither_name_nor_sound_tells(tmp_path: Path) -> None:
