@@ -274,7 +274,7 @@ def _own_columns(path: str, width: int) -> str:
     """Return the command that describes columns of one's own, where the file is a table on the disk."""
     if width < 2 or suffix_of(path) not in ("csv", "tsv", "txt") or not os.path.isfile(path):  # noqa: PTH113
         return _LAYOUTS
-    return f"seldio new {shlex.quote(path)} describes columns of your own; {_LAYOUTS}"
+    return f"seldio new {printable(shlex.quote(path))} describes columns of your own; {_LAYOUTS}"
 
 
 def _content(value: object, there: bool, lines: bool) -> str:

@@ -358,7 +358,7 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
         raise UsageError("; ".join(questions))
     if write:
         return [
-            f"{printable(str(_written(proposal.record, folder)))} written. Now: seldio info {shlex.quote(str(path))}"
+            f"{printable(str(_written(proposal.record, folder)))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
         ]
     header = frozenset(proposal.tables[0].header)
     if others := [table.entry.path for table in tables if frozenset(table.header) != header]:
@@ -406,7 +406,9 @@ def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> lis
         nothing = f"{printable(str(path))} has no tables with columns that no format has"
         raise UsageError(nothing + why_no_labels(source))
     if write:
-        return [f"{printable(str(write_known(str(path))))} written. Now: seldio info {shlex.quote(str(path))}"]
+        return [
+            f"{printable(str(write_known(str(path))))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
+        ]
     counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
     recordings = sum(len(group.files) for group in catalogue.of("recording"))
     contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])
