@@ -29,7 +29,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.label_rows import shape_of
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
-from seldio.text import clipped, listed, plural
+from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
 
 #: What ends so is left alone, unless it begins like labels of a tool.

@@ -357,9 +357,8 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     if write and questions:
         raise UsageError("; ".join(questions))
     if write:
-        return [
-            f"{printable(str(_written(proposal.record, folder)))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
-        ]
+        described = printable(str(_written(proposal.record, folder)))
+        return [f"{described} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
     header = frozenset(proposal.tables[0].header)
     if others := [table.entry.path for table in tables if frozenset(table.header) != header]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
