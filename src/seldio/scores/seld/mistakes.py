@@ -24,7 +24,7 @@ import numpy as np
 
 from seldio.reports.tables import Cell, Column, Table
 from seldio.scores.seld.metrics import Thresholds, nanmean, pair_errors, unit_counts
-from seldio.scores.seld.pairing import Paired, cell_groups, paired
+from seldio.scores.seld.pairing import Paired, cell_groups, linear_sum_assignment, paired
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, Sums
 from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
@@ -102,8 +102,6 @@ def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, li
 
     *missed* and *false* are the rows without a partner of their class, so that none of them share a class and frame.
     """
-    from scipy.optimize import linear_sum_assignment
-
     a, b = group.reference.take(missed), group.prediction.take(false)
     frames = a.frame, b.frame
     counts = np.bincount(frames[0], minlength=group.frames), np.bincount(frames[1], minlength=group.frames)
@@ -116,7 +114,7 @@ def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, li
             found.append((r[good], p[good]))
             continue
         for n in np.flatnonzero(good.any(axis=(1, 2))):
-            chosen = linear_sum_assignment(np.where(good[n], cells.cost[n], _FAR))
+            chosen = linear_sum_assignment()(np.where(good[n], cells.cost[n], _FAR))
             kept = good[n][chosen]
             found.append((r[n][chosen][kept], p[n][chosen][kept]))
     i, j = (np.concatenate(each) for each in zip(*found, strict=True))

@@ -46,8 +46,8 @@ class EventFrames:
         return len(self.frame)
 
 
-#: Of angles in degrees and distances in metres, what a digest tells apart; digests are of 63 bits.
-_PLACES, WORD = 4, (1 << 63) - 1
+#: Steps of a degree and of a metre that a digest tells apart; digests are of 63 bits.
+_STEPS, WORD = 10**4, (1 << 63) - 1
 #: The side of clips that have no file.
 _NO_INTS = np.empty(0, dtype=np.int64)
 NOTHING = EventFrames(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
@@ -90,16 +90,44 @@ def digest(side: EventFrames, clips: Sequence[str]) -> int:
     A clip goes by its own name, whatever folder it lies in, and one without rows counts too.
     """
     fields = (side.frame, side.class_id, side.source, side.azimuth, side.elevation, side.distance, side.onscreen)
-    none = np.full(len(side), np.nan)
-    columns = [none if field is None else np.round(np.asarray(field, np.float64), _PLACES) + 0.0 for field in fields]
-    columns = [np.where(np.isnan(column), np.nan, column) for column in columns]  # of which there are several
-    order = np.lexsort((*columns, side.clip))
-    rows, total = np.stack(columns, axis=1)[order], 0
+    rows = np.full((len(side), len(fields)), np.nan)
+    keys: list[Any] = []
+    for place, field in enumerate(fields):
+        if field is not None:
+            step = 1 if field.dtype.kind in "iub" else _STEPS
+            steps = np.rint(np.asarray(field, np.float64) * step) + 0.0
+            rows[:, place] = np.where(np.isnan(steps), np.nan, steps / step)  # of which there are several
+            keys.append(steps)
+    order = _order([*keys, side.clip])
+    rows, total = rows[order], 0
     ends = np.searchsorted(side.clip[order], np.arange(len(clips) + 1))
     for number, clip in enumerate(clips):
         text = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
         total += int.from_bytes(sha256(text + rows[ends[number] : ends[number + 1]].tobytes()).digest()[:8], "little")
     return total & WORD
+
+
+def _order(keys: Sequence[Ints | Floats]) -> Ints:
+    """Return the order of rows by the last of *keys*, then by those before it, as ``numpy.lexsort`` has it.
+
+    Whole numbers of a small range are sorted as one number.
+    """
+    packed: list[Any] = []
+    room = 0  # how many values the last of the packed numbers can still be multiplied with
+    for key in keys[::-1]:
+        least, most = (key.min(), key.max()) if len(key) else (0, 0)
+        width = most - least + 1
+        if not width <= _WIDEST or not (key == np.floor(key)).all():
+            packed, room = [*packed, key], 0
+        elif width <= room:
+            packed[-1], room = packed[-1] * int(width) + (key - least).astype(np.int64), room // int(width)
+        else:
+            packed, room = [*packed, (key - least).astype(np.int64)], (1 << 62) // int(width)
+    return np.lexsort(packed[::-1])
+
+
+#: A column with a wider range of whole numbers is sorted by itself.
+_WIDEST = 1 << 40
 
 
 def _ints(column: Any) -> Ints:
