@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,14 +21,15 @@ from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
-from seldio.files import Entry, Source
+from seldio.files import Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.base import Role
 from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
-from seldio.parallel import cut
+from seldio.geometry import Ints
+from seldio.parallel import cut, parallel_map
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import within
@@ -41,6 +41,7 @@ from seldio.vocabularies import own, short
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
 
+T = TypeVar("T")
 #: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
 ROW = 24
 
@@ -50,99 +51,63 @@ class ClipRows(NamedTuple):
 
     held: Part | pa.Table
 
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return isinstance(self.held, Part) and self.held.packed
-
     def rows(self, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
-        """Their rows, with frames of 100 ms unless they are wanted *as_read*, None where there is no file; and errors.
+        """Return their rows, with frames of 100 ms unless they are wanted *as_read*, and the errors in them.
+
+        Rows are None where there is no file; those of a table were checked as a whole.
 
         Raises:
             InvalidData: something in a file cannot be read.
             DataError: a file has rows of a clip that it is not the file of.
         """
-        if isinstance(self.held, Part):
-            found = self.held.labels(raising_unknown(raise_errors))
-            own = {file.clip for file in self.held.files}
-            for part in (part for one in found for part in one.reading.parts if part.origin.clip not in own):
-                raise DataError(
-                    f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
-                    f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
-                )
-            tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
-            return next(tables, None), vet(found)
-        return self.held, Faults()  # the table has been checked as a whole
+        if not isinstance(self.held, Part):
+            return self.held, Faults()
+        found = self.held.labels(raising_unknown(raise_errors))
+        clips = {file.clip for file in self.held.files}
+        for part in (part for one in found for part in one.reading.parts if part.origin.clip not in clips):
+            raise DataError(
+                f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
+                f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
+            )
+        tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
+        return next(tables, None), vet(found)
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelFiles:
-    """A side of label files, one for each clip; the source that they are in stays open."""
+class Labels:
+    """A side: a label file for each clip, in a source that stays open, or one table that has rows of many clips."""
 
-    layout: LabelFormat
-    part: Part
+    layout: LabelFormat  # of the files, or of the labels that the table was made from
+    held: Part | pa.Table  # of a table the rows by clip
+    places: Mapping[str, range]  # by clip, silent ones too: which files of the part, or which rows of the table
+    sizes: Mapping[str, int]  # bytes of each clip, as if its rows were text
+    files: Mapping[str, tuple[str, str]]  # name and path of the file of each clip
+    fields: frozenset[str]  # columns that rows have, or may have
+    known: frozenset[str]  # columns that have a value in some row
+    faults: Faults = dataclasses.field(default_factory=Faults)  # of a table; those of files are found in their rows
     remarks: tuple[str, ...] = ()  # sentences about the choice of the format
-    faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
-    own: OwnDatasets | None = None  # what the datasets say of themselves
-    others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
-
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Which file of the part each clip is."""
-        return {file.clip: number for number, file in enumerate(self.part.files)}
-
-    @property
-    def fields(self) -> set[str]:
-        """Columns of an event table that its rows may have."""
-        return {*self.layout.carries}
-
-    known = fields
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each clip, silent ones too."""
-        return {file.clip: max(file.entry.size, 0) for file in self.part.files}
-
-    def some(self, clips: Sequence[str]) -> ClipRows:
-        """What there is of *clips*."""
-        part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
-        return ClipRows(part)
-
-
-@dataclasses.dataclass(frozen=True)
-class LabelTable:
-    """A side whose files may hold several clips, as one table in memory: its rows say which clips there are."""
-
-    layout: LabelFormat  # of the labels that the table was made from
-    table: pa.Table  # rows with frames of 100 ms, by clip
-    first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
-    faults: Faults  # errors in its rows
-    remarks: tuple[str, ...] = ()  # none, as such files say what they are
-    entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
     own: OwnDatasets | None = None  # what the datasets say of themselves
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
     @property
-    def fields(self) -> set[str]:
-        """Columns that its rows have, or may have as the files of another dataset in its own columns."""
-        return {*self.table.column_names, *(self.layout.carries if self.layout.own else ())}
-
-    @property
-    def known(self) -> set[str]:
-        """Columns that have a value in some row."""
-        return {name for name in self.table.column_names if self.table[name].null_count < self.table.num_rows}
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each clip, as if its rows were text."""
-        return {clip: (stop - start) * ROW for clip, (start, stop) in self.first.items()}
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return isinstance(self.held, Part) and self.held.packed
 
     def some(self, clips: Sequence[str]) -> ClipRows:
-        """What there is of *clips*."""
-        there = (self.first[clip] for clip in clips if clip in self.first)
-        slices = [self.table.slice(start, stop - start) for start, stop in there]
+        """Return what there is of *clips*."""
+        places = [self.places[clip] for clip in clips if clip in self.places]
+        if isinstance(self.held, Part):
+            return ClipRows(self.held.chosen([number for place in places for number in place]))
+        slices = [self.held.slice(place.start, len(place)) for place in places]
         # one chunk of its own: pickling a slice would take all rows of the table along
-        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
+        return ClipRows(pa.concat_tables([self.held.slice(0, 0), *slices]).combine_chunks())
+
+    def of_splits(self, chosen: set[str]) -> Labels:
+        """Return the *chosen* clips; the others are of other splits."""
+        kept = ("places", "sizes", "files")
+        of_clips: dict[str, Any] = {name: {clip: getattr(self, name)[clip] for clip in sorted(chosen)} for name in kept}
+        return dataclasses.replace(self, **of_clips, others=frozenset(self.places) - chosen)
 
 
 #: What systems write, in numbers of the classes of their labels.
@@ -151,10 +116,6 @@ OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 ANY_YEAR = tuple(sorted({year for dialect in DIALECTS for year in years(dialect)}))
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
-
-
-#: Either way to hold the labels of many clips.
-Labels: TypeAlias = LabelFiles | LabelTable
 
 
 def reference_labels(
@@ -184,12 +145,7 @@ def reference_labels(
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
         raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
-    others = frozenset(splits) - chosen
-    if isinstance(labels, LabelTable):
-        first = {clip: labels.first[clip] for clip in labels.first if clip in chosen}
-        return dataclasses.replace(labels, first=first, others=others)
-    part = labels.part.chosen([labels.numbers[clip] for clip in sorted(chosen)])
-    return dataclasses.replace(labels, part=part, others=others)
+    return labels.of_splits(chosen)
 
 
 def class_lists(layout: LabelFormat) -> dict[str, str]:
@@ -229,7 +185,7 @@ def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     lists = class_lists(layout)
     if len({*lists.values()}) == 1:
         return layout
-    year = read_tree([path for _, path in files_of(labels).values()][:_TREE]).row.name
+    year = read_tree([path for _, path in labels.files.values()][:_TREE]).row.name
     usual = next((one.name for one in DIALECTS if means_the_same(one, layout)), "")  # which is read without evidence
     known = lists.get(year, layout.vocabulary)
     if profile is not None and year not in lists and layout.name == usual and profile.vocabulary in lists.values():
@@ -237,21 +193,12 @@ def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     return dataclasses.replace(layout, vocabulary=known)
 
 
-def files_of(labels: Labels) -> dict[str, tuple[str, str]]:
-    """Return the name and the path of the file of each clip, as a table has them."""
-    if isinstance(labels, LabelFiles):
-        return {file.clip: (file.entry.name, file.entry.path) for file in labels.part.files}
-    names = {file.clip: file.name for file in origin_of(labels.table).files}
-    paths = names | {clip: entry.path for clip, entry in labels.entries.items()}
-    return {clip: (names.get(clip, clip), paths.get(clip, clip)) for clip in labels.first}
-
-
 def splits_of(labels: Labels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
-    dataset = labels.own
-    files = files_of(labels)
-    said = {clip: dataset.split(name) for clip, (name, _) in files.items()} if dataset else {}
-    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, (_, path) in files.items()}
+    return {
+        clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
+        for clip, (name, path) in labels.files.items()
+    }
 
 
 def _only_split(labels: Labels, found: set[str]) -> str:
@@ -292,11 +239,6 @@ class SharedPart(NamedTuple):
     second: ClipRows
     size: int  # bytes of both sides
     files: tuple[str, ...]  # names of the clips of the second side
-
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return self.first.packed or self.second.packed
 
 
 def shared_parts(
@@ -351,6 +293,12 @@ class Compared(NamedTuple):
             *(f"the prediction is {remark}" for remark in self.prediction.remarks),
         )
 
+    def each(self, work: Callable[[SharedPart], T], what: str, moved: Mapping[str, str] | None = None) -> Iterator[T]:
+        """Yield what *work* makes of each part, where :func:`seldio.running` says; *moved*: see :func:`shared_parts`."""
+        parts = shared_parts(self.reference, self.prediction, self.clips, moved)
+        here = self.reference.packed or self.prediction.packed
+        return parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
+
 
 def join(
     labels: Labels,
@@ -367,9 +315,9 @@ def join(
     """
     likely = Wanted(OF_SYSTEMS, years(labels.layout) or profiles.get(USUAL).years)
     found = labels_of(outputs, layout, likely, lent=labels.own)
-    if isinstance(found, LabelFiles) and found.layout.role in OF_SYSTEMS:
+    if isinstance(found.held, Part) and found.layout.role in OF_SYSTEMS:
         own_list = dataclasses.replace(found.layout, vocabulary=labels.layout.vocabulary)
-        found = dataclasses.replace(found, layout=own_list, part=dataclasses.replace(found.part, layout=own_list))
+        found = dataclasses.replace(found, layout=own_list, held=dataclasses.replace(found.held, layout=own_list))
     expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)
@@ -470,11 +418,17 @@ def labels_of(
     part, *more = (part for part in found if part.layout is not None)
     if only.clips_by == "rows" or more:
         return dataclasses.replace(_table(source, found, as_read), own=told.own)
-    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)), own=told.own)
+    fields = frozenset(only.carries)
+    return Labels(
+        only, part, {file.clip: range(number, number + 1) for number, file in enumerate(part.files)},
+        {file.clip: file.size for file in part.files},
+        {file.clip: (file.entry.name, file.entry.path) for file in part.files}, fields, fields,
+        remarks=tuple(dict.fromkeys(remarks)), own=told.own,
+    )  # fmt: skip
 
 
-def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
-    """The one table of *source*, or its tables as one where they are shards of an export.
+def _table(source: Source, found: Sequence[Part], as_read: bool) -> Labels:
+    """Return the one table of *source*, or its tables as one where they are shards of an export.
 
     Raises:
         UsageError: there are several, or two files describe one clip.
@@ -484,18 +438,29 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
-    entries = {} if format.role == "table" else entries_by_clip(read, found)
-    names = sorted({file.clip for file in origin_of(rows).files})
+    entries = {} if format.role == "table" else entries_by_clip(read, found)  # but for Parquet
+    named = {file.clip: file.name for file in origin_of(rows).files}
+    names = sorted(named)
     table = rows if as_read else framed(rows, layout)
-    codes, known = clip_codes(table)
-    place = {clip: number for number, clip in enumerate(names)}
-    clip = np.array([place[name] for name in known], dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
+    codes, clips = clip_codes(table)
+    numbers = {name: number for number, name in enumerate(names)}
+    clip = np.array([numbers[name] for name in clips] or [-1], np.int64)[codes]
     if (np.diff(clip) < 0).any():
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
-    ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
-    first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(layout, table, first, vet(read), entries=entries)
+    places = dict(zip(names, map(range, *_bounds(clip, len(names))), strict=True))
+    known = frozenset(name for name in table.column_names if table[name].null_count < table.num_rows)
+    return Labels(
+        layout, table, places, {clip: len(place) * ROW for clip, place in places.items()},
+        {clip: (name, entries[clip].path if clip in entries else name) for clip, name in named.items()},
+        frozenset((*table.column_names, *(layout.carries if layout.own else ()))), known, vet(read),
+    )  # fmt: skip
+
+
+def _bounds(clip: Ints, clips: int) -> tuple[list[int], list[int]]:
+    """Return where the rows of each clip begin and end, which are in the order of their clips."""
+    ends = np.searchsorted(clip, np.arange(clips + 1)).tolist()
+    return ends[:-1], ends[1:]
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
 from typing import Any
 from zlib import crc32
 
@@ -20,7 +19,6 @@ from seldio.files import Source, open_source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, rooms_of
@@ -33,7 +31,6 @@ from seldio.scores.seld.join import (
     join,
     reference_labels,
     settled,
-    shared_parts,
     usual_profile,
     with_class_list,
 )
@@ -325,11 +322,8 @@ def count(work: Counting, compared: Compared, what: str = "scoring", moved: Mapp
     Raises:
         InvalidData, UsageError: see :class:`Counting`.
     """
-    parts = shared_parts(compared.reference, compared.prediction, compared.clips, moved)
-    here = any(part.packed for part in parts)
     work = dataclasses.replace(work, tried=frozenset(sampled(compared.clips, TRIED)))
-    counted = parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
-    return sum(counted, start=work.nothing)
+    return sum(compared.each(work, what, moved), start=work.nothing)
 
 
 #: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
