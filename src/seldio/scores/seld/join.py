@@ -294,7 +294,7 @@ class Compared(NamedTuple):
         )
 
     def each(self, work: Callable[[SharedPart], T], what: str, moved: Mapping[str, str] | None = None) -> Iterator[T]:
-        """Yield what *work* makes of each part, where :func:`seldio.running` says; *moved*: see :func:`shared_parts`."""
+        """Yield what *work* makes of each part as :func:`seldio.running` says; *moved*: see :func:`shared_parts`."""
         parts = shared_parts(self.reference, self.prediction, self.clips, moved)
         here = self.reference.packed or self.prediction.packed
         return parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
