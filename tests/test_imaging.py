@@ -22,7 +22,7 @@ from seldio.errors import DataError, InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.imaging import energy_maps, profiles
-from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
+from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, tied
 from seldio.scores.imaging.resampled import RankedMaps
 from seldio.scores.imaging.score_maps import MapsCounted
 
@@ -158,15 +158,6 @@ def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], r
     order = np.argsort(-scores, kind="stable")
     assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
     assert (count == 0) <= (low == high)
-
-
-def test_clips_add_up() -> None:
-    clips = imaging_set(8) + imaging_set(9)
-    both = counted(clips)
-    parts = counted(clips[:1]) + counted(clips[1:])
-    one, other = both.detections(13), parts.detections(13)
-    a, b = (scored(found, (0.25, 0.5), undetected=True).averages["micro"] for found in (one, other))
-    assert np.array_equal(a.aps, b.aps)
 
 
 # --- files -------------------------------------------------------------------------------------------

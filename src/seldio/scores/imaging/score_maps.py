@@ -57,13 +57,6 @@ def score_maps(
 
     Clips are read and counted where :func:`seldio.running` says; of each, only numbers for its detections are kept.
 
-    Args:
-        predictions: files, a folder or an archive with JSON of 2026.
-        reference: the labels, in the same way.
-        options: how.
-        format: the format of the predictions; found from their content if not given.
-        reference_format: the format of the reference; detected by default.
-
     Raises:
         InvalidData: something in the files is wrong.
         UsageError: an option makes no sense, or a side has no energy maps.
@@ -92,11 +85,7 @@ def report_of(system: str, case: ImagingCase) -> ScoreReport:
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
-    """The signature of the files at hand, read as a score with the signature *known* reads them.
-
-    Raises:
-        InvalidData, UsageError, DataError: as :func:`score_maps`.
-    """
+    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
     asked: Any = {"split": known.options.get("split")}
     asked |= {name: name in known.options for name in ("allow_missing", "force")}
     case = scored_maps(predictions, reference, ImagingOptions(profile=known.profile, **asked), **formats)

@@ -123,11 +123,8 @@ def reference_labels(
 ) -> Labels:
     """Open the labels that predictions are compared with, with the class list of their year; *source* stays open.
 
-    Args:
-        source: where they are.
-        layout: as the user named it.
-        split: of these labels, the clips of this split alone.
-        profile: as the user named it; it tells their class list where neither their columns nor their tree does.
+    *layout* and *profile* are as the user named them; the profile tells the class list where neither the columns nor
+    the tree does.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
@@ -244,24 +241,14 @@ class SharedPart(NamedTuple):
 def shared_parts(
     first: Labels, second: Labels, clips: Sequence[str], moved: Mapping[str, str] | None = None
 ) -> list[SharedPart]:
-    """Cut *clips* of two sides into parts, which depend on nothing but the files.
-
-    Args:
-        first: a side.
-        second: the other one.
-        clips: which of their clips.
-        moved: names of clips of the second side that are taken for others.
-    """
-    sizes, names = (first.sizes, second.sizes), moved or {}
-
-    def size(clip: str) -> int:
-        return sum(side.get(clip, 0) for side in sizes)
-
-    def part(some: list[str]) -> SharedPart:
-        files = tuple(names.get(clip, clip) for clip in some)
-        return SharedPart(tuple(some), first.some(some), second.some(files), sum(map(size, some)), files)
-
-    return list(map(part, cut(clips, PART, size)))
+    """Cut *clips* of two sides into parts; *moved*: names of clips of the second side that are taken for others."""
+    sizes = {clip: first.sizes.get(clip, 0) + second.sizes.get(clip, 0) for clip in clips}
+    parts = []
+    for some in cut(clips, PART, sizes.__getitem__):
+        files = tuple((moved or {}).get(clip, clip) for clip in some)
+        size = sum(sizes[clip] for clip in some)
+        parts.append(SharedPart(tuple(some), first.some(some), second.some(files), size, files))
+    return parts
 
 
 def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding]:

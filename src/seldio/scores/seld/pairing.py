@@ -213,15 +213,9 @@ class Paired:
 def paired(
     reference: EventFrames, prediction: EventFrames, lengths: Ints, classes: int, measure: Measure
 ) -> Iterator[Paired]:
-    """The rows of both sides in pairs, by groups of clips.
+    """Yield the rows of both sides in pairs, by groups of clips; their order counts for ties.
 
-    Args:
-        reference: rows in the order that counts for ties.
-        prediction: the predictions.
-        lengths: label frames of each clip; rows beyond them, with a negative frame or with a class of *classes* or
-            more are left out.
-        classes: how many classes count.
-        measure: the angular distance.
+    Rows beyond the label frames of their clip, with a negative frame or with a class of *classes* or more are left out.
     """
     sides = [_counting(side, lengths, classes) for side in (reference, prediction)]
     ends = np.cumsum(lengths)

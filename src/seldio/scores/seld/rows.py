@@ -221,14 +221,9 @@ class SideFacts(Sums):
 
 
 def facts_of(reference: EventFrames, prediction: EventFrames, ends: Ints, classes: int, ordered: bool) -> SideFacts:
-    """What is notable about the rows of both sides, as they were given.
+    """Return what is notable about the rows of both sides, as they were given; *ends*: the frames that count by clip.
 
-    Args:
-        reference: rows about the clips.
-        prediction: the predictions.
-        ends: label frames of each clip that the profile counts.
-        classes: how many the vocabulary has.
-        ordered: whether the profile goes by the order of the rows of a frame.
+    *ordered*: whether the profile goes by the order of the rows of a frame.
     """
     clips = len(ends)
     labelled = np.bincount(reference.clip, minlength=clips) > 0

@@ -101,20 +101,9 @@ def score_labels(
     reference_format: str | None = None,
     sort: str | None = None,
 ) -> ScoreReport:
-    """Score the outputs of a system against labels.
+    """Score the outputs of a system against labels, files, folders or archives; see :func:`seldio.score`.
 
     Rows are read and counted a few clips at a time, where :func:`seldio.running` says; sums by clip are kept.
-
-    Args:
-        predictions: files, a folder or an archive in any format of labels or outputs.
-        reference: the labels, in the same way.
-        options: how; by default as the labels ask for.
-        format: the format of the predictions; found from their content if not given.
-        reference_format: the format of the reference; detected by default.
-        sort: the measure by which clips are the worst; by default that of the profile which decides.
-
-    Returns:
-        Scores over all clips, by class and by room, and what there is to know about them.
 
     Raises:
         InvalidData: something in the files is wrong.
@@ -179,11 +168,7 @@ _SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
-    """The signature of the files at hand, read as a score with the signature *known* reads them.
-
-    Raises:
-        InvalidData, UsageError, DataError: as :func:`score_labels`.
-    """
+    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
     asked: Any = {name: known.options.get(name) for name in ("classes", "split")}
     asked |= {name: name in known.options for name in ("allow_missing", "force")}
     case = scored_case(predictions, reference, SeldOptions(profile=known.profile, **asked), **formats)
