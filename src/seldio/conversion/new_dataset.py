@@ -102,7 +102,8 @@ class Proposal:
         if not {"frame", "onset"} & {*self.fields}:
             yield f"no column seems to be the time: --column HEADER=frame:s, {header}"
         if "onset" in self.fields and not {"offset", "duration", "frame"} & {*self.fields}:
-            yield f"no column seems to be the end of events, in which onsets need one: --column HEADER=offset, {header}"
+            choices = f"--column HEADER=offset or HEADER=duration, {header}"
+            yield f"no column seems to be the end of events, in which onsets need one: {choices}"
         if any(column.unit == "samples" for column in self.columns) and "rate" not in self.record.get("recordings", {}):
             yield "no recording says how many samples a second has: --given rate=48000"
         if not {"class_name", "class_id"} & {*self.fields}:

@@ -94,10 +94,10 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     if "duration" in fields and ("offset" in fields or "onset" not in fields):
         message = "an event has an onset and either an offset or a duration"
         yield KeyFault(("labels", "columns", fields.index("duration"), "field"), message)
-    units = [keys.get("unit") for keys in columns]
-    if "samples" in units and not record.get("recordings", {}).get("rate"):
+    measures = [keys.get("unit") for keys in columns]
+    if "samples" in measures and not record.get("recordings", {}).get("rate"):
         message = "nothing says how many samples a second has: write rate = 48000 in a table recordings"
-        yield KeyFault(("labels", "columns", units.index("samples"), "unit"), message)
+        yield KeyFault(("labels", "columns", measures.index("samples"), "unit"), message)
     if not record.get("classes") and "class_name" not in fields and "class_id" in (*fields, *everywhere):
         at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
         message = "nothing says which class a number is: name them in their order, in a table classes"

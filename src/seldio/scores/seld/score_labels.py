@@ -13,10 +13,11 @@ from zlib import crc32
 
 import numpy as np
 
-from seldio.check.vetting import Faults, joined
+from seldio.changes import change_named, shifted
+from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
-from seldio.files.sources import Place, path_of, reopened
+from seldio.files.sources import Place, is_path_of_own, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
@@ -139,6 +140,7 @@ def scored_case(
         compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
         class_list = options.classes or truth.layout.vocabulary
+        class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
         classes = vocabulary(class_list)
         mapped = None if options.classes else compared.prediction.layout
         work = Counting(
@@ -228,7 +230,7 @@ class Counted:
     def __add__(self, other: Counted) -> Counted:
         return Counted(
             self.pieces + other.pieces, self.mistakes + other.mistakes, self.facts + other.facts,
-            joined([self.reference, other.reference]), joined([self.prediction, other.prediction]),
+            self.reference + other.reference, self.prediction + other.prediction,
             self.lags + other.lags, self.samples + other.samples,
             ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
@@ -279,7 +281,7 @@ class Counting:
         profile, limits, clips = profiles.get(self.profile), self.limits, len(part.clips)
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
-        changed = causes.named(self.change).apply(b) if self.change else b
+        changed = causes.applied(change_named(self.change), b) if self.change else b
         counts = count_sides(a, changed, profile, limits, self.classes, clips)
         found = Mistakes.none(self.classes)
         if self.errors:
@@ -331,10 +333,10 @@ def probable_causes(
     trial = Trial(a, b, len(names), work.classes, score.profile, work.limits)
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
     if not suspects and (shift := causes.shift(counted.lags)):
-        suspects.append((Suspect(causes.named(f"shift:{shift}")), _SHIFTED))
-    for (change, clips, where), least in suspects:
-        about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
-        moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
+        suspects.append((Suspect(shifted(shift)), _SHIFTED))
+    for (change, clips, where, files), least in suspects:
+        about = [names[clip] for clip in clips] if where or files else list(score.clips)
+        moved = {name: names[clip] for name, clip in zip(names, files, strict=False)}
         changed = work if moved else dataclasses.replace(work, change=change.name)
         again = count(changed, compared._replace(clips=about), "scoring again", moved)
         before = score.counts.take(np.isin(score.clips, about))
