@@ -24,7 +24,7 @@ from seldio.scores.imaging.profiles import PREDICTION, SKIPPED, Average, Imaging
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
 from seldio.scores.resampling import Intervals
-from seldio.scores.seld.join import Compared, Labels, SharedPart, join, reference_labels, settled
+from seldio.scores.seld.join import Compared, SharedPart, SideLabels, join, reference_labels, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, of_labels
@@ -152,7 +152,7 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
     return compared._replace(clips=left), tuple(named[clip] for clip in skipped)
 
 
-def _files(side: Labels) -> tuple[tuple[str, int], ...]:
+def _files(side: SideLabels) -> tuple[tuple[str, int], ...]:
     part = side.held
     return tuple((file.entry.name, file.entry.size) for file in part.files) if isinstance(part, Part) else ()
 

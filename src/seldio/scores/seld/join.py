@@ -73,7 +73,7 @@ class ClipRows(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Labels:
+class SideLabels:
     """A side: a label file for each clip, in a source that stays open, or one table that has rows of many clips."""
 
     layout: LabelFormat  # of the files, or of the labels that the table was made from
@@ -102,7 +102,7 @@ class Labels:
         # one chunk of its own: pickling a slice would take all rows of the table along
         return ClipRows(pa.concat_tables([self.held.slice(0, 0), *slices]).combine_chunks())
 
-    def of_splits(self, chosen: set[str]) -> Labels:
+    def of_splits(self, chosen: set[str]) -> SideLabels:
         """Return the *chosen* clips; the others are of other splits."""
         kept = ("places", "sizes", "files")
         of_clips: dict[str, Any] = {name: {clip: getattr(self, name)[clip] for clip in sorted(chosen)} for name in kept}
@@ -117,7 +117,7 @@ USUAL = "dcase2023"
 
 def reference_labels(
     source: Source, layout: LabelFormat | None, split: str | None = None, profile: SeldProfile | None = None
-) -> Labels:
+) -> SideLabels:
     """Open the labels that predictions are compared with, with the class list of their year; *source* stays open.
 
     *layout* and *profile* are as the user named them; the profile tells the class list where neither the columns nor
@@ -174,7 +174,7 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
 _TREE = 2000
 
 
-def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
+def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
     layout = labels.layout
     lists = class_lists(layout)
     if len({*lists.values()}) == 1:
@@ -187,7 +187,7 @@ def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     return dataclasses.replace(layout, vocabulary=known)
 
 
-def splits_of(labels: Labels) -> dict[str, str]:
+def splits_of(labels: SideLabels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     return {
         clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
@@ -195,7 +195,7 @@ def splits_of(labels: Labels) -> dict[str, str]:
     }
 
 
-def _only_split(labels: Labels, found: set[str]) -> str:
+def _only_split(labels: SideLabels, found: set[str]) -> str:
     """The split of *labels* that all predictions are of, where it has others too; empty if there is none such."""
     splits = splits_of(labels)
     mine = {name for clip, name in splits.items() if clip in found}
@@ -205,7 +205,7 @@ def _only_split(labels: Labels, found: set[str]) -> str:
     return name if name and any(not within(other, name) for other in splits.values()) else ""
 
 
-def usual_profile(labels: Labels) -> SeldProfile:
+def usual_profile(labels: SideLabels) -> SeldProfile:
     """The default profile of labels: that of their dataset, or else one that fits their content.
 
     Stereo labels have distances and no elevations.
@@ -236,7 +236,7 @@ class SharedPart(NamedTuple):
 
 
 def shared_parts(
-    first: Labels, second: Labels, clips: Sequence[str], moved: Mapping[str, str] | None = None
+    first: SideLabels, second: SideLabels, clips: Sequence[str], moved: Mapping[str, str] | None = None
 ) -> list[SharedPart]:
     """Cut *clips* of two sides into parts; *moved*: names of clips of the second side that are taken for others."""
     sizes = {clip: first.sizes.get(clip, 0) + second.sizes.get(clip, 0) for clip in clips}
@@ -248,7 +248,7 @@ def shared_parts(
     return parts
 
 
-def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding]:
+def settled(sides: Sequence[tuple[SideLabels, Faults]], force: bool) -> list[Finding]:
     """Return the errors of both sides, each with those that were found where its rows were read.
 
     Raises:
@@ -263,8 +263,8 @@ def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding
 class Compared(NamedTuple):
     """Both sides of a comparison, and the clips that are scored."""
 
-    reference: Labels
-    prediction: Labels
+    reference: SideLabels
+    prediction: SideLabels
     clips: list[str]  # in alphabetic order
     left_out: tuple[int, int]  # clips that are not scored for want of a prediction, and for want of a reference
     split: str = ""  # of the reference, which has others too, that all predictions are of
@@ -285,7 +285,7 @@ class Compared(NamedTuple):
 
 
 def join(
-    labels: Labels,
+    labels: SideLabels,
     outputs: Source,
     layout: LabelFormat | None,
     *,
@@ -358,7 +358,7 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
 def labels_of(
     source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False,
     lent: OwnDatasets | None = None,
-) -> Labels:  # fmt: skip
+) -> SideLabels:  # fmt: skip
     """What *source* holds, nothing of which is read yet unless it is a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
@@ -403,7 +403,7 @@ def labels_of(
     if only.clips_by == "rows" or more:
         return dataclasses.replace(_table(source, found, as_read), own=told.own)
     fields = frozenset(only.carries)
-    return Labels(
+    return SideLabels(
         only, part, {file.clip: range(number, number + 1) for number, file in enumerate(part.files)},
         {file.clip: file.size for file in part.files},
         {file.clip: (file.entry.name, file.entry.path) for file in part.files}, fields, fields,
@@ -411,7 +411,7 @@ def labels_of(
     )  # fmt: skip
 
 
-def _table(source: Source, found: Sequence[Part], as_read: bool) -> Labels:
+def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
     """Return the one table of *source*, or its tables as one where they are shards of an export.
 
     Raises:
@@ -434,7 +434,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> Labels:
         table, clip = table.take(pa.array(order)), clip[order]
     places = dict(zip(names, map(range, *_bounds(clip, len(names))), strict=True))
     known = frozenset(name for name in table.column_names if table[name].null_count < table.num_rows)
-    return Labels(
+    return SideLabels(
         layout, table, places, {clip: len(place) * ROW for clip, place in places.items()},
         {clip: (name, entries[clip].path if clip in entries else name) for clip, name in named.items()},
         frozenset((*table.column_names, *(layout.carries if layout.own else ()))), known, vet(read),
