@@ -81,8 +81,8 @@ class SideLabels:
     places: Mapping[str, range]  # by clip, silent ones too: which files of the part, or which rows of the table
     sizes: Mapping[str, int]  # bytes of each clip, as if its rows were text
     files: Mapping[str, tuple[str, str]]  # name and path of the file of each clip
-    fields: frozenset[str]  # columns that rows have, or may have
-    known: frozenset[str]  # columns that have a value in some row
+    fields: set[str]  # columns that rows have, or may have
+    known: set[str]  # columns that have a value in some row
     faults: Faults = dataclasses.field(default_factory=Faults)  # of a table; those of files are found in their rows
     remarks: tuple[str, ...] = ()  # sentences about the choice of the format
     own: OwnDatasets | None = None  # what the datasets say of themselves
@@ -232,20 +232,15 @@ class SharedPart(NamedTuple):
     first: ClipRows
     second: ClipRows
     size: int  # bytes of both sides
-    files: tuple[str, ...]  # names of the clips of the second side
 
 
-def shared_parts(
-    first: SideLabels, second: SideLabels, clips: Sequence[str], moved: Mapping[str, str] | None = None
-) -> list[SharedPart]:
-    """Cut *clips* of two sides into parts; *moved*: names of clips of the second side that are taken for others."""
+def shared_parts(first: SideLabels, second: SideLabels, clips: Sequence[str]) -> list[SharedPart]:
+    """Cut *clips* of two sides into parts."""
     sizes = {clip: first.sizes.get(clip, 0) + second.sizes.get(clip, 0) for clip in clips}
-    parts = []
-    for some in cut(clips, PART, sizes.__getitem__):
-        files = tuple((moved or {}).get(clip, clip) for clip in some)
-        size = sum(sizes[clip] for clip in some)
-        parts.append(SharedPart(tuple(some), first.some(some), second.some(files), size, files))
-    return parts
+    return [
+        SharedPart(tuple(some), first.some(some), second.some(some), sum(sizes[clip] for clip in some))
+        for some in cut(clips, PART, sizes.__getitem__)
+    ]
 
 
 def settled(sides: Sequence[tuple[SideLabels, Faults]], force: bool) -> list[Finding]:
@@ -277,9 +272,9 @@ class Compared(NamedTuple):
             *(f"the prediction is {remark}" for remark in self.prediction.remarks),
         )
 
-    def each(self, work: Callable[[SharedPart], T], what: str, moved: Mapping[str, str] | None = None) -> Iterator[T]:
-        """Yield what *work* makes of each part as :func:`seldio.running` says; *moved*: see :func:`shared_parts`."""
-        parts = shared_parts(self.reference, self.prediction, self.clips, moved)
+    def each(self, work: Callable[[SharedPart], T], what: str) -> Iterator[T]:
+        """Yield what *work* makes of each part, where :func:`seldio.running` says."""
+        parts = shared_parts(self.reference, self.prediction, self.clips)
         here = self.reference.packed or self.prediction.packed
         return parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
 
@@ -402,7 +397,7 @@ def labels_of(
     part, *more = (part for part in found if part.layout is not None)
     if only.clips_by == "rows" or more:
         return dataclasses.replace(_table(source, found, as_read), own=told.own)
-    fields = frozenset(only.carries)
+    fields = {*only.carries}
     return SideLabels(
         only, part, {file.clip: range(number, number + 1) for number, file in enumerate(part.files)},
         {file.clip: file.size for file in part.files},
@@ -433,11 +428,11 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
     places = dict(zip(names, map(range, *_bounds(clip, len(names))), strict=True))
-    known = frozenset(name for name in table.column_names if table[name].null_count < table.num_rows)
+    known = {name for name in table.column_names if table[name].null_count < table.num_rows}
     return SideLabels(
         layout, table, places, {clip: len(place) * ROW for clip, place in places.items()},
         {clip: (name, entries[clip].path if clip in entries else name) for clip, name in named.items()},
-        frozenset((*table.column_names, *(layout.carries if layout.own else ()))), known, vet(read),
+        {*table.column_names, *(layout.carries if layout.own else ())}, known, vet(read),
     )  # fmt: skip
 
 

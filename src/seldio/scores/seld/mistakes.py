@@ -26,7 +26,7 @@ from seldio.reports.tables import Cell, Column, Table
 from seldio.scores.seld.metrics import Thresholds, nanmean, pair_errors, unit_counts
 from seldio.scores.seld.pairing import Paired, cell_groups, linear_sum_assignment, paired
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints, Sums
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the
@@ -37,11 +37,14 @@ _RIGHT, _PLACE, _DISTANCE, _ONSCREEN = range(4)
 
 
 @dataclasses.dataclass(frozen=True)
-class Mistakes(Sums):
+class Mistakes:
     """Counts of errors; whole numbers, so that no sum depends on the cut."""
 
     kinds: Ints  # in the units of the profile (segments or frames), shape [kinds, classes]
     pairs: Ints  # of rows of a wrong class, shape [classes of references, classes of predictions]
+
+    def __add__(self, other: Mistakes) -> Mistakes:
+        return Mistakes(self.kinds + other.kinds, self.pairs + other.pairs)
 
     @staticmethod
     def none(classes: int) -> Mistakes:

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader, PathFinder
 from importlib.util import module_from_spec
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,16 +167,16 @@ def solved(cost: Floats | Ints) -> tuple[Ints, Ints]:
 
 
 @cache
-def linear_sum_assignment() -> Callable[[Floats | Ints], tuple[Ints, Ints]]:
+def linear_sum_assignment() -> Any:
     """Return scipy's function of this name, without the rest of scipy.optimize, which takes 0.4 s to load."""
     import scipy
 
     compiled = PathFinder.find_spec("_lsap", [f"{folder}/optimize" for folder in scipy.__path__])
     if compiled is None or not isinstance(compiled.loader, ExtensionFileLoader):
-        return cast("Any", import_module("scipy.optimize").linear_sum_assignment)
+        return import_module("scipy.optimize").linear_sum_assignment
     module = module_from_spec(compiled)
     compiled.loader.exec_module(module)
-    return cast("Any", module.linear_sum_assignment)
+    return module.linear_sum_assignment
 
 
 #: Cells (frames times classes) of a grid: few enough to stay in the processor's cache and in memory.

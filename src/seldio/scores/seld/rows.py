@@ -180,24 +180,14 @@ def _from_axes(
     return azimuth, elevation
 
 
-class Sums:
-    """Counts that add up over parts, field by field."""
-
-    __slots__ = ()
-
-    def __add__(self, other: Any) -> Any:
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return type(self)(*(getattr(self, field.name) + getattr(other, field.name) for field in fields))
-
-
 @dataclasses.dataclass(frozen=True)
-class RowFacts(Sums):
+class RowFacts:
     """How many rows of one side are notable, and why."""
 
     all: int = 0
     elevations: int = 0  # that have an elevation, be it 0
     raised: int = 0  # whose elevation is not 0
-    distances: int = 0  # of parts in which distances are known
+    distances: int = 0  # all, where distances are known
     unfolded: int = 0  # with an azimuth beyond ±90 degrees
     beyond: int = 0  # in frames behind those that the profile counts
     foreign: int = 0  # of a class that the vocabulary does not have
@@ -208,16 +198,16 @@ class RowFacts(Sums):
 
 
 @dataclasses.dataclass(frozen=True)
-class SideFacts(Sums):
+class SideFacts:
     """What is notable about both sides of some clips."""
 
-    reference: RowFacts = RowFacts()
-    prediction: RowFacts = RowFacts()
-    unlabelled: int = 0  # clips without any reference row
-    alarms: int = 0  # predicted rows in those
-    crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
+    reference: RowFacts
+    prediction: RowFacts
+    unlabelled: int  # clips without any reference row
+    alarms: int  # predicted rows in those
+    crowded: int  # frames with several references of one class, where the profile goes by the order of their rows
+    fits: Ints  # see :func:`near_ends`
     dropped: int = 0  # predicted rows that the program does not read
-    fits: Ints = dataclasses.field(default_factory=lambda: np.zeros(4, np.int64))  # see :func:`near_ends`
 
 
 def facts_of(reference: EventFrames, prediction: EventFrames, ends: Ints, classes: int, ordered: bool) -> SideFacts:

@@ -96,8 +96,8 @@ class SeldScore:
             UsageError: rooms are to be drawn, and a clip has none in its name.
         """
         units = units_of(self.clips, draw.over)
-        batches = (batch for batch in resampling.weights(draw, units))
-        drawn = [self.partial(self.counts.map(lambda array, batch=batch: batch @ array)) for batch in batches]
+        totals = (self.counts.map(batch.__matmul__) for batch in resampling.weights(draw, units))
+        drawn = [self.partial(total) for total in totals]
         by_class = [each.by_class for each in drawn if each.by_class is not None]
         every = Values(np.concatenate([each.overall for each in drawn]), np.concatenate(by_class) if by_class else None)
         count, values = len(np.unique(units)), self.values()
@@ -302,8 +302,8 @@ class SeldAccumulator:
         Raises:
             UsageError: a column is missing.
         """
-        sides = (event_frames(_clip_table(clip, rows), {clip: 0}) for rows in (reference, prediction))
-        self._clips[clip] = count_sides(*sides, self.profile, self._limits, self._classes, 1)
+        a, b = (event_frames(_clip_table(clip, rows), {clip: 0}) for rows in (reference, prediction))
+        self._clips[clip] = count_sides(a, b, self.profile, self._limits, self._classes, 1)
 
     def forward(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> dict[str, float]:
         """:meth:`update`, and the scores of this clip alone; calling the accumulator does the same.
