@@ -174,7 +174,7 @@ def test_radians_are_certain_in_many_rows_alone(dialect: str, tmp_path: Path) ->
     change = OF_ROWS["radians"][0]
     few = written(tmp_path / "few", {"mix001.csv": [cells(change(row, 0), dialect) for row in SCENES[0][40:43]]})
     found, after, _ = judged(few, dialect)
-    assert [(one.code, one.severity.value, one.fixable) for one in found] == [("LAB313", "warning", False)]
+    assert [(one.code, one.severity.value, one.fixable) for one in found] == [("LAB313", "error", False)]
     assert after["mix001.csv"] == (few / "mix001.csv").read_bytes()
     parts = [SCENES[n % 3][9 * n : 9 * n + 8] for n in range(20)]
     many = {f"mix{n:03}.csv": [cells(change(row, 0), dialect) for row in part] for n, part in enumerate(parts)}
