@@ -64,7 +64,8 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     Raises:
         InvalidData: the data has an error; the message gives the first one with file, line and column.
         UnknownFormat: the format cannot be detected; the message lists the candidates.
-        UsageError: the path does not exist, or the files have several formats, or labels and questions lie together.
+        UsageError: the path does not exist, or labels and questions lie together, or the files have formats of several
+            class lists or frame lengths.
         SeldioError: a file cannot be read.
     """
     from seldio import formats

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, cast
 
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
+from seldio.data.arrow_tables import Events
 from seldio.data.export_forms import (
     ExportFiles,
     ExportPlan,
@@ -128,8 +129,9 @@ def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> Non
 
     with open_source(out, heed, LIMITS, as_it_lies=True) as lying:
         source = original_files(lying, manifest, raise_errors, LIMITS)  # before the manifest says that it is finished
-        written = _rows_by_clip(Index(source, plan.index.format, force=True))
-    expected = _rows_by_clip(Index(plan.index.source, plan.index.format, force=True))
+        again = Index(source, plan.index.format, force=plan.index.force)
+        written = _rows_by_clip(again, again.events(again.label_files))
+    expected = _rows_by_clip(plan.index, plan.events)
     for clip in sorted(expected.keys() | written.keys()):
         if written.get(clip) != expected.get(clip):
             raise DataError(
@@ -138,10 +140,9 @@ def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> Non
             )
 
 
-def _rows_by_clip(index: Index) -> dict[str, str]:
+def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
     """Return the number of label rows of each clip, in words; labels that cannot be read are stored unchanged."""
     rows = dict.fromkeys(index.clips, "no labels")
-    events = index.events(index.label_files)
     for clip in events:
         try:
             rows[clip] = plural(events.read(clip).num_rows, "row")

@@ -17,12 +17,8 @@ Shard = tuple[int, int]
 WHOLE: Shard = (1, 0)
 #: What happens to the elements at the end of a pass of which not every rank gets one.
 Even = Literal["drop", "repeat"]
-#: Modules that read a stream and share out what it gives, by themselves or where they are asked to.
-_SPLITTERS = {
-    "datasets.packaged_modules.generator.generator": "datasets",
-    "tensorflow.python.data.ops.from_generator_op": "tf.data",
-    "accelerate.data_loader": "accelerate",
-}
+#: Libraries that share out what a stream gives to several ranks, by themselves or where they are asked to.
+_SPLITTERS = ("datasets", "tensorflow", "accelerate")
 
 _MASK = 2**64 - 1
 
@@ -66,7 +62,8 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
     """What this process takes: of its rank, as *chosen*, from the environment or from torch, and of its worker.
 
     The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
-    Whether to *split* at all is an error if nobody said so and what reads the stream (of class *kind*) may do that too.
+    Whether to *split* at all is an error if nobody said so and a library that is imported may do that too: then a
+    torch loader reads something else than a stream (of class *kind*), or there are several ranks.
     """
     if split is False:
         return OwnShard(chosen or WHOLE)
@@ -75,20 +72,12 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
     found = OwnShard(rank, worker or ((torch.num_workers, torch.id) if torch is not None else WHOLE))
     if split is None and (other := _other_splitter(found, chosen, kind)) is not None:
         raise UsageError(
-            f"{other} reads this stream and may split it between ranks or workers; the stream would split it again "
-            f"(shard {found.shard[1]} of {found.shard[0]}), and elements would be lost. Choose split=False if {other} "
-            "splits, or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
+            f"{other} may split this stream between ranks or workers; the stream would split it again (shard "
+            f"{found.shard[1]} of {found.shard[0]}), and elements would be lost. Choose split=False if {other} splits, "
+            "or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
             'IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})'
         )
     return found
-
-
-def asking_loader(stream: object) -> Any:
-    """The loader of torch whose ``len()`` asks for that of *stream*; None where something else asks."""
-    frame = sys._getframe(2)
-    loader = frame.f_locals.get("self")
-    from_torch = str(frame.f_globals.get("__name__")).split(".", 1)[0] in ("torch", "torchdata")
-    return loader if from_torch and getattr(loader, "dataset", None) is stream else None
 
 
 def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | None:
@@ -97,14 +86,9 @@ def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | 
     owner = type(getattr(worker, "dataset", None))
     if worker is not None and not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
         return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
-    if found.worker[0] == 1 and (chosen is not None or found.rank[0] == 1):
+    if worker is not None or chosen is not None or found.shard[0] == 1:
         return None
-    frame = sys._getframe()  # what reads a stream is below it on the stack
-    while frame.f_back is not None:
-        frame = frame.f_back
-        if (name := _SPLITTERS.get(str(frame.f_globals.get("__name__")))) is not None:
-            return name
-    return None
+    return next((name for name in _SPLITTERS if name in sys.modules), None)
 
 
 def checked_even(even: object) -> Even | None:
