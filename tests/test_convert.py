@@ -766,9 +766,10 @@ def test_recordings_and_synthetic_scenes_are_one_table(tmp_path: Path) -> None:
         below = out / "metadata_dev/dev-train-synth"
         assert b"7,2,0,107,-20,268\n8,2,0,107,-20,250\n" == (below / "fold1_room1_mix001.csv").read_bytes()
         assert b"22,11,0,36,-11,250\n" == (below / "fold1_room1_mix002.csv").read_bytes()
-        assert b"0,1,0,45,8,150\n3,2,0,-10,0,224\n" == (
-            out / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv"
-        ).read_bytes()
+        assert (
+            b"0,1,0,45,8,150\n3,2,0,-10,0,224\n"
+            == (out / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv").read_bytes()
+        )
 
 
 def test_class_lists_and_clocks_are_not_mixed(tmp_path: Path) -> None:
@@ -778,7 +779,10 @@ def test_class_lists_and_clocks_are_not_mixed(tmp_path: Path) -> None:
     path.write_bytes(
         b"sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.1,0.5,10,20,1\nkeyboard,0.2,0.5,10,20,1\n"
     )
-    with pytest.raises(UsageError, match=r"several class lists .*starss23.*dcase2019.*starss, tau-sse-2019.*a folder with a single format"):
+    with pytest.raises(
+        UsageError,
+        match=r"several class lists .*starss23.*dcase2019.*starss, tau-sse-2019.*a folder with a single format",
+    ):
         seldio.read(root)
 
 
