@@ -10,12 +10,12 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from seldio.data import sharding
-from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch, is_count
+from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -57,9 +57,11 @@ class Stream:
     def __init__(
         self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None
     ) -> None:
+        if even not in (None, *get_args(Even)):
+            raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
         self._source, self._seed, self._epoch = source, seed, 0
         self._shard: Shard | None = None
-        self._splits, self._even = split, sharding.checked_even(even)
+        self._splits, self._even = split, even
         self._stages: tuple[_MapStage | _BatchStage, ...] = ()
         self._cursor, self._taken, self._split = 0, 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
@@ -196,7 +198,8 @@ class Stream:
                     "different stream"
                 )
         epoch, cursor = state.get("epoch"), state.get("cursor")
-        if not (is_count(epoch) and is_count(cursor) and cursor <= len(self._source)) or state.get("left"):
+        fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= len(self._source)
+        if not fits or state.get("left"):
             raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
         self._cursor, self._taken, self._split = cursor, 0, OwnShard()
         self._epoch, self._resumed = epoch, True
