@@ -26,9 +26,9 @@ import soundfile
 import stored
 
 import seldio
+from seldio import validate
 from seldio.catalogues.look import Recognised
-from seldio.check.labels import label_findings
-from seldio.check.validation import validate
+from seldio.check.labels import LabelGroup
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
@@ -231,7 +231,7 @@ def reject(finding: Finding) -> None:
 def check(files: list[TextFile]) -> list[Finding]:
     """Read and run all label rules."""
     found: list[Finding] = []
-    found += label_findings(Recognised(STARSS23.read(files, found.append), True, ""))
+    found += [one.finding for one in LabelGroup([Recognised(STARSS23.read(files, found.append), True, "")]).findings()]
     return found
 
 

@@ -21,7 +21,7 @@ from made import about, commands, data, formats, llms, python, rules, tasks
 from rich.console import Console
 from rich.text import Text
 
-from seldio.check.validation import validate
+from seldio import validate
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.synth.tree import write_demo
@@ -40,7 +40,7 @@ def pages() -> dict[str, str]:
 
 def indexes() -> dict[str, str]:
     """What lists rules, formats and profiles without loading them."""
-    return rules.index_file() | formats.index_file() | tasks.index_file()
+    return formats.index_file() | tasks.index_file()
 
 
 def picture() -> str:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
-from seldio import formats
+from seldio import formats, validate
 from seldio.answers.matching import exact_match, string_match
-from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
@@ -306,16 +305,3 @@ def test_options_that_look_alike_are_told_apart(tmp_path: Path) -> None:
 
 
 # --- rules about the whole of a file, in parts ----------------------------------------------------------------------
-
-
-def test_a_file_in_parts_has_the_same_findings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Questions asked twice, and one answer that is missing, however the lines are cut."""
-    mmar = formats.get("mmar", ItemFormat)
-    rows = [item("cat", id=str(n), audio=[f"{n % 40}.wav"], question=f"Which? {n // 80}") for n in range(160)]
-    path = written(mmar, tmp_path, *rows, item("", id="last", audio=["last.wav"])).rename(tmp_path / "q.jsonl")
-    whole = [str(finding) for finding in validate(path).findings]
-    monkeypatch.setattr("seldio.catalogues.LINES", 1 << 10)
-    monkeypatch.setattr("seldio.catalogues.CHUNK", 1 << 9)
-    assert whole == [str(finding) for finding in validate(path).findings]
-    counts = validate(path).by_rule()
-    assert (80, 1) == (counts["QAI123"], counts["QAI122"])

@@ -21,8 +21,8 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seldio import validate
 from seldio.catalogues.trees import read_tree
-from seldio.check.validation import validate
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.files.entries import plain_file

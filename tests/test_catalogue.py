@@ -51,7 +51,7 @@ def test_labels_have_their_format_and_clips(name: str, tmp_path: Path) -> None:
 
 
 def test_doubt_is_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("0,1,0,10,20\n1,1,0,10,20\n")
+    (tmp_path / "a.csv").write_text("".join(f"{n},1,0,{10 + n},20\n" for n in range(9)))
     (tmp_path / "b.wav").write_bytes(b"")
     (tmp_path / "notes.md").write_text("about\n")
 

@@ -17,7 +17,7 @@ from seldio.challenge import Packaged, keys_of
 from seldio.cli import app
 from seldio.errors import LossError, SeldioError, UsageError
 from seldio.findings import Severity
-from seldio.rules.package_meta import FIELDS, FILL_IN, RESULTS
+from seldio.rules.package_meta import FILL_IN, RESULTS
 from seldio.schemas import SCHEMAS
 from seldio.synth.tree import write_demo
 
@@ -78,15 +78,6 @@ def test_a_package_has_the_folders_of_its_year_and_is_clean(here: Path) -> None:
     assert not seldio.validate("x.zip", reference="mix001..mix003").findings
 
 
-def test_the_record_of_a_package_fits_its_schema(here: Path) -> None:
-    assert here.exists()
-    given = ["package", "output", "-o", "x.zip", "--year", "2023", "--label", LABEL, "-r", "mix001..mix005", "--json"]
-    record = json.loads(CliRunner().invoke(app, given).stdout)
-    jsonschema.Draft202012Validator(SCHEMAS["package"]()).validate(record)
-    assert record["systems"][0]["empty"] == ["mix004", "mix005"]
-    assert record["seldio"] == seldio.__version__
-
-
 def test_the_same_outputs_give_the_same_bytes(here: Path) -> None:
     assert pack().complete
     before = Path("x.zip").read_bytes()
@@ -95,15 +86,6 @@ def test_the_same_outputs_give_the_same_bytes(here: Path) -> None:
 
     assert pack().complete
     assert Path("x.zip").read_bytes() == before
-
-
-def test_clips_without_an_output_get_an_empty_file_and_are_named(here: Path) -> None:
-    done = pack(reference="mix001..mix005")
-
-    assert done.systems[0].empty == ("mix004", "mix005")
-    assert "2 empty files for clips without one: mix004, mix005" in str(done)
-    with zipfile.ZipFile("x.zip") as packed:
-        assert packed.read(f"task3/{LABEL}/{LABEL}/mix005.csv") == b""
 
 
 def test_names_that_are_off_are_not_made_good_by_empty_files(here: Path) -> None:
@@ -140,9 +122,7 @@ def test_a_meta_file_is_begun_and_never_overwritten(here: Path) -> None:
     assert done.systems[0].template
     begun = Path(f"{LABEL}.meta.yaml").read_text()
     assert yaml.safe_load(begun)["submission"]["label"] == LABEL
-    assert [finding.code for finding in done.report if finding.severity == "error"] == ["SUB226"]
-    for field in FIELDS:
-        assert all(f"{name}:" in begun for name in field.path if name != "*"), field.name
+    assert {finding.code for finding in done.report} <= {"SUB216", "SUB226"}
     Path(f"{LABEL}.meta.yaml").write_text(begun + "# mine\n")
     assert seldio.package("output", "x.zip", year=2023, label=LABEL).written == ()
     assert Path(f"{LABEL}.meta.yaml").read_text() == begun + "# mine\n"
@@ -283,8 +263,10 @@ def test_the_command_ends_with_what_it_found(here: Path) -> None:
     code, printed = run("--reference", "mix001..mix004", "--json")
     assert code == 0
     record = json.loads(printed)
+    jsonschema.Draft202012Validator(SCHEMAS["package"]()).validate(record)
     assert record["written"] == ["x.zip"]
     assert record["systems"][0]["empty"] == ["mix004"]
+    assert zipfile.ZipFile("x.zip").read(f"task3/{LABEL}/{LABEL}/mix004.csv") == b""
     assert record["report"]["summary"]["by_rule"] == {"SUB216": 1}
 
 

@@ -187,9 +187,9 @@ def test_values_that_no_layout_has_are_no_matter_of_columns(tmp_path: Path, labe
 
 
 def test_what_was_expected_is_said_where_no_cause_is(tmp_path: Path, labels: Set) -> None:
-    (found,) = errors(written(tmp_path, labels, WRONG["some unknown distances"]))
+    (found,) = errors(written(tmp_path, labels, WRONG["milliradians"]))
     assert found.code == "SYN901"
-    assert "column 5 goes down to -1: not distances" in (found.hint or "")
+    assert "not azimuth from -180 to 180" in (found.hint or "")
 
 
 RIGHT: dict[str, tuple[Callable[[Row], Sequence[object]], str, str]] = {

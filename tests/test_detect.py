@@ -16,9 +16,8 @@ from strategies import REAL, text_file
 import seldio
 from seldio import synth
 from seldio.formats import TextFile, get
-from seldio.formats.detect import Detection, detect, judge
+from seldio.formats.detect import Detection, detect
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import sample_of, sampled
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases" / "formats"
@@ -72,7 +71,6 @@ def test_single_real_files_without_a_telling_name(kept: Kept, folder: str, name:
         found = detected(data.decode())
         assert found.empty == (data == b"")
         if data:
-            assert found.format is not None
             assert_right_or_undecided(found, name)
 
 
@@ -180,12 +178,10 @@ def test_six_columns(row: str, expected: str) -> None:
 def test_six_columns_of_2025_with_and_without_their_header() -> None:
     header = "frame,class,source,azimuth,distance,onscreen\n"
     rows = scene("{n},1,{s},{e},{d},0")
-    assert name_of(detected(header + rows)) == "dcase2025"
-    assert name_of(detected(header)) == "dcase2025"
-    # distances above 90 cannot be elevations
-    assert name_of(detected(rows)) == "dcase2025"
+    for text in (header + rows, header, header + scene("{n},1,{s},{a}9,{d},2"), rows):
+        assert name_of(detected(text)) == "dcase2025"
     # sources closer than 90 cm: elevations and distances of 0 and 1 cm, or distances and a flag?
-    undecided = detected(scene("{n},1,{s},{a},2{s},0"))
+    undecided = detected(scene("{n},1,{s},{e},2{s},0"))
     assert undecided.format is None
     assert {"dcase2025", "starss23"} <= candidates(undecided)
 
@@ -211,11 +207,12 @@ def test_five_columns_that_differ_in_nothing_but_the_class_list() -> None:
     assert name_of(detected(scene("{n}99,1,{s},{a},{e}"), "fold3_room1_mix001.csv")) == "starss22"
 
 
-def test_five_columns_that_could_be_both() -> None:
-    """Source 5 at (-6, 46), or a source at (5, -6) in 46 cm?"""
+def test_a_row_that_could_be_both() -> None:
+    """Source 5 at (-6, 46), or a source at (5, -6) in 46 cm? Four rows of such values tell."""
     found = detected("6,1,5,-6,46\n")
     assert found.format is None
     assert {"starss22", "dcase2020", "dcase2024-submission"} == candidates(found)
+    assert name_of(detected("".join(f"{n},1,5,{n},46\n" for n in range(4)))) == "starss22"
 
 
 @pytest.mark.parametrize(
@@ -232,16 +229,24 @@ def test_one_distance_of_zero_metres_is_undecided() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "expected"),
+    ("row", "expected", "alike"),
     [
-        ("{n},1,{a},{e}", "dcase2023-submission"),
-        ("{n},1,{a}.5,{e}.25", "sony-av-output"),
-        ("{n},1,{a}0,{s}0", None),
+        ("{n},1,{a},{e}", "dcase2023-submission", ["dcase2019-output"]),  # outputs are on no grid
+        ("{n},12,{a},{e}", "dcase2023-submission", []),
+        ("30{n}00,1,{a},{e}", "dcase2023-submission", []),
+        ("{n},1,{a}.5,{e}.25", "sony-av-output", []),
     ],
 )
-def test_four_columns(row: str, expected: str | None) -> None:
+def test_four_columns(row: str, expected: str, alike: list[str]) -> None:
     found = detected(scene(row))
-    assert expected in (name_of(found), *(format.name for format in found.alike)) or found.format is None
+    assert (name_of(found), [format.name for format in found.alike]) == (expected, alike)
+
+
+def test_names_tell_outputs_of_2019() -> None:
+    text = scene("{n},1,{a},{e}")
+    for name, expected in (("split0_12", "dcase2019-output"), ("mix012", "dcase2023-submission")):
+        found = detected(text, f"out/{name}.csv")
+        assert (name_of(found), found.alike) == (expected, ())
 
 
 def test_four_columns_on_the_grid_of_2019() -> None:
@@ -250,6 +255,19 @@ def test_four_columns_on_the_grid_of_2019() -> None:
     few = detected("18,8,-10,-10\n19,8,-10,-10\n")
     assert few.format is None
     assert {"dcase2019-output", "dcase2023-submission"} == candidates(few)
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_a_row_index_grows_by_one(index: bool) -> None:
+    """Events of a clip in the order of their classes: frames ascend, and classes do."""
+    rows = [f"{10 + n},{n // 8},1,{n - 40},5,150" for n in range(60) if index or n % 9]
+    found = detected("".join(f"{n},{row}\n" if index else f"{row}\n" for n, row in enumerate(rows)))
+    assert (name_of(found), found.shape is not None) == ("starss23", index)
+
+
+def test_a_mark_for_unknown_is_no_other_format() -> None:
+    assert name_of(detected(scene("{n},-1,{a},{e}"))) == "dcase2023-submission"
+    assert name_of(detected(scene("{n},1,{a},{e},None"))) == "dcase2024-submission"
 
 
 def test_named_classes() -> None:
@@ -281,10 +299,6 @@ def test_what_no_layout_has(text: str) -> None:
     found = detected(text)
     assert (found.empty, found.format, found.candidates) == (False, None, ())
     assert found.evidence == ""
-
-
-def test_rows_of_words_are_no_numbers() -> None:
-    assert not {"starss22", "dcase2024-submission"} & candidates(detected("0,dog,0,0,0\n"))
 
 
 @given(st.lists(st.binary(max_size=60), max_size=3))
@@ -322,18 +336,6 @@ def test_generated_bad_files_raise_nothing(shared: Path) -> None:
         detect([text_file(path.read_bytes())])
 
 
-# --- the reasons -------------------------------------------------------------------------------------
-
-
-def evidence(name: str, text: str) -> tuple[str, ...]:
-    return judge(
-        next(dialect for dialect in DIALECTS if dialect.name == name), sample_of(sampled([text_file(text.encode())]))
-    ).evidence
-
-
-# --- a group's shape ---------------------------------------------------------------------------------
-
-
 def examples() -> Iterator[Path]:
     """Those of dialects: what a table with a header is, its header tells."""
     for dialect in DIALECTS:
@@ -362,13 +364,6 @@ def test_a_few_impossible_values_do_not_make_another_layout() -> None:
         assert "starss23" == found.name
 
 
-def test_a_header_without_a_row_of_its_width_is_looked_at() -> None:
-    data = b"frame\tclass_id\tazimuth\televation\n0\t\t0\t0\t092df131\n"
-    found = detect([TextFile("a.csv", "a.csv", "a", data)])
-    assert found.format is None or found.candidates
-    assert len(found.sample.columns) <= found.sample.width
-
-
 def test_frames_are_no_row_index_where_each_clip_has_one_class(tmp_path: Path) -> None:
     for number in range(10):
         rows = "".join(f"{frame},{number},0,{10 * number - 40},{5 - number},{150 + 9 * number}\n" for frame in range(3))
@@ -386,3 +381,30 @@ def test_a_table_of_other_columns_holds_no_labels(tmp_path: Path) -> None:
 
     assert (finding.code, finding.fix) == ("SYN901", "none")
     assert "names of other columns" in finding.hint
+
+
+# --- situations that people met ------------------------------------------------------------------------------
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_outputs_of_2019_off_the_grid_of_its_labels(tmp_path: Path) -> None:
+    rows = scene("{n},1,{a},{e}")
+    named = written(tmp_path / "named", {f"split0_{n}.csv": rows for n in range(3)})
+    assert [group["format"] for group in seldio.info(named)["groups"]] == ["dcase2019-output"]
+    (found,) = seldio.validate(written(tmp_path / "other", {"a.csv": rows})).findings
+    assert found.code == "SYN902"
+    assert "dcase2019-output" in found.message
+
+
+def test_two_formats_that_remain_are_asked_about(tmp_path: Path) -> None:
+    rows = "6,1,5,-6,46\n2,1,5,-6,46\n"
+    found, unsorted = seldio.validate(written(tmp_path / "few", {"a.csv": rows})).findings
+    assert (found.code, unsorted.code, unsorted.line) == ("SYN903", "LAB201", 2)
+    for name in ("starss22", "dcase2024-submission", "--format", "dataset.toml"):
+        assert name in f"{found.message} {found.hint}"

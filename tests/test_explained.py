@@ -86,16 +86,6 @@ def test_what_is_no_json_is_said_where_it_is(found: Callable[..., Any], tmp_path
     assert found(tmp_path / "s.zip") == ({"SYN201"}, {"PRD122"})
 
 
-def test_where_labels_end_decides_how_long_frames_are(tmp_path: Path) -> None:
-    for number, clip in enumerate(CLIPS):
-        frames = [2 * n + m for n in range(3, 240) if n % 17 > number % 3 for m in (0, 1)]
-        rows = [(n, n // 34 % 13, 0, n // 6 - 40, number) for n in frames]
-        (tmp_path / f"{clip}.csv").write_text(text(*rows))
-    doubts = [one.severity for one in seldio.validate(tmp_path, format="starss22") if one.code == "LAB307"]
-    assert doubts == [Severity.INFO]
-    assert "LAB307" not in seldio.validate(tmp_path, format="starss22", **LABELLED).by_rule()
-
-
 @pytest.mark.parametrize("reference", [None, Reference("recordings", dict.fromkeys(["mix001", "mix099"]))])
 def test_a_package_names_its_clips_itself(reference: Reference | None, tmp_path: Path) -> None:
     """SUB213 says which recordings a system lacks; a folder of its files alone would be said to lack them as well."""

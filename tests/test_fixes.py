@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from seldio.catalogues.look import Recognised
 from seldio.check import repair
-from seldio.check.labels import label_findings
+from seldio.check.labels import LabelGroup
 from seldio.check.repair import Fixed, fix
 from seldio.check.validation import Examined, examine
 from seldio.cli import app
@@ -147,11 +147,11 @@ REPAIRS = {
     "a torn row, kept": ("starss22", False, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
     "a torn row, and guesses": ("starss22", True, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
     "decimals stay": ("starss22", True, b"0,1,0,-50.4,30\n0,1,0,-50,30.2\n", b"0,1,0,-50.4,30\n0,1,0,-50,30.2\n"),
-    "wrap, and round nothing": ("starss22", True, b"0,1,0,269.6,30\n1,1,0,-180.7,30\n2,1,0,0,30\n", b"0,1,0,-90.4,30\n1,1,0,179.3,30\n2,1,0,0,30\n"),
-    "fold, as stereo is": ("dcase2025", True, b"frame,class,source,azimuth,distance,onscreen\n0,1,0,120,120,1\n1,1,0,-100,120,0\n", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,60,120,1\n1,1,0,-80,120,0\n"),
-    "spaces stay": ("starss22", True, b"0, 1, 0, 270, 30\n1, 1, 0, -50, 30\n", b"0, 1, 0, -90, 30\n1, 1, 0, -50, 30\n"),
+    "wrap, and round nothing": ("starss22", True, b"0,1,0,189.6,30\n1,1,0,-180.7,30\n2,1,0,0,30\n", b"0,1,0,-170.4,30\n1,1,0,179.3,30\n2,1,0,0,30\n"),
+    "fold, as stereo is": ("dcase2025", True, b"frame,class,source,azimuth,distance,onscreen\n0,1,0,95,120,1\n1,1,0,-100,120,0\n", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,85,120,1\n1,1,0,-80,120,0\n"),
+    "spaces stay": ("starss22", True, b"0, 1, 0, 186, 30\n1, 1, 0, -50, 30\n", b"0, 1, 0, -174, 30\n1, 1, 0, -50, 30\n"),
     "metres with decimals": ("starss23", True, b"".join(b"%d,1,0,-50,30,1.%d\n" % (n, n) for n in range(10)), b"".join(b"%d,1,0,-50,30,%d\n" % (n, 100 + 10 * n) for n in range(10))),
-    "unreadable rows keep all in place": ("starss22", True, b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,+270,30\n", b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,-90,30\n"),
+    "unreadable rows keep all in place": ("starss22", True, b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,+186,30\n", b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,-174,30\n"),
     "whole frames are sorted": ("starss22", False, b"5,1,0,-50,30\n5,2,0,-50,30\n1,3,0,-50,30\n1,0,0,-50,30\n", b"1,3,0,-50,30\n1,0,0,-50,30\n5,1,0,-50,30\n5,2,0,-50,30\n"),
 }  # fmt: skip
 
@@ -292,7 +292,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
-    found += label_findings(Recognised(reading, True, ""))
+    found += [one.finding for one in LabelGroup([Recognised(reading, True, "")]).findings()]
     return reading, found
 
 
@@ -404,7 +404,7 @@ def test_any_bytes_are_repaired_without_a_crash(data: bytes, unsafe: bool) -> No
 
 # --- what is said where nothing is repaired ------------------------------------------------------------
 
-WIDE = "".join(f"{n},1,0,{170 + 5 * n},3\n" for n in range(12))
+WIDE = "".join(f"{n},1,0,{-170 - n},3\n" for n in range(12))
 
 
 @pytest.mark.parametrize("mode", ["--fix", "--unsafe-fixes", "--diff"])

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seldio.check.validation import validate
+from seldio import validate
 from seldio.cli import app
 from seldio.findings import Finding, Severity
 from seldio.media.audio import read_header

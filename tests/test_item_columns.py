@@ -11,7 +11,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seldio import catalogues, formats
+from seldio import formats
 from seldio.conversion.items import convert_items
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, item_parquet, json_records
@@ -82,8 +82,6 @@ def test_any_cut_is_converted_to_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     source.write_text("\n".join(lines), "utf-8")
     whole = tmp_path / f"whole{target.suffix}"
     convert_items(source, whole, target)
-    monkeypatch.setattr(catalogues, "LINES", 0)
-    monkeypatch.setattr(catalogues, "CHUNK", 5000)
     monkeypatch.setattr(json_records, "_RUN_BYTES", 900)
     monkeypatch.setattr(item_parquet, "GROUP", 64 if name != "items-parquet" else item_parquet.GROUP)
     cut = tmp_path / f"cut{target.suffix}"

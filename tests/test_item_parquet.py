@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from test_qa_json import told
 from typer.testing import CliRunner
 
-from seldio import formats
-from seldio.check.validation import validate
+from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions

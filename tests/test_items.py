@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import seldio
-from seldio import catalogues, formats
-from seldio.check.validation import validate
+from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
@@ -379,9 +378,7 @@ def test_an_answer_that_is_a_text_and_a_letter_is_the_text(tmp_path: Path) -> No
     assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
 
 
-def test_many_questions_that_are_asked_twice_are_one_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogues, "LINES", 0)
-    monkeypatch.setattr(catalogues, "CHUNK", 5000)
+def test_many_questions_that_are_asked_twice_are_one_finding(tmp_path: Path) -> None:
     asked = [question(number, question=f"{number % 150}?") for number in range(600)]
     [twice] = [one for one in validate(lines(tmp_path / "qa.jsonl", *asked)).findings if one.code == "QAI123"]
     assert (450, 151, ((151, 600),)) == (twice.count, twice.line, twice.ranges)

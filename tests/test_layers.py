@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
-    ("benchmarks", "files", "geometry", "clock", "vocabularies"),
+    ("benchmarks", "files", "geometry", "clock", "vocabularies", "changes"),
     ("schema", "media", "parallel", "reports"),
     ("formats",),
     ("catalogues",),
@@ -41,14 +41,14 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rich": ("reports/terminal.py", "reports/bars.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
-    "jsonschema": ("scores/judge.py", "reports/json_report.py"),
+    "jsonschema": ("rules/package_meta.py", "scores/judge.py", "reports/json_report.py"),
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
-    "rapidfuzz": ("answers/matching.py",),
+    "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),
     "ray": ("parallel.py",),
     "matplotlib": ("viewer/",),
     # wherever tables are built

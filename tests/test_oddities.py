@@ -19,8 +19,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seldio import formats
-from seldio.check.validation import validate
+from seldio import formats, validate
 from seldio.errors import SeldioError
 from seldio.findings import Finding, Severity
 from seldio.formats import ITEM_FORMATS

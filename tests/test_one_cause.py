@@ -19,8 +19,7 @@ from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
-from seldio.formats import TextFile, get
-from seldio.formats.bad_rows import BadRows
+from seldio.formats import TextFile, cells, get
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 
@@ -219,7 +218,9 @@ def alike(row: str, seed: int) -> str:
 @pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
 @settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))
-def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows: list[tuple[str, int]]) -> None:
+def test_cells_that_are_looked_at_at_once_give_what_cells_one_by_one_give(
+    name: str, given_rows: list[tuple[str, int]]
+) -> None:
     content = "".join(f"{alike(row, seed)}\n" for row, count in given_rows for seed in range(count)).encode() * 2
     dialect = get(name)
 
@@ -235,9 +236,9 @@ def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows
         part = reading.parts[0]
         return [reading.table.to_pydict(), part.lines(np.arange(part.rows)).tolist()], counts, lines
 
-    in_runs = read()
-    with patch.object(BadRows, "learn", lambda *_: None), patch.object(BadRows, "learn_ragged", lambda *_: None):
-        assert in_runs == read()
+    one_by_one = read()
+    with patch.object(cells, "_MANY", 0):
+        assert one_by_one == read()
 
 
 # --- outputs that go on behind their recordings ---------------------------------------------------------

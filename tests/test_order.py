@@ -119,7 +119,7 @@ def test_sides_of_a_merge_conflict_are_not_sorted(kept: Kept, tmp_path: Path, ma
 
 def test_lines_that_cannot_be_read_keep_all_in_place(tmp_path: Path) -> None:
     lines = ["5,1,0,-50,30", "8,1,0,-50,30", "3,x,0,-50,30", "1,1,0,-50,30"]
-    after, found = repaired(tmp_path / "mix001.csv", lines)
+    after, found = repaired(tmp_path / "fold4_room23_mix001.csv", lines)
     assert after == lines
     hints = [one.hint for one in found.report.findings if one.code == "LAB201"]
     assert hints == ["put the lines right that cannot be read, then sort the rows by frame"]
@@ -127,7 +127,7 @@ def test_lines_that_cannot_be_read_keep_all_in_place(tmp_path: Path) -> None:
 
 def test_a_frame_on_both_sides_of_a_fall_is_named(tmp_path: Path) -> None:
     lines = ["5,1,0,-50,30", "8,1,0,-50,30", "5,2,0,-50,30", "8,2,0,-50,30"]
-    after, found = repaired(tmp_path / "mix001.csv", lines, unsafe=True)
+    after, found = repaired(tmp_path / "fold4_room23_mix001.csv", lines, unsafe=True)
     assert after == lines
     (one,) = (one for one in found.report.findings if one.code == "LAB201")
     assert not one.fixable

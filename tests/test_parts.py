@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from conftest import Kept
@@ -20,11 +20,10 @@ from hypothesis import strategies as st
 
 import seldio
 import seldio.catalogues as cutting
-from seldio import synth
+from seldio import synth, validate
 from seldio.check.reference import load
-from seldio.check.validation import validate
 from seldio.conversion import questions
-from seldio.formats import get, item_parquet, parquet
+from seldio.formats import get
 from seldio.parallel import running
 from seldio.reports import render
 from seldio.schema.events import ClipFile
@@ -36,24 +35,14 @@ from seldio.synth.tree import write_tree
 ITEM = {"audio": ["x.wav"], "task": "source_existence", "question": "Is there a dog?", "answer": "yes"}
 
 
-class Cut(NamedTuple):
-    """How a data set is cut: bytes of a part, of a run of lines, and of what is held in memory."""
-
-    size: int = 8 << 20
-    chunk: int = 4 << 20
-    hold: int = 64 << 20
-
-
 @contextmanager
-def cut(to: Cut) -> Iterator[None]:
-    """Inside, data sets are cut like this."""
+def cut(size: int, held: bool) -> Iterator[None]:
+    """Inside, data sets are cut into parts of *size* bytes, and files of questions are *held*, or read twice."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cutting, "CUT", to.size)
-        patch.setattr(cutting, "CHUNK", to.chunk)
-        patch.setattr(cutting, "LINES", to.chunk)
-        patch.setattr(cutting, "HOLD", to.hold)
-        patch.setattr(joining, "PART", to.size)
-        patch.setattr(questions, "PART", min(to.size, questions.PART))
+        patch.setattr(cutting, "CUT", size)
+        patch.setattr(cutting, "HOLD", held * (1 << 30))
+        patch.setattr(joining, "PART", size)
+        patch.setattr(questions, "PART", min(size, questions.PART))
         yield
 
 
@@ -123,18 +112,18 @@ def as_other_questions(path: Path) -> object:
 
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
-    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed", "table", "packed")),
-    "validate --reference": (expected, ("labels", "events", "table")),
+    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
+    "validate --reference": (expected, ("labels", "events")),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
     "info": (
         described,
-        ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked", "table", "packed"),
+        ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed"),
     ),
-    "score": (scored, ("radians", "angles", "misnamed", "table")),
+    "score": (scored, ("radians", "angles", "misnamed")),
     "diff": (differing, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "mixed")),
-    "convert to questions": (as_questions, ("labels", "sound", "table")),
-    "convert questions": (as_other_questions, ("questions", "asked", "packed")),
+    "convert to questions": (as_questions, ("labels", "sound")),
+    "convert questions": (as_other_questions, ("questions", "asked")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
 
@@ -216,32 +205,8 @@ def write_sound(folder: Path) -> None:
         (folder / f"older/mix{number:03}.csv").write_text("".join(rows))
 
 
-def write_table(folder: Path) -> None:
-    """Labels of thirty clips in one Parquet table, three of them in a row group: silent ones, and wrong rows too."""
-    (folder / "labels").mkdir()
-    write_labels(folder / "labels")
-    for name in ("mix000", "mix003", "mix035", "mix039"):  # silent ones first, last and in between; no rows of text
-        (folder / f"labels/{name}.csv").write_bytes(b"")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "GROUP_CLIPS", 3)
-        seldio.convert(folder / "labels", folder / "labels.parquet", "parquet", force=True)
-    shutil.rmtree(folder / "labels")
-
-
 def write_asked(folder: Path) -> None:
     write_items(folder / "qa.jsonl", [f"q{number}" for number in range(400)])
-
-
-def write_packed(folder: Path) -> None:
-    """Questions in one Parquet table, forty in a row group; ids stand in several of them, and one has no answer."""
-    write_items(folder / "qa.jsonl", [str(number) for number in range(240)] + ["3", "39", "3"])
-    text = (folder / "qa.jsonl").read_bytes().split(b"\n")
-    text[130] = text[130].replace(b'"answer": "yes"', b'"answer": ""')
-    (folder / "qa.jsonl").write_bytes(b"\n".join(text))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(item_parquet, "GROUP", 40)
-        seldio.convert(folder / "qa.jsonl", folder / "qa.parquet", "items-parquet")
-    (folder / "qa.jsonl").unlink()
 
 
 def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
@@ -254,7 +219,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The data sets by name."""
     writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "events": write_events,
                "misnamed": write_misnamed, "questions": write_questions, "mixed": write_mixed, "sound": write_sound,
-               "asked": write_asked, "table": write_table, "packed": write_packed}  # fmt: skip
+               "asked": write_asked}  # fmt: skip
     top = tmp_path_factory.mktemp("parts")
     for name, write in writers.items():
         (top / name).mkdir()
@@ -271,18 +236,18 @@ def usual(sets: dict[str, Path]) -> dict[tuple[str, str], object]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("verb", "name"), CASES)
 @settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(size=st.sampled_from([1, 700, 20_000]), chunk=st.integers(200, 20_000), held=st.booleans())
+@given(size=st.sampled_from([1, 700, 20_000]), held=st.booleans())
 def test_any_cut_gives_the_same(
-    sets: dict[str, Path], usual: dict[tuple[str, str], object], verb: str, name: str, size: int, chunk: int, held: bool
+    sets: dict[str, Path], usual: dict[tuple[str, str], object], verb: str, name: str, size: int, held: bool
 ) -> None:
-    with cut(Cut(size, chunk, (1 << 30) * held)):
+    with cut(size, held):
         assert usual[verb, name] == VERBS[verb][0](sets[name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False])
 def test_workers_change_nothing(sets: dict[str, Path], usual: dict[tuple[str, str], object], held: bool) -> None:
-    with cut(Cut(20_000, 3000, (1 << 30) * held)), running(2):
+    with cut(20_000, held), running(2):
         for verb, name in CASES:
             assert usual[verb, name] == VERBS[verb][0](sets[name]), (verb, name)
 
@@ -301,34 +266,12 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert "LAB312" in codes("validate --format", "misnamed")
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
-    assert {"LAB102", "LAB103"} <= codes("validate", "table")
-    assert {"QAI101"} <= codes("validate", "packed")
     assert "LAB314" in str(usual["score", "angles"])
     assert isinstance(usual["convert to questions", "sound"][1], tuple)  # type: ignore[index]
     assert all(isinstance(one, tuple) for one in usual["convert questions", "asked"])  # type: ignore[attr-defined]
 
 
 # --- real data ------------------------------------------------------------------------------------------------
-
-
-def test_bad_inputs_one_file_a_part(shared: Path) -> None:
-    """On all bad inputs there are, whatever rules speak."""
-    folders = sorted({path.parent for path in (shared / "corpora").rglob("*.csv")})
-    for folder in folders[:40]:
-        there = checked(folder)
-        for held in (0, 1 << 40):
-            with cut(Cut(1, hold=held)):
-                assert there == checked(folder), (folder, held)
-
-
-def test_real_questions_and_bad_ones(shared: Path) -> None:
-    files = sorted(path for path in shared.rglob("*.jsonl") if path.stat().st_size)
-    for path in files:
-        there = {(f.code, f.line, f.column) for f in validate(path).findings if f.code != "QAI107"}
-        with cut(Cut(chunk=5000)):
-            found = {(f.code, f.line, f.column) for f in validate(path).findings if f.code != "QAI107"}
-            assert there == found, path
-    assert files
 
 
 @pytest.mark.slow
@@ -342,7 +285,7 @@ def test_recordings_are_compared_with_their_labels(tmp_path: Path) -> None:
     shutil.move(mic, foa)
     shutil.move(tmp_path / "was", mic)
     there = validate(tmp_path, deep=True).findings
-    with cut(Cut(2000, hold=0)):
+    with cut(2000, held=False):
         assert there == validate(tmp_path, deep=True).findings
     assert {"AUD107", "VID106", "AUD307"} <= {finding.code for finding in there}
     assert all(finding.line for finding in there if finding.code == "AUD107")

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
+from seldio import validate
 from seldio.check.reference import AnyReference, load
-from seldio.check.validation import examine, validate
+from seldio.check.validation import examine
 from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import Finding

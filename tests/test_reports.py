@@ -577,7 +577,7 @@ def test_sarif_result() -> None:
 
 
 def test_every_report_for_programs_links_to_the_page_of_a_rule(tmp_path: Path) -> None:
-    from seldio.check.validation import validate
+    from seldio import validate
     from seldio.rules import CATALOGUE as RULES
 
     (tmp_path / "mix001.csv").write_text("10,1,0,310,30\n11,1,0,311,30\n12,1,0,5,30\n13,1,0,180,30\n")

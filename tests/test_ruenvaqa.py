@@ -21,8 +21,9 @@ from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import findings
+from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
-from seldio.rules.mera import MeraPackage, check_answers
+from seldio.rules.mera import ARCHIVE_RULES, MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction
 
 TWO, FOUR = template(2), template(4)
@@ -192,7 +193,9 @@ def test_unbalanced_braces() -> None:
 
 
 def instructions_checked(reading: ItemReading) -> list[Finding]:
-    return [finding for finding in findings(ItemTable.of(reading)) if finding.code.startswith("QAI20")]
+    return [
+        finding for finding in findings(INSTRUCTION_RULES, ItemTable.of(reading)) if finding.code.startswith("QAI20")
+    ]
 
 
 # --- submissions ---------------------------------------------------------------------------------------
@@ -279,7 +282,7 @@ def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:
 
 def test_packages() -> None:
     def codes(members: Any) -> list[str]:
-        return [finding.code for finding in findings(MeraPackage("s.zip", members))]
+        return [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
 
     assert codes(None) == ["PRD121"]
     assert codes({"ruEnvAQA.json": b"{"}) == ["PRD122"]
@@ -363,7 +366,7 @@ def harmless(data: bytes) -> None:
             again, _ = read(format.write(reading.rows, reading.origin), format)
             assert (list(again.rows) if again is not None else []) == list(reading.rows)
             instructions_checked(reading) if format is RUENVAQA else list(check_answers(reading))
-    list(findings(MeraPackage("s.zip", {"ruEnvAQA.json": data})))
+    list(findings(ARCHIVE_RULES, MeraPackage("s.zip", {"ruEnvAQA.json": data})))
 
 
 def test_what_cannot_be_written() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import json
 import shutil
@@ -17,11 +16,7 @@ import seldio
 from seldio.cli import app
 from seldio.data import export
 from seldio.errors import DataError, UsageError
-from seldio.files import open_source
-from seldio.findings import raise_errors
-from seldio.formats.tool_json import LABEL_STUDIO
 from seldio.reports.tables import ScoreReport
-from seldio.scores.seld.join import labels_of
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 
@@ -89,10 +84,11 @@ TWO = [label_studio, jams, table]
 
 @pytest.mark.parametrize("make", TWO)
 @pytest.mark.parametrize("alone", [True, False], ids=["file", "folder"])
-def test_several_recordings_in_one_file_are_scored_and_compared(
+def test_several_recordings_in_one_file_are_scored_compared_and_opened(
     make: Callable[[Path], Path], alone: bool, tmp_path: Path
 ) -> None:
-    path = make(tmp_path) if alone else make(tmp_path).parent
+    (tmp_path / "set").mkdir()
+    path = make(tmp_path / "set") if alone else make(tmp_path / "set").parent
     clips = Counter(seldio.read(path)["clip"].to_pylist())
     assert len(clips) == 2
 
@@ -103,6 +99,9 @@ def test_several_recordings_in_one_file_are_scored_and_compared(
     assert sorted(clips) == sorted(row[0] for row in by_clip.rows)
     assert f_scores(seldio.compare([path, path], reference=path, average="micro")) == [1.0, 1.0]
     assert seldio.diff(path, path).over == "2 clips in both: 2 the same, 0 changed"
+    same_labels(path, clips, tmp_path)
+    for clip in clips:
+        assert seldio.view(path, io.BytesIO(), clip=clip, no_media=True).events == 1
 
 
 def test_a_clip_that_one_side_lacks_is_an_error(tmp_path: Path) -> None:
@@ -115,14 +114,6 @@ def test_a_clip_that_one_side_lacks_is_an_error(tmp_path: Path) -> None:
         seldio.score(tmp_path / "one.json", reference=path)
 
 
-def test_rows_of_a_clip_that_a_file_is_not_of_are_no_rows_of_another(tmp_path: Path) -> None:
-    one_by_one = dataclasses.replace(LABEL_STUDIO, clips_by="name")  # a format of somebody else that does not say so
-    with open_source(label_studio(tmp_path), raise_errors) as source:
-        side = labels_of(source, one_by_one, None)
-        with pytest.raises(DataError, match=r"export\.json has rows of the clip kitchen, but is the file of export"):
-            side.some(["export"]).rows()
-
-
 def test_two_files_of_one_clip_are_refused(tmp_path: Path) -> None:
     (tmp_path / "kitchen.csv").write_text("0,12,0,30,10\n1,12,0,30,10\n", "utf-8")
     jams(tmp_path)
@@ -132,28 +123,6 @@ def test_two_files_of_one_clip_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"kitchen\.csv and .*kitchen\.jams both hold labels of kitchen"):
         len(seldio.open(tmp_path).events)
     assert list(seldio.open(tmp_path, format="starss22").events) == ["kitchen"]
-
-
-def test_labels_of_annotators_go_to_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("elan/kitchen_3.eaf", "jams/kitchen_5.jams", "raven/kitchen_2.Table.1.selections.txt"):
-        shutil.copy(CASES / name, tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    pushed = seldio.push(tmp_path, "anna/kitchen", dry_run=True, force=True)
-
-    assert pushed.left_out == ()
-    assert {path.name for path in tmp_path.iterdir()} == {file.name for file in pushed.files} - {"README.md"}
-
-
-@pytest.mark.parametrize("make", TWO)
-@pytest.mark.parametrize("alone", [True, False], ids=["file", "folder"])
-def test_several_recordings_in_one_file_are_opened(make: Callable[[Path], Path], alone: bool, tmp_path: Path) -> None:
-    (tmp_path / "set").mkdir()
-    path = make(tmp_path / "set") if alone else make(tmp_path / "set").parent
-    rows = Counter(seldio.read(path)["clip"].to_pylist())
-
-    same_labels(path, rows, tmp_path)
-    for clip in rows:
-        assert seldio.view(path, io.BytesIO(), clip=clip, no_media=True).events == 1
 
 
 def test_the_labels_of_every_format_are_seen_by_every_verb(example: Path, tmp_path: Path) -> None:

@@ -14,9 +14,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from seldio import formats
+from seldio import formats, validate
 from seldio.benchmarks import find
-from seldio.check.validation import validate
 from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import JASCO
 from seldio.schemas import SCHEMAS

@@ -7,13 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seldio.errors import UnknownFormat, UsageError
-from seldio.formats import LABEL_FORMATS, TextFile
-from seldio.formats.base import Role
-from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
+from seldio.formats import LABEL_FORMATS
+from seldio.formats.detect import years
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.schema.events import ClipFile, Origin, with_origin
 from seldio.schema.frames import event_table
@@ -86,39 +83,6 @@ def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
     good = "".join(f"{f},1,0,0.9,0.1,0.2,0\n" for f in range(25))
     for prediction in (good, STARSS23, "".join(f"{f},1,10,5,150\n" for f in range(25))):
         assert notice(scored(tmp_path, prediction, STARSS23), "format-chosen") is None
-
-
-ROLES: st.SearchStrategy[tuple[Role, ...]] = st.sampled_from([("label",), ("output", "submission")])
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 30)] * 2, *[st.integers(-180, 180)] * 4), min_size=1, max_size=9),
-       st.integers(4, 6), ROLES, st.integers(2019, 2026))  # fmt: skip
-def test_a_wish_is_among_what_is_possible(
-    rows: list[tuple[int, ...]], width: int, roles: tuple[Role, ...], year: int
-) -> None:
-    text = "".join(",".join(map(str, row[:width])) + "\n" for row in rows)
-    found = detect([TextFile("a.csv", "a.csv", "a", text.encode())])
-    wanted = Wanted(roles, (year,))
-    choice = choose_layout(found, wanted)
-    if choice.detection.format is None:
-        assert choice.others == ()
-        return
-    assert choice.detection.format.name in {one.format.name for one in found.possible}
-    assert choice.detection.format.name not in {other.name for other in choice.others}
-    if found.format is not None and choice.others:
-        assert wanted.apart(choice.detection.format) < wanted.apart(found.format)
-
-
-def test_what_is_offered_where_nothing_decides() -> None:
-    found = detect([TextFile("a.csv", "a.csv", "a", AXES.encode())])
-    assert found.format is None
-    labels = [one.format for one in offered(found, Wanted(("label",), ()))]
-    assert labels
-    assert {format.role for format in labels} == {"label"}
-    outputs = [one.format.name for one in offered(found, Wanted(("output", "submission"), ()))]
-    assert outputs[0] == "dcase2020-output"
-    assert {"starss23", "spatialscaper"} <= set(outputs)
-    assert offered(found, None) == found.candidates
 
 
 def test_years_of_layouts() -> None:

@@ -28,9 +28,8 @@ from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
-from seldio import formats, read
+from seldio import formats, read, validate
 from seldio.check.description import describe
-from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.data import Manifest, export
 from seldio.errors import DataError, InvalidData, UsageError

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import seldio
-from seldio import clock, geometry
-from seldio.check.validation import validate
+from seldio import clock, geometry, validate
 from seldio.formats import get
 from seldio.media import arrays
 from seldio.media.audio import probe

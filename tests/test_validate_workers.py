@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from seldio import formats
-from seldio.check.validation import examine, validate
+from seldio import formats, validate
+from seldio.check.validation import examine
 from seldio.findings import Finding
 from seldio.formats import ItemFormat
 from seldio.parallel import running

@@ -152,7 +152,6 @@ LAYOUT: dict[str, Maker] = {
     "LAY112": lambda: laid(tree(*PLAIN), [LABELS], [f"{LABELS}.txt"]),
     "LAY113": lambda: laid(tree(*PLAIN)) | {FOA: b""},
     "LAY114": lambda: laid(each for each in tree(*PLAIN) if "dev-train-sony" not in each),
-    "LAY115": lambda: laid(each for each in tree(*PLAIN, "video_dev") if "video_dev/dev-train-sony/fold3_room21_" not in each),  # noqa: E501
     "LAY116": lambda: laid(tree(*PLAIN), [LABELS], ["metadata_dev/fold3_room4_mix001.csv"]),
 }  # fmt: skip
 
@@ -423,12 +422,6 @@ SAFETY: dict[str, Maker] = {
     "LAB112": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, float("nan")]})},
     "LAB113": lambda: {"events.parquet": parquet(**EVENTS | {"azimuth": [-50.0, None]})},
     "LAB311": lambda: {"mix001.csv": b"".join(b"%d,1,0,%d,30\n" % (n, int(-6 + n * 0.009)) for n in range(1334))},
-    "LAB328": lambda: {
-        f"labels/mix{clip:03}.csv": b"".join(
-            b"%d,0,0,%d,%d\n" % (n, n * 5 % 360 - 180, (n + clip) % 40 - 20) for n in range(60)
-        )
-        for clip in range(1, 21)
-    },
     "SAF101": lambda: {"labels.zip": zipped(("../../mix001.csv", ROWS))},
     "SAF102": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.SYMTYPE, link="/etc/passwd")},
     "SAF103": lambda: {"labels.tar": tarred("mix001.csv", kind=tarfile.FIFOTYPE)},

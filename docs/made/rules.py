@@ -6,22 +6,22 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from seldio import validate
 from seldio.check.reference import load
-from seldio.check.validation import validate
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every
-from seldio.rules import CATALOGUE, findings, registry
+from seldio.rules import CATALOGUE
 from seldio.rules.base import code_of, columns_of
+from seldio.rules.hub import HUB_RULES
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
-from seldio.rules.registry import ListedRule
+from seldio.rules.registry import findings
 from seldio.text import printable
 
 from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table
@@ -229,7 +229,7 @@ def _listing(files: Iterable[str], printed: str = "") -> str:
 
 def _uploaded(rule: Rule, files: dict[str, bytes | int], card: dict[str, Any] | None) -> Iterator[str]:
     """An example of what the Hub would get: names with sizes, the head of the card, and what `seldio push` says."""
-    found = [finding for finding in findings(examples.hub_folder(files, card)) if finding.code == rule.code]
+    found = [finding for finding in findings(HUB_RULES, examples.hub_folder(files, card)) if finding.code == rule.code]
     assert found, rule.code
     if files:
         yield from code(_listing(name if isinstance(data, bytes) or data < LARGE else f"{name}  ({data / 10**9:.0f} GB)"
@@ -301,14 +301,3 @@ def _record(data: bytes, line: int | None) -> str:
     except (ValueError, IndexError):
         return ""
     return json.dumps(record[:1] if isinstance(record, list) else record, indent=2, ensure_ascii=False)
-
-
-def index_file() -> dict[str, str]:
-    """What is known of rules without loading them, by file name; the order is that in which they run."""
-    order = {f"seldio.rules.{name}": number for number, name in enumerate(registry.FAMILIES)}
-    for module in order:
-        import_module(module)
-    own = [ListedRule.of(rule) for rule in registry._LOADED.values() if rule.check is not None and rule.url]
-    own.sort(key=lambda one: order.get(one.module, -1))
-    rows = (json.dumps(one if one.explains else one[:-1], ensure_ascii=False) for one in own)
-    return {"src/seldio/rules/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}

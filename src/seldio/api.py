@@ -327,7 +327,7 @@ def validate(
     if (fix or unsafe_fixes) and not all(isinstance(one, str | os.PathLike) for one in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
 
-    def one(path: Any, changed: Mapping[str, bytes] | None = None) -> Examined:
+    def one(path: Any, changed: Mapping[str, bytes] = NOTHING) -> Examined:
         return examine(path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False)
 
     piped = {path: one(path) for path in paths if path == "-"}  # standard input can be read only once

@@ -383,7 +383,7 @@ def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys)
     meta, found = Meta(PackageFile(path, _entry(path, data))), []
     for name, (column, cell) in _scored(report, keys).items() if keys.results else ():
         try:
-            place = meta.place((*OVERALL.split("."), name))
+            place = meta.place((*OVERALL, name))
             stated = Decimal(place["value"])
         except (KeyError, InvalidOperation):  # it is not there, or no number
             continue

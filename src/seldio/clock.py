@@ -18,6 +18,8 @@ from seldio.errors import UsageError
 HOP = Fraction(1, 10)
 #: Seconds between the frames of 2019's outputs.
 HOP_2019 = Fraction(1, 50)
+#: Seconds (a day) that no recording lasts.
+LONGEST = 86_400
 #: Video frames per second, called 29.97 for short.
 NTSC = Fraction(30_000, 1_001)
 

@@ -154,13 +154,15 @@ class Rule:
         name: for people, e.g. ``azimuth-range``.
         severity: the default one.
         fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
-        check: the generator of findings; None for what readers report themselves. The page of a rule of seldio is
-            ``rules/pages/CODE.md``, that of a rule from outside is its docstring.
-        subject: the classes of what *check* looks at; empty for what readers report.
+        check: of a rule from outside, the generator of its findings, whose docstring is its page. The page of a rule of
+            seldio is ``rules/pages/CODE.md``.
+        subject: the names of the classes that *check* looks at.
         needs: of labels, the columns without which it has nothing to say.
         explains: beginnings of the codes of findings that one of this rule accounts for, see
             :func:`seldio.rules.unexplained`.
         url: the address of its page; that in the documentation for rules of seldio, none for other rules.
+        summary: what it finds, in one line.
+        hint: what to do about a finding, where that is always the same.
     """
 
     code: str
@@ -172,35 +174,25 @@ class Rule:
     needs: frozenset[str] = frozenset()
     explains: tuple[str, ...] = ()
     url: str | None = None
+    summary: str = ""
+    hint: str | None = None
 
     def __post_init__(self) -> None:
-        if self.url is None and self._own:
+        if self.check is not None:
+            object.__setattr__(self, "summary", self._page.partition("\n")[0])
+        elif self.url is None:
             object.__setattr__(self, "url", f"{DOCS}reference/rules/{self.code}.html")
 
-    @property
-    def _function(self) -> Any:
-        return getattr(self.check, "func", self.check)  # of a partial one
-
-    @property
-    def _own(self) -> bool:
-        return self.check is None or self._function.__module__.startswith("seldio.")
-
     @cached_property
-    def _page(self) -> tuple[str, str]:
-        place = Path(__file__).parent / "rules" / "pages" / f"{self.code}.md"
-        page = place.read_text("utf-8") if self._own else inspect.cleandoc(self._function.__doc__ or "")
-        summary, _, explanation = page.partition("\n")
-        return summary, explanation.strip()
-
-    @property
-    def summary(self) -> str:
-        """One line."""
-        return self._page[0]
+    def _page(self) -> str:
+        if self.check is not None:
+            return inspect.cleandoc(self.check.__doc__ or "")
+        return (Path(__file__).parent / "rules" / "pages" / f"{self.code}.md").read_text("utf-8")
 
     @property
     def explanation(self) -> str:
         """The page behind ``seldio rule CODE``, without its summary."""
-        return self._page[1]
+        return self._page.partition("\n")[2].strip()
 
     def at(
         self, path: str, message: str, hint: str | None = None, line: int | None = None, column: int | None = None,
@@ -216,6 +208,7 @@ class Rule:
             end_column = column + len(value)
         severity = self.severity if severity is None else severity
         fixable = self.fix != "none" if fixable is None else fixable
+        hint = self.hint if hint is None else hint
         return Finding(
             self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt, url=self.url,
             fix=self.fix,
@@ -238,11 +231,10 @@ def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, in
     return listed, int(sizes.sum() - sizes[:most].sum())
 
 
-def gathered(findings: Iterable[Finding], most: int, *, places: bool = False) -> list[Finding]:
+def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
     """*findings* with those of one rule in one file as one, where there are more than *most* of them with a line.
 
-    The first of them stands for all, with their count and their lines. With *places*, some of them stand for many
-    already, as parts of the file had too many, and their places count instead.
+    The first of them stands for all, with their count and their lines.
     """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -250,8 +242,7 @@ def gathered(findings: Iterable[Finding], most: int, *, places: bool = False) ->
         groups.setdefault((finding.path, finding.code, finding.severity, *alone), []).append(finding)
     kept: list[Finding] = []
     for same in groups.values():
-        count = sum(finding.count for finding in same) if places else len(same)
-        kept += same if count <= most else [_one_of(same)]
+        kept += same if len(same) <= most else [_one_of(same)]
     return kept
 
 

@@ -13,7 +13,7 @@ evidence, and with what speaks against it. What a verb does::
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -46,21 +46,14 @@ if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup, Kind
     from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
-    from seldio.formats.parquet import TableRows
 
-#: Bytes of a part. One file is never split, unless it has lines of questions, or is a table.
+#: Bytes of a part.
 CUT = 8 << 20
-#: Bytes of a dataset whose files are kept, once they have been looked at, until they are worked on.
+#: Bytes of a data set whose files of questions are kept, once they have been looked at, until they are worked on.
 HOLD = 16 << 20
-#: Bytes of a dataset whose files are evidence as a whole, and of the evidence of a larger one, heads and tails.
-EVIDENCE, ENDS = 64 << 20, 8 << 20
-#: What is looked at of a file in any case: a few rows, the head of JSON Lines, and what tells other JSON and Parquet.
-_ROWS, _OBJECT, _HEAD = 1 << 9, 1 << 16, 1 << 12
-#: Bytes of a file of lines from which on these are read some at a time, and how many bytes at a time.
-LINES, CHUNK = 8 << 20, 4 << 20
+#: Bytes that tell what a large file of JSON Lines is.
+_HEAD = 1 << 16
 _LINES = (".jsonl", ".ndjson")
-#: A table is at most so many times as small as the same rows as text.
-_PACKED = 64
 
 
 class Catalogue:
@@ -98,27 +91,26 @@ class Catalogue:
 
         #: What the datasets of the source say of themselves; None where nothing says it.
         self.own = own = own_datasets(source, take) or (lent and lent.lent())
-        self._look = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, take, own)
-        groups, self.lists = _labels_by_layout(self._look, chosen, wanted, take, own) if labels else ([], [])
-        #: One part for each format of labels, and one for what cannot be read.
-        self.labels = groups
-        #: One part for each format of questions and of predictions.
-        self.questions = [
+        look = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, take, own)
+        groups, self.lists = _labels_by_layout(look, chosen, wanted, take, own) if labels else ([], [])
+        asked = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
-            for name, entries in self._look.questions.items()
+            for name, entries in look.questions.items()
         ]
+        #: One part for each format of labels, and one for what cannot be read.
+        self.labels = [part.of(part.files, look.held) for part in groups]
+        #: One part for each format of questions and of predictions.
+        self.questions = [part.of(part.files, look.held) for part in asked]
 
-    def parts(self, *, size: int | None = None, by_clip: bool = False, whole: bool = False) -> list[Part]:
+    def parts(self, *, size: int = CUT, by_clip: bool = False) -> list[Part]:
         """What is worked on: what cannot be read, then labels by format, then questions and predictions by format.
 
         Args:
-            size: bytes of a part, 8 MiB if not given.
+            size: bytes of a part; no file is split.
             by_clip: whether the label files of a format are in the order of their clips, whatever folders they are in.
-            whole: whether large files of questions are not split; tables of labels are where they are larger than
-                *size*.
         """
-        found = [part for group in self.labels for part in _cut(group, self._look, size, by_clip)]
-        return found + [part for one in self.questions for part in _cut(one, self._look, size, split=not whole)]
+        labels = [run for part in self.labels for run in _runs(part, size, by_clip)]
+        return labels + [run for part in self.questions for run in _runs(part, size)]
 
     @property
     def asked(self) -> ItemFormat | None:
@@ -205,26 +197,11 @@ def candidates(
 
 @dataclasses.dataclass
 class _FileEvidence:
-    """What files hold, as far as their heads and tails tell."""
+    """What files hold."""
 
-    #: those of label files, or of what may be some
-    labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)
-    #: the files of questions and predictions, by format
-    questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)
-    #: the content of files by path: of all of them, unless that is too much
-    held: dict[str, bytes] = dataclasses.field(default_factory=dict)
-    whole: bool = True
-
-    def take(self, entry: Entry, data: bytes, source: Source, format: Format | None) -> None:
-        """Say what a file is that begins and ends with *data*."""
-        name = "stdin.csv" if entry.name == "<stdin>" else entry.name
-        file = TextFile(entry.path, name, "", data)
-        found = format or file.told
-        if found is not None and found.holds != "events":
-            self.questions.setdefault(found.name, []).append(entry)
-        elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
-            known = not self.whole and not name.lower().endswith(".csv")  # by its first bytes
-            self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
+    labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)  # or what may be some
+    questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)  # and predictions, by format
+    held: dict[str, bytes] = dataclasses.field(default_factory=dict)  # the content of files, by path
 
 
 def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
@@ -240,51 +217,53 @@ def _look_at(
     entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
     sink: Sink, own: OwnDatasets | None = None,
 ) -> _FileEvidence:  # fmt: skip
-    """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
-    size = sum(max(entry.size, 0) for entry in entries)
-    told = _FileEvidence(whole=size <= HOLD)
-    room = size if size <= EVIDENCE else max(_ROWS, ENDS // len(entries))
+    """What all *entries* are, each by itself; large questions need not be looked at where their format is named."""
+    small = sum(max(entry.size, 0) for entry in entries) <= HOLD
+    told = _FileEvidence()
     for entry in _shown(entries):
+        named = format is not None and format.holds != "events" and not small
+        given = contents.get(entry.path)
         try:
-            data = contents.get(entry.path)
-            if data is None:
-                data = b"" if format is not None and not told.whole else _evidence(entry, room)
+            whole, data = (True, given) if given is not None else _evidence(entry, small, named)
         except InvalidData as error:
             sink(error.finding)
             continue
-        if told.whole or entry.path in contents:
+        name = "stdin.csv" if entry.name == "<stdin>" else entry.name
+        file = TextFile(entry.path, name, "", data)
+        found = format
+        if found is None and own is not None:
+            found = own.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _quiet), _quiet)
+        found = found or file.told
+        asks = found is not None and found.holds != "events"
+        if found is not None and asks:
+            told.questions.setdefault(found.name, []).append(entry)
+        elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
+            told.labels.append((entry, file))
+        if whole and (small or not asks or given is not None):
             told.held[entry.path] = data
-        described = own.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _quiet), _quiet) if own else None
-        told.take(entry, data, source, format or described)
     return told
 
 
-def _evidence(entry: Entry, room: int) -> bytes:
-    """All of a file, or whole lines of its head and tail, of *room* bytes or of the head of an object.
+def _evidence(entry: Entry, small: bool, named: bool) -> tuple[bool, bytes]:
+    """Whether it is all of a file that is read, and that; of large tables and lines what tells what they are.
 
     Raises:
         InvalidData: it is damaged or over a limit.
         SeldioError: the disk fails.
     """
     name = entry.name.lower()
-    if entry.size > room and entry.on_disk and name.endswith(PARQUET_SUFFIX):
+    if named:
+        return False, b""
+    if not small and entry.on_disk and name.endswith(PARQUET_SUFFIX):
         from seldio.formats.parquet import footer_of
 
         with entry.open() as stream:
-            return footer_of(stream)
-    if entry.size <= room or not name.endswith((*_LINES, ".csv")):
-        return entry.read()
+            return False, footer_of(stream)
+    if small or not name.endswith(_LINES):
+        return True, entry.read()
     with entry.open() as stream:
-        head = stream.read(max(room // 2, _OBJECT))
-        if head[:1] == b"{":
-            return head[: head.rfind(b"\n") + 1] or head
-        stream.seek(entry.size - room // 2)
-        return _ends(head[: room // 2], stream.read())
-
-
-def _ends(head: bytes, tail: bytes) -> bytes:
-    """The whole lines of the head and of the tail of a file."""
-    return (head[: head.rfind(b"\n") + 1] or head) + tail[tail.find(b"\n") + 1 :]
+        head = stream.read(_HEAD)
+    return False, head[: head.rfind(b"\n") + 1] or head
 
 
 def _labels_by_layout(
@@ -319,13 +298,13 @@ def _labels_by_layout(
     there = {file.path for file in sound}
     broken = [file for file in every if file.path not in there]
     groups += [Part(run(broken))] if broken else []
-    as_they_are = {id(file) for file in every} if found.whole else set()
+    as_they_are = {id(file) for file in every}
     told = files_by_layout(sound, sink, wanted, others=bool(found.questions))
-    for layout, files, evidence in told.layouts:
+    for layout, files, evidence, asked in told.layouts:
         whole = all(id(file) in as_they_are for file in files)
         for format, some in own.classes(layout, files, sink) if own else [(layout, files)]:
             known = layout.name if format is layout else format
-            groups.append(Part(run(some), known, evidence=evidence, _sound=whole))
+            groups.append(Part(run(some), known, evidence=evidence, undecided=asked, _sound=whole))
         there -= {file.path for file in files}
     there -= {file.path for file in told.lists}
     if there:
@@ -333,54 +312,11 @@ def _labels_by_layout(
     return groups, [entries[file.path] for file in told.lists]
 
 
-def _cut(
-    part: Part, found: _FileEvidence, size: int | None, by_clip: bool = False, split: bool = False
-) -> Iterator[Part]:
-    """A part some bytes at a time, with what is held of its files, and large tables by their rows.
-
-    *size*: bytes, ``CUT`` if not given; *split*: large files of questions as well.
-    """
-    size = size or CUT
+def _runs(part: Part, size: int, by_clip: bool = False) -> list[Part]:
+    """A part some bytes at a time."""
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
-    for some in _runs(files, min(size, LINES) if split else size):
-        entry = some[0].entry
-        if split and entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES):
-            yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))
-        elif tables := _tables(part, entry, size, split):
-            yield from (dataclasses.replace(part, files=(some[0],), rows=rows) for rows in tables)
-        else:
-            yield part._of(some, found.held)
-
-
-def _runs(files: Sequence[NamedEntry], size: int) -> Iterable[Sequence[NamedEntry]]:
-    """Files that follow each other, in runs of about *size* bytes."""
-    if len(files) < 2:  # most often, and then no engine is loaded
-        return [files] if files else []
+    if part.size <= size or len(files) < 2:  # most often, and then no engine is loaded
+        return [part.of(files)] if files else []
     from seldio.parallel import cut
 
-    return cut(files, size, attrgetter("size"))
-
-
-def _tables(part: Part, entry: Entry, size: int, split: bool) -> list[TableRows]:
-    """The row groups of a large table of labels, or with *split* of questions, half a part at a time."""
-    format, most = part.format, min(size, LINES) if split else size
-    if not entry.on_disk or _PACKED * entry.size <= most or not (split or part.layout == "parquet"):
-        return []
-    from seldio.formats.item_parquet import ItemParquet
-    from seldio.formats.parquet import table_rows
-
-    with entry.open() as stream:
-        if isinstance(format, ItemParquet):
-            return format.table_rows(stream, most // 2)
-        return table_rows(stream, most // 2) if part.layout == "parquet" else []
-
-
-def _spans(entry: Entry) -> Iterator[tuple[int, int]]:
-    """From the start of a line to that of another, ``CHUNK`` bytes and a line at a time."""
-    with entry.open() as stream:
-        start = 0
-        while start < entry.size:
-            stream.seek(min(start + CHUNK, entry.size))
-            stream.readline()
-            yield start, stream.tell()
-            start = stream.tell()
+    return [part.of(run) for run in cut(files, size, attrgetter("size"))]

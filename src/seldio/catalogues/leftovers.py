@@ -40,7 +40,7 @@ def _layouts(entries: Sequence[Entry]) -> list[str]:
     """The formats of labels that some files look like; empty where they do not look like any."""
     texts = [file for entry in entries[:_SAMPLE] if (file := _text(entry)) is not None]
     found = files_by_layout(usable(texts, lambda _: None), lambda _: None).layouts
-    return [format.name for format, _, _ in found] or ["rows of numbers"] * bool(texts)
+    return [layout.format.name for layout in found if not layout.asked] or ["rows of numbers"] * bool(texts)
 
 
 def _text(entry: Entry) -> TextFile | None:

@@ -14,7 +14,7 @@ import shlex
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
-from typing import BinaryIO, Literal, NamedTuple, Protocol, cast
+from typing import BinaryIO, Literal, NamedTuple, Protocol
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
@@ -22,15 +22,14 @@ from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
-from seldio.formats.datasets import COUNTED
-from seldio.formats.detect import Candidate, Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
+from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
-from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect
+from seldio.formats.label_rows import shape_of
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
-from seldio.text import clipped, plural
+from seldio.text import clipped, listed, plural
 from seldio.vocabularies import short, vocabulary
 
 #: What ends so is left alone, unless it begins like labels of a tool.
@@ -63,21 +62,6 @@ def suffixes() -> tuple[str, ...]:
     return tuple(suffix for suffix in found if suffix not in (*TEXTS, PARQUET_SUFFIX))
 
 
-def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None = None) -> list[Recognised]:
-    """Read *files*, each under its right format; what is wrong, and what stays ambiguous, goes to *sink*.
-
-    Files of one folder with the same number of columns, header and kind of numbers are looked at
-    together. A group that the evidence does not decide is read like the rest of its folder, or like
-    files of the same shape elsewhere; if those do not decide either, it is a finding and not read.
-    """
-    if format is not None:
-        files = [in_utf8(file, sink) for file in files] if format.suffix == ".csv" else files
-        groups = [[file] for file in files] if format.role == "table" else [list(files)]
-        return [Recognised(format.read(group, sink), True, "") for group in groups if group]
-    found = files_by_layout(usable(files, sink), sink).layouts
-    return [Recognised(format.read(members, sink), False, why) for format, members, why in found]
-
-
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     """*files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
     kept = []
@@ -89,10 +73,19 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     return kept
 
 
+class LabelLayout(NamedTuple):
+    """Files of one format, with the evidence for it."""
+
+    format: LabelFormat
+    files: list[TextFile]
+    evidence: str
+    asked: bool = False  # whether it is the likeliest of several that remain, which is an error already
+
+
 class ByLayout(NamedTuple):
     """What label files are."""
 
-    layouts: list[tuple[LabelFormat, list[TextFile], str]]  # the files of each format, with the evidence for it
+    layouts: list[LabelLayout]
     lists: list[TextFile]  # tables of words, which are passed over
 
 
@@ -103,66 +96,109 @@ def files_by_layout(
 
     Each Parquet table is taken by itself, as it holds many clips.
 
-    Files whose format the evidence does not decide are findings and left out. Tables of words are passed over where
-    there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted* for, that
-    decides between formats that the evidence leaves, which is a finding as well.
+    Files of which several formats remain are findings, and so are those that no format fits. Tables of words are
+    passed over where there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted*
+    for, that decides between formats that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
-    found = {key: None if by_content(group[0]) else _detected(group) for key, group in groups.items()}
-    by_tree = _told_by_tree(found, groups)
-    found |= by_tree
-    choices = {
-        key: choose_layout(own, wanted)
-        for key, own in found.items() if own is not None and wanted is not None and key not in by_tree
-    }  # fmt: skip
-    found |= {
-        key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
-    }
-    chosen: dict[tuple[str, str], tuple[list[TextFile], str]] = {}
-    words = {key for key, own in found.items() if own is not None and own.foreign and not own.empty}
+    detections = _detections(groups)
+    words = {key for key in detections if all(map(wordy, groups[key])) and not detections[key].empty}
     names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]}
+    members: dict[tuple[str, str, bool], list[TextFile]] = {}
+    evidence: dict[tuple[str, str, bool], str] = {}
     lists: list[TextFile] = []
+    read = dict[Key, LabelFormat]()
+    beside = list[Key]()  # files without rows, or of no known format
+
+    def take(key: Key, format: LabelFormat, why: str, asked: bool = False) -> None:
+        which = (format.name, key.place if format.role == "table" else "", asked)
+        members.setdefault(which, []).extend(groups[key])
+        evidence.setdefault(which, why)
+
     for key, group in groups.items():
-        if key in words and (names or others) and all(_is_list(file, names) for file in group):
+        if key.format:
+            take(key, formats.get(key.format), "its first bytes")
+        elif key in words and (names or others) and all(_is_list(file, names) for file in group):
             sink(_passed_over(group))
             lists += group
-            continue
-        format, why = _choice(key, found, groups)
-        choice = choices.get(key)
-        if (
-            choice is not None
-            and choice.detection.format is not None
-            and (format is None or found[key] is choice.detection)
-        ):
-            format, why = choice.detection.format, choice.detection.evidence
-            choice.report(group[0].path, sink)
-        if format is None:
-            _report_undecided(group, cast("Detection", found[key]), sink, wanted)
-            continue
-        if wanted is None and key not in by_tree:
-            _report_alike(group, found[key], format, sink)
-        alone = key[0] if format.role == "table" else ""
-        chosen.setdefault((format.name, alone), ([], why))[0].extend(group)
+        elif key in words:
+            _report_undecided(group, Detection(dataclasses.replace(detections[key].rows, shape=None)), sink, wanted)
+        elif (format := _decided(group, detections[key], sink, wanted)) is not None:
+            read[key] = format
+            take(key, format, detections[key].evidence)
+        elif detections[key].remaining:
+            _report_undecided(group, detections[key], sink, wanted)
+            if wanted is None:  # what is found in the rows of the likeliest is worth knowing as well
+                remaining = [one.format.name for one in detections[key].candidates]
+                read[key] = detections[key].candidates[0].format
+                take(key, read[key], f"the most specific of {listed(remaining, 4)}", asked=True)
+        else:
+            beside.append(key)
+    for key in beside:
+        near = min(read, key=lambda other: (other.place != key.place, -len(groups[other])), default=None)
+        empty = detections[key].empty
+        if near is not None and (empty or (near.place == key.place and len(groups[near]) > len(groups[key]))):
+            take(key, read[near], f"like {groups[near][0].path}")
+        elif not empty:
+            _report_undecided(groups[key], detections[key], sink, wanted)
+        elif near is None and all(detections[other].empty for other in beside):
+            take(key, DIALECTS[0], "")  # files without a single row mean the same in every format
     order = {file.path: number for number, file in enumerate(files)}
     layouts = [
-        (formats.get(name), sorted(members, key=lambda file: order[file.path]), why)
-        for (name, _), (members, why) in chosen.items()
+        LabelLayout(formats.get(which[0]), sorted(members[which], key=lambda file: order[file.path]), why, which[2])
+        for which, why in evidence.items()
     ]
     return ByLayout(layouts, lists)
 
 
-Key = tuple[str, int, str, bool]
+def _detections(groups: Mapping[Key, Sequence[TextFile]]) -> dict[Key, Detection]:
+    """What files are; where those of a folder say too little, all of their shape in all folders are looked at."""
+    detections = {key: detect(group) for key, group in groups.items() if not key.format}
+    by_shape = dict[tuple[int, str], list[Key]]()
+    for key in detections:
+        by_shape.setdefault((key.width, key.header), []).append(key)
+    for keys in by_shape.values():
+        unsure = [key for key in keys if detections[key].remaining]
+        if unsure and len(keys) > 1:
+            every = detect([file for key in keys for file in groups[key]])
+            for key in unsure:
+                if every.format in [one.format for one in detections[key].candidates]:
+                    detections[key] = every
+    return detections
+
+
+def _decided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> Dialect | None:
+    """The format of files with rows; that it is likely and not certain is a finding."""
+    format, others = wanted.chosen(detection) if wanted is not None else (detection.format, [])
+    if format is not None and others:
+        names = " or ".join(dict.fromkeys(other.name for other in others))
+        message = f"read as {format.name}; the content also fits {names}"
+        sink(READER_RULES[CHOSEN].at(group[0].path, message, f"if so, use --format {others[0].name}", 1))
+    elif format is not None and wanted is None:
+        _report_alike(group, detection, sink)
+    return format
+
+
+class Key(NamedTuple):
+    """What files are told by that are looked at together."""
+
+    place: str  # their folder; of a table of many clips, its path
+    format: str  # that their first bytes show; empty for tables of numbers
+    width: int = 0  # the number of cells of their first row
+    header: str = ""
+
+
 _HEAD = 4096
 
 
 def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
-    """Files by folder, width, header and kind of numbers; files without rows have width 0."""
+    """Files by folder, width and header."""
     groups: dict[Key, list[TextFile]] = {}
     for file in files:
         name = by_content(file)
-        shape = (-1, name, False) if name else signature(file.data)
         place = file.path if name == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
-        groups.setdefault((place, *shape), []).append(file)
+        key = Key(place, name) if name else Key(place, "", *shape_of(file.data))
+        groups.setdefault(key, []).append(file)
     return groups
 
 
@@ -178,12 +214,6 @@ def _is_parquet(file: TextFile) -> bool:
     return file.data.startswith(PARQUET_MAGIC) or file.name.lower().endswith(PARQUET_SUFFIX)
 
 
-def _detected(group: Sequence[TextFile]) -> Detection:
-    """What label files seem to be; nothing of labels where most of their cells are words."""
-    found = detect(group)
-    return Detection(found.sample, empty=found.empty, foreign=True) if all(map(wordy, group)) else found
-
-
 _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 
@@ -192,75 +222,6 @@ def wordy(file: TextFile) -> bool:
     lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
     cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
     return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
-
-
-def _choice(
-    key: Key, found: dict[Key, Detection | None], groups: dict[Key, list[TextFile]]
-) -> tuple[LabelFormat | None, str]:
-    """The format of a group with the reason for it, looking around where it does not tell by itself."""
-    own = found[key]
-    if own is None:
-        return formats.get(key[2]), "its first bytes"
-    if own.format is not None:
-        return own.format, own.evidence
-    if own.foreign and not own.empty:
-        return None, ""
-    around = [other for other in found if other[0] == key[0]] + list(found)
-    around.sort(key=lambda other: -len(groups[other]) if other[0] == key[0] else 0)
-    for other in around:
-        detection = found[other]
-        if detection is None or detection.format is None:
-            continue
-        fits = any(candidate.format == detection.format for candidate in own.candidates)
-        if own.empty or fits or (other[0] == key[0] and len(groups[other]) > len(groups[key])):
-            return detection.format, f"like {groups[other][0].path}"
-    # files without a single row mean the same in every format
-    return (DIALECTS[0], "") if own.empty else (None, "")
-
-
-_COUNTED = [one for one in DIALECTS if any(one.name in row.dialects for row in COUNTED.values())]
-
-
-def _told_by_tree(
-    found: Mapping[Key, Detection | None], groups: Mapping[Key, Sequence[TextFile]]
-) -> dict[Key, Detection]:
-    """What groups are by their folders and names, where these are those of a dataset whose recordings are known.
-
-    What is in the files then says how they deviate from it, and never that they are something else. Outside of
-    folders of labels, what they hold has to mean the same, or files next to them have to be sure labels of it: outputs
-    have these names, too.
-    """
-    unsure = {
-        key: own for key, own in found.items()
-        if own is not None and own.sample.rows and not own.sample.indexed and own.sample.shape is None
-        and not own.foreign and own.sample.width in {len(one.columns) for one in _COUNTED}
-        and (own.format is None or own.alike or own.format not in _COUNTED)
-        # an own format without folders of its own may lie in any
-        and not any(one.format in OUTSIDE and one.format not in _COUNTED for one in own.possible)
-        and not (own.format is not None and own.format.header)
-    }  # fmt: skip
-    if not unsure:
-        return {}
-    from seldio.catalogues.trees import named_labels
-
-    tree, labels = named_labels([file.path for group in groups.values() for file in group])
-    names = {name for row in COUNTED.values() if row.related & tree.row.related for name in row.dialects}
-    told = {}
-    for key, own in unsure.items():
-        sure = [labels[file.path] for file in groups[key] if file.path in labels]
-        format = next((one for one in _COUNTED if one.name in names and len(one.columns) == own.sample.width), None)
-        if format is None or 2 * len(sure) <= len(groups[key]):
-            continue
-        fits = own.format is None or format in [one.format for one in own.possible]
-        if not fits and format.name not in tree.row.dialects:
-            continue  # a related dataset has as many columns, but what they hold contradicts it
-        same = own.format is not None and own.format.role == "label" and means_the_same(own.format, format)
-        beside = (one for at, one in found.items() if at[0] == key[0] and one is not None and not one.alike)
-        if not (all(sure) or same or any(one.format == format for one in beside)):
-            continue
-        why = Candidate(format, 0, (f"{tree.row.title} by its {tree.evidence}",))
-        told[key] = dataclasses.replace(own, format=format, candidates=(why,), possible=(why,), alike=())
-    return told
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:
@@ -359,44 +320,44 @@ def _passed_over(group: Sequence[TextFile]) -> Finding:
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
     """SYN901: no format fits; SYN903: several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
-    sample, shown, column = detection.sample, offered(detection, wanted)[:4], None
-    if sample.indexed:
+    offered = [one for one in detection.candidates if wanted is None or one.format.role in wanted.roles]
+    shown, column = (offered or detection.candidates)[:4], None
+    names = " or ".join(dict.fromkeys(one.format.name for one in shown))
+    if detection.rows.indexed:
         code, column = "SYN114", 1
         message = "the first column has no name: it is a row index, not data"
         hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
-    elif sample.shape is not None:
-        code, column, message = sample.shape.code, 1, sample.shape.message
-        names = " or ".join(dict.fromkeys(one.format.name for one in shown))
-        hint = f"{sample.shape.hint}; choose the format with --format ({names} would fit)"
-    elif sample.blank:
+    elif detection.shape is not None:
+        code, column, message = detection.shape.code, 1, detection.shape.message
+        hint = f"{detection.shape.hint}; choose the format with --format ({names} would fit)"
+    elif detection.blank:
         hint = "leave out rows in which nothing was detected"
         for file in group:
             sink(reader_rule("LAB315").at(file.path, "every cell of every row is 0", hint, 1))
         return
     elif not detection.candidates:
-        near = "" if detection.foreign else closest(sample)
-        code, message = "SYN901", f"no known format: rows of {plural(sample.width, 'column')}"
-        ways = _own_columns(group[0].path, sample.width)
+        near = closest(detection.rows)
+        code, message = "SYN901", f"no known format: rows of {plural(detection.rows.width, 'column')}"
+        ways = _own_columns(group[0].path, detection.rows.width)
         hint = f"{near}; {ways}" if near else ways
     else:
-        code, message = "SYN903", f"this may be {' or '.join(one.format.name for one in shown)}"
-        why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)
-        hint = f"choose one with --format. {'; '.join(why)}"
+        code, message = "SYN903", f"this may be {names}"
+        why = "; ".join(f"{one.format.name}: {one.evidence}" for one in shown)
+        hint = f"choose one with --format, or in a dataset.toml, which seldio info --write makes. {why}"
     sink(reader_rule(code).at(group[0].path, message + more, hint, 1, column, fixable=False))
 
 
-def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: LabelFormat, sink: Sink) -> None:
-    """SYN902: the format is likely, and another one cannot be ruled out."""
-    if detection is None or not isinstance(format, Dialect) or detection.format != format:
+def _report_alike(group: Sequence[TextFile], detection: Detection, sink: Sink) -> None:
+    """SYN902: the format is likely, and another one with the same columns cannot be ruled out."""
+    format = detection.format
+    if format is None:
         return
-    others: list[LabelFormat] = [
-        other for other in detection.alike if other.vocabulary != format.vocabulary or not means_the_same(other, format)
-    ]
+    others = [one for one in detection.alike if one.vocabulary != format.vocabulary or not means_the_same(one, format)]
     others += _years_alike(format, detection)
     if others:
         names = " or ".join(dict.fromkeys(f"{other.name} (classes of {short(other.vocabulary)})" for other in others))
         message = f"read as {format.name} (classes of {short(format.vocabulary)}); it could also be {names}"
-        hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence or 'weak'}"
+        hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence}"
         sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
 
 
@@ -420,16 +381,16 @@ def check_classes(findings: Iterable[Finding], told: bool) -> None:
             raise UsageError(f"{finding.path}: the class numbers may be those of {names}: name the format")
 
 
-def _years_alike(format: Dialect, detection: Detection) -> list[LabelFormat]:
+def _years_alike(format: Dialect, detection: Detection) -> list[Dialect]:
     """The same columns with the class list of another year, where the names of the files do not tell the year."""
     at = format.index("class_id")
-    seen = detection.sample.columns[at].values if at is not None and at < len(detection.sample.columns) else ()
-    if not len(seen) or any(re.search(r"\b20\d\d\b", why) for why in detection.candidates[0].evidence):
+    if at is None or at >= detection.rows.width or re.search(r"\b20\d\d\b", detection.evidence):
         return []
+    most = detection.rows.columns[at].ends[1]
     return [
         dataclasses.replace(format, name=alias, vocabulary=classes)
         for alias, classes in format.alias_vocabularies.items()
-        if alias.startswith("dcase") and max(seen) < len(vocabulary(classes))
+        if alias.startswith("dcase") and most < len(vocabulary(classes))
     ]
 
 

@@ -1,4 +1,4 @@
-"""Parts: runs of files of one format, or of lines or row groups of one large file; every verb works on them.
+"""Parts: runs of files of one format; every verb works on them.
 
 Reading a part needs nothing but the part, wherever it is worked on. How a dataset is cut changes no result.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pyarrow as pa
 
-from seldio.catalogues.look import Recognised, read_files, usable
+from seldio.catalogues.look import Recognised, in_utf8, usable
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
@@ -22,7 +22,6 @@ from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat, ItemReading
-    from seldio.formats.parquet import TableRows
 
 
 class NamedEntry(NamedTuple):
@@ -48,9 +47,7 @@ class Part:
     layout: str | Format | None = None
     named: bool = False  # whether the user named the format
     evidence: str = ""  # why the format was chosen; empty where it was named, or where no file has a row
-    span: tuple[int, int] | None = None  # the bytes of the only file that are the part, whole lines; all of it if None
-    rows: TableRows | None = None  # the rows of the only file, a table, that are the part; all of it if None
-    #: whether the format of labels could not be told, which is a finding already: there is nothing to read
+    #: whether several formats of labels remain, or none, which is an error already
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
@@ -68,10 +65,6 @@ class Part:
     @property
     def size(self) -> int:
         """Bytes of all files, as far as they are known."""
-        if self.span is not None:
-            return self.span[1] - self.span[0]
-        if self.rows is not None:
-            return self.rows.size
         return sum(file.size for file in self.files)
 
     @property
@@ -80,53 +73,32 @@ class Part:
         return packed(file.entry for file in self.files)
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
-        """The files with their content, one after the other; what is damaged or over a limit goes to *sink*.
-
-        Of a part of a table the content is empty, as it is not text.
-        """
+        """The files with their content, one after the other; what is damaged or over a limit goes to *sink*."""
         for entry, name, clip in self.files:
             try:
-                data = self._held[entry.path] if entry.path in self._held else self._read(entry)
+                data = self._held[entry.path] if entry.path in self._held else entry.read()
             except InvalidData as error:
                 sink(error.finding)
             else:
                 yield TextFile(entry.path, name, clip, data)
-
-    def _read(self, entry: Entry) -> bytes:
-        if self.rows is not None:
-            return b""
-        if self.span is None:
-            return entry.read()
-        with entry.open() as stream:
-            stream.seek(self.span[0])
-            return stream.read(self.size)
 
     def labels(self, sink: Sink) -> list[Recognised]:
         """The labels of its files, each format apart; what is wrong goes to *sink*. Empty for a part of questions.
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
         """
-        if self.questions is not None or self.undecided:
+        if self.questions is not None or (self.undecided and self.layout is None):
             return []
-        if self.rows is not None:
-            try:
-                from seldio.formats.parquet import read_table
-
-                with self.files[0].entry.open() as stream:
-                    reading = read_table(stream, self.files[0].entry.path, sink, self.rows)
-            except InvalidData as error:
-                sink(error.finding)
-                return []
-            return [Recognised(reading, self.named, self.evidence)]
         files = list(self.texts(sink))
         format = self.format
-        if format is None or self.named:
-            assert format is None or isinstance(format, LabelFormat)
-            return read_files(files, sink, format)
-        assert isinstance(format, LabelFormat)
-        files = files if self._sound else usable(files, sink)
+        if not self._sound and not self.named:
+            files = usable(files, sink)
+        elif self.named and format is not None and format.suffix == ".csv":
+            files = [in_utf8(file, sink) for file in files]
+        if not isinstance(format, LabelFormat):
+            return []
         groups = [[file] for file in files] if format.role == "table" else [files] * bool(files)
-        return [Recognised(format.read(group, sink), False, self.evidence) for group in groups]
+        return [Recognised(format.read(group, sink), self.named, self.evidence) for group in groups]
 
     def items(self, sink: Sink) -> Iterator[ItemReading]:
         """The questions or predictions of each file that can be read; what is wrong goes to *sink*. None of labels."""
@@ -136,19 +108,15 @@ class Part:
 
     def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
         """The questions or predictions of one of :meth:`texts`; None, after findings, where it cannot be read."""
-        from seldio.formats.item_parquet import ItemParquet
-
-        format = cast("ItemFormat", self.format)
-        if self.rows is None or not isinstance(format, ItemParquet):
-            return format.read(file.data, file.path, sink)
-        with self.files[0].entry.open() as stream:
-            return format.read_rows(stream, file.path, sink, self.rows)
+        return cast("ItemFormat", self.format).read(file.data, file.path, sink)
 
     def chosen(self, numbers: Sequence[int]) -> Part:
         """The part with some of its files only, in that order."""
-        return self._of([self.files[number] for number in numbers], self._held)
+        return self.of([self.files[number] for number in numbers])
 
-    def _of(self, files: Sequence[NamedEntry], held: Mapping[str, bytes]) -> Part:
+    def of(self, files: Sequence[NamedEntry], held: Mapping[str, bytes] | None = None) -> Part:
+        """The part with these files only, and what is *held* of them."""
+        held = self._held if held is None else held
         own = {file.entry.path: held[file.entry.path] for file in files if file.entry.path in held}
         return dataclasses.replace(self, files=tuple(files), _held=own)
 

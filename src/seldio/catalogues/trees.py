@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from seldio.files.names import MEDIA
 from seldio.formats.datasets import (
     AUDIO,
+    DATASETS,
     LOOSE,
     PLAIN,
     TREE_SIGNS,
@@ -108,6 +109,12 @@ class Tree:
         """The name of the layout, e.g. ``starss23``; ``loose`` if none is known."""
         return self.row.name
 
+    @property
+    def formats(self) -> frozenset[str]:
+        """The formats of its labels; also of those of a part, where nothing tells the part from the whole."""
+        parts = [row for row in DATASETS if row.part_of and self.evidence.endswith(row.part_of.otherwise_says)]
+        return frozenset(name for row in (self.row, *parts) for name in row.dialects)
+
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
         """The recordings with their files, sorted by set, split and name."""
@@ -176,18 +183,6 @@ def read_tree(names: Sequence[str], root: str = "") -> Tree:
     topped = any(_top(row, name.split("/")[:-1]) is not None for name in ("/".join((*above, "-")), *ordered))
     places = tuple(_place(row, above, name, not topped) for name in ordered)
     return Tree(row, evidence, places)
-
-
-def named_labels(paths: Sequence[str]) -> tuple[Tree, dict[str, bool]]:
-    """The tree that label files make, and those of its recordings, each with whether its folder is one of labels.
-
-    A name alone may be that of an output as well. There is none where the recordings of the dataset are not known.
-    """
-    tree = read_tree(paths)
-    return tree, {
-        place.name: place.inside and place.top is not None and place.top.field == "metadata" for place in tree.places
-        if tree.row.counted and place.named is not None and place.named.recording in tree.row.recordings
-    }  # fmt: skip
 
 
 def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from seldio.catalogues.parts import Part
 from seldio.check.items import CheckedItems
-from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN
 from seldio.rules.item_choices import misformed
 from seldio.rules.item_table import ItemTable
@@ -25,17 +25,15 @@ def with_answers_in_form(
     questions: Sequence[tuple[Part, CheckedItems]], paths: Collection[str]
 ) -> Iterator[tuple[str, bytes, bytes]]:
     """Of those files of *questions* that are among *paths* and can be repaired: path, bytes before and after."""
-    pieces: dict[str, list[Part]] = {}
     for part, checked in questions:
-        if (path := part.files[checked.file].entry.path) in paths:
-            pieces.setdefault(path, []).append(part.chosen([checked.file]))
-    for path, parts in pieces.items():
-        format = parts[0].format
-        data = b"".join(file.data for part in parts for file in part.texts(lambda _: None))
-        reading = format.read(data, path, lambda _: None) if isinstance(format, ItemFormat) else None
-        after = None if reading is None else _changed(reading, data)
-        if after is not None:
-            yield path, data, after
+        if part.files[checked.file].entry.path not in paths:
+            continue
+        chosen = part.chosen([checked.file])
+        for file in chosen.texts(lambda _: None):
+            reading = chosen.reading(file, lambda _: None)
+            after = None if reading is None else _changed(reading, file.data)
+            if after is not None:
+                yield file.path, file.data, after
 
 
 def _changed(reading: ItemReading, data: bytes) -> bytes | None:

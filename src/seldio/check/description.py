@@ -23,7 +23,6 @@ from seldio.formats.about import KnownDataset, Results, find
 from seldio.formats.base import UNITS
 from seldio.formats.datasets import DATASETS, LOOSE
 from seldio.formats.label_csv import Dialect
-from seldio.rules.collection import grouped
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
 
@@ -65,7 +64,7 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
     """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
     unread = {finding.path for finding in examined.report.findings if finding.severity is Severity.ERROR}
     groups = [_group(labels, unread) for labels in examined.labels]
-    items = [_items(path, rows, named) for path, rows in _by_file(examined.questions).items()]
+    items = [_items(part, rows, named) for part, rows in examined.questions if rows.part is not None]
     report = examined.report
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
@@ -130,25 +129,18 @@ def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
     } | facts.counts(content.hop, content.vocabulary)
 
 
-def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> dict[str, list[tuple[Part, CheckedItems]]]:
-    """What the parts of each file gave that could be read."""
-    there = (pair for pair in questions if pair[1].part is not None)
-    return grouped(there, lambda pair: pair[0].files[pair[1].file].entry.path)
-
-
-def _items(path: str, rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, Any]:
+def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
     """Counts of the rows of one file, and how long their texts are."""
-    part, first = rows[0]
     format = part.format
     assert format is not None
-    assert first.part is not None
+    assert rows.part is not None
     return {
-        "evidence": "chosen with --format" if named else first.evidence,
-        "file": path,
+        "evidence": "chosen with --format" if named else rows.evidence,
+        "file": part.files[rows.file].entry.path,
         "format": format.name,
         "title": format.title,
         "holds": format.holds,
-    } | item_counts(first.part.table, format.holds)
+    } | item_counts(rows.part.table, format.holds)
 
 
 def _said(value: Any) -> str:

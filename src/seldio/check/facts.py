@@ -21,38 +21,20 @@ if TYPE_CHECKING:
 # --- labels ----------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class MapTotals:
-    """Energy maps of rows: polygons, points, and the energy of the strongest point of each."""
+def _map_counts(column: pa.ChunkedArray) -> dict[str, Any]:
+    """Return rows with an energy map, its polygons and points, and the energies of the strongest points."""
+    from seldio.formats.dcase_json import list_offsets
 
-    rows: int = 0  # that have a point
-    polygons: int = 0
-    points: int = 0
-    most: int = 0  # points of one row
-    peaks: tuple[float, float, float] = (np.inf, 0.0, -np.inf)  # the lowest, the sum and the highest
-
-    @classmethod
-    def of(cls, column: pa.ChunkedArray) -> MapTotals:
-        """Those of a column of segmentations."""
-        from seldio.formats.dcase_json import list_offsets
-
-        rows, polygons, spots = list_offsets(column.combine_chunks())
-        if not len(spots):
-            return cls()
-        sizes = np.diff(polygons[rows])
-        starts, sizes = polygons[rows[:-1]][sizes > 0], sizes[sizes > 0]
-        peaks = np.maximum.reduceat(spots[:, 2], starts)
-        filled = int(np.count_nonzero(np.diff(polygons)))
-        ends = float(peaks.min()), float(peaks.sum()), float(peaks.max())
-        return cls(len(starts), filled, len(spots), int(sizes.max()), ends)
-
-    def counts(self) -> dict[str, Any]:
-        """Rows with a map, polygons, points and the energy of peaks."""
-        found: dict[str, Any] = {"rows": self.rows, "polygons": self.polygons, "points": self.points}
-        if self.rows:
-            low, total, high = self.peaks
-            found |= {"most_points": self.most, "peak": {"lowest": low, "mean": total / self.rows, "highest": high}}
-        return found
+    rows, polygons, spots = list_offsets(column.combine_chunks())
+    if not len(spots):
+        return {"rows": 0, "polygons": 0, "points": 0}
+    sizes = np.diff(polygons[rows])
+    starts, sizes = polygons[rows[:-1]][sizes > 0], sizes[sizes > 0]
+    peaks = np.maximum.reduceat(spots[:, 2], starts)
+    ends = {"lowest": float(peaks.min()), "mean": float(peaks.sum()) / len(starts), "highest": float(peaks.max())}
+    filled = int(np.count_nonzero(np.diff(polygons)))
+    counts = {"rows": len(starts), "polygons": filled, "points": len(spots), "most_points": int(sizes.max())}
+    return counts | {"peak": ends}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +48,7 @@ class LabelFacts:
     events: int | None = 0  # None where a class has no number
     overlaps: Mapping[int, int] = dataclasses.field(default_factory=dict)  # frames by their number of sources
     classes: Mapping[int, int] | None = None  # rows by class; None where nobody knows of classes
-    maps: MapTotals | None = None  # energy maps; None where the format has none
+    maps: Mapping[str, Any] | None = None  # counts of energy maps; None where the format has none
 
     @classmethod
     def of(cls, table: pa.Table, hop: Fraction) -> LabelFacts:
@@ -84,7 +66,7 @@ class LabelFacts:
         if table.num_rows and "class_id" in names:
             facts = dataclasses.replace(facts, classes=_tally(known_values(table["class_id"])))
         if table.num_rows and "segmentation" in names:
-            facts = dataclasses.replace(facts, maps=MapTotals.of(table["segmentation"]))
+            facts = dataclasses.replace(facts, maps=_map_counts(table["segmentation"]))
         return facts
 
     def counts(self, hop: Fraction, classes: str) -> dict[str, Any]:
@@ -100,7 +82,7 @@ class LabelFacts:
         if self.classes is not None:
             names = vocabulary(classes)
             found["classes"] = {names.label(index): many for index, many in sorted(self.classes.items())}
-        return found | ({"maps": self.maps.counts()} if self.maps is not None else {})
+        return found | ({"maps": self.maps} if self.maps is not None else {})
 
 
 def _tally(values: Any) -> dict[int, int]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import groupby
 from typing import NamedTuple
-
-import numpy as np
 
 from seldio.catalogues.parts import Part
 from seldio.check.facts import evidence_of
@@ -23,19 +20,41 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import task_name
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.rules.collection import Reference
-from seldio.rules.item_audio import Audio
-from seldio.rules.item_table import ItemTable, moved
-from seldio.rules.predictions import REFERRED, Answered, ItemReference, check_answered, has_outputs
+from seldio.rules.item_answers import SPATIAL_RULES
+from seldio.rules.item_audio import RECORDING_RULES, Audio
+from seldio.rules.item_choices import INSTRUCTION_RULES, OPTION_RULES
+from seldio.rules.item_table import ItemTable
+from seldio.rules.item_values import BENCHMARK_RULES
+from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES
+from seldio.rules.predictions import (
+    REFERRED,
+    Answered,
+    ItemReference,
+    check_answered,
+    has_outputs,
+    instruction_missing_among_others,
+    output_missing,
+)
 from seldio.schema.qa import Item
 from seldio.text import printable
 
+QUESTION_FILE_RULES = (
+    *PATH_RULES,
+    *QUESTION_RULES,
+    *BENCHMARK_RULES,
+    *OPTION_RULES,
+    *SPATIAL_RULES,
+    *INSTRUCTION_RULES,
+    output_missing,
+)
+PREDICTION_FILE_RULES = (*PATH_RULES, *PREDICTION_RULES, instruction_missing_among_others)
+
 
 class CheckedItems(NamedTuple):
-    """What a file of questions or predictions gave, or a part of one."""
+    """What a file of questions or predictions gave."""
 
     file: int  # its number in the part
     findings: tuple[Finding, ...]  # what was wrong when it was read, and with answers to known questions
-    lines: int  # how many it has
     outputs: bool = False  # whether there is a model's output among its rows
     part: ItemTable | None = None  # its rows; None where nothing can be read
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
@@ -59,7 +78,7 @@ class ItemCheck:
         for file in part.texts(damaged.append):
             found: list[Finding] = []
             reading = part.reading(file, self._task_sink(file.name, found.append))
-            one = CheckedItems(numbers[file.path], (), file.data.count(b"\n"))
+            one = CheckedItems(numbers[file.path], ())
             if reading is not None:
                 found += check_predictions(reading, file.name, self.reference, self.inside)
                 one = one._replace(
@@ -133,7 +152,7 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
     return None if not task else [Item.model_validate({"id": str(id)}) for id in task]
 
 
-# --- all parts of a file together -------------------------------------------------------------------------------
+# --- all files together ------------------------------------------------------------------------------------------
 
 
 def item_findings(
@@ -144,29 +163,16 @@ def item_findings(
     Without it, no more is said than what was wrong when they were read.
     Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).
     """
-    for _, pieces in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
-        yield from _file_findings(list(pieces), look, REFERRED if referred else ())
-
-
-def _file_findings(
-    pieces: Sequence[tuple[Part, CheckedItems]], look: Lookup | None, skip: Container[str]
-) -> Iterator[Finding]:
-    before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
-    found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
-    yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)
-    there = [(part, rows, rows.part) for part, rows in pieces if rows.part is not None]
-
-    @lru_cache(2)
-    def reading(number: int) -> ItemReading:
-        part, rows, _ = there[number]
-        return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
-
-    if there:
-        part, rows, table = there[0]
-        table.join([other for _, _, other in there[1:]], [rows.lines for _, rows, _ in there], reading)
-        if look is not None:
+    for part, rows in found:
+        yield from rows.findings
+        if rows.part is not None and look is not None:
+            table = rows.part
+            table.read = lru_cache(1)(partial(_reading, part, rows))
             audio = Audio(table, partial(look.find, name=part.files[rows.file].name))
-            yield from table.report(audio, skip=skip)
+            skip = REFERRED if referred else ()
+            yield from table.report(QUESTION_FILE_RULES if table.asks else PREDICTION_FILE_RULES, table, skip)
+            yield from table.report(RECORDING_RULES, audio)
+            table.read = None  # what was read again can go
 
 
 def _advised(source: Source, reference: ItemReference) -> str:
@@ -197,3 +203,7 @@ def check_kind(source: Source, reference: AnyReference, found: Sequence[CheckedI
         what = "predictions" if predictions else "questions"
         hint = "use the file with the questions they answer" if predictions else "clips are a reference for labels"
         raise UsageError(f"{named} lists clips, but {given} holds {what}: {hint}")
+
+
+def _reading(part: Part, rows: CheckedItems) -> ItemReading:
+    return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))

@@ -13,7 +13,6 @@ import pyarrow as pa
 from seldio import rules
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import resolved
-from seldio.findings import Finding
 from seldio.formats import LabelFormat, LabelReading
 from seldio.formats.base import FileRows
 from seldio.rules.base import Check, Labels, RowFinding, run
@@ -90,14 +89,16 @@ class LabelGroup:
         judge: LabelFormat | None = None,
     ) -> list[RowFinding]:
         """What is wrong with these labels, rows being judged by *judge*, if not by what their format says of them."""
-        labels = self.labels = Labels(self.reading, named=self.named, reference=reference)
+        usual = _judge(self.reading)
+        reading = self.reading if usual is self.format else dataclasses.replace(self.reading, format=usual)
+        labels = self.labels = Labels(reading, named=self.named, reference=reference)
         findings = list(run(FILE_RULES, labels))
         if labels.foreign:
             return findings
-        judge = judge or _judge(self.reading)
-        rows = labels if judge is self.format else Labels(dataclasses.replace(self.reading, format=judge))
+        judge = judge or usual
+        rows = labels if judge is usual else Labels(dataclasses.replace(self.reading, format=judge))
         findings += run(row_rules, rows, but=labels.accounted)
-        return findings + [RowFinding(finding, -1) for finding in rules.findings(rows)]  # rules of extensions
+        return findings + [RowFinding(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
 
 
 def _moved(part: FileRows, before: int) -> FileRows:
@@ -115,8 +116,3 @@ def _judge(reading: LabelReading) -> LabelFormat:
     return dataclasses.replace(
         reading.format, vocabulary=format.vocabulary, hop=format.hop, clip_frames=format.clip_frames
     )
-
-
-def label_findings(read: Recognised) -> list[Finding]:
-    """Everything that is wrong with labels that were read, of which there are no others."""
-    return [found.finding for found in LabelGroup([read]).findings()]

@@ -105,7 +105,7 @@ def _questions(told: Catalogue) -> ItemReference | None:
             )
         if reading is None or not reading.rows:
             raise UsageError(f"{printable(source.path)} holds no questions")
-        for finding in findings(ItemTable.of(reading), chosen=[repeated_id]):
+        for finding in findings([repeated_id], ItemTable.of(reading)):
             raise_errors(finding)  # no prediction can be joined to an id that appears twice
         gold = {id_value(row.id): row.answer or "" for row in items}
         return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})

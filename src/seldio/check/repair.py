@@ -15,22 +15,22 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from seldio import geometry
+from seldio import changes as label_changes
+from seldio.changes import Change
 from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
 from seldio.findings import SINGLY, Finding, Severity
 from seldio.formats import LabelFormat, TextFile, cells, diagnosis
-from seldio.formats.detect import MARGIN, detect, means_the_same
+from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import CODES
-from seldio.rules import CATALOGUE
+from seldio.rules.registry import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -38,47 +38,29 @@ if TYPE_CHECKING:
 
 # --- what a repair rests on --------------------------------------------------------------------------------
 
-Meant = Callable[[float, Dialect], float]
-
 
 class Repair(NamedTuple):
-    """What the repair of a rule rests on, and what it does to the values of rows."""
+    """What the repair of a rule rests on, and the change of values that it undoes."""
 
     #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
     #: some files of the whole set have the fault
     premise: Literal["layout", "file", "set"]
-    meant: Mapping[str, Meant] = MappingProxyType({})  # by field, the value that is meant by the one that is written
-    unit: bool = False  # whether it is in another unit, so that it is written as its column asks for it
-    exchanged: tuple[str, str] | None = None  # columns
+    change: Change | None = None
     least: int = 0  # rows of a set from which on its content tells the format, if nobody names that
-
-
-def _wrapped(azimuth: float, dialect: Dialect) -> float:
-    return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
-
-
-def _degrees(radians: float, _: Dialect) -> float:
-    return math.degrees(radians)
-
-
-def _scaled(distance: float, dialect: Dialect) -> float:
-    if distance == dialect.unknown_distance:
-        return distance
-    return distance * 100 if dialect.metre == 100 else distance / 100
 
 
 #: The repairs that rest on something, by rule; those of other rules change how values are spelled.
 CHANGES: dict[str, Repair] = {
-    "LAB103": Repair("file", {"azimuth": _wrapped}),
+    "LAB103": Repair("file", label_changes.FROM_0_TO_360),
     "LAB201": Repair("file"),
     "LAB202": Repair("file"),
-    "LAB301": Repair("set", {"azimuth": _degrees, "elevation": _degrees}, unit=True),
-    "LAB303": Repair("file", {"azimuth": _wrapped}),
-    "LAB304": Repair("set", exchanged=("azimuth", "elevation")),
-    "LAB305": Repair("set", {"class_id": lambda number, _: number - 1}, least=50),
-    "LAB308": Repair("set", {"distance": _scaled}, unit=True, least=50),
+    "LAB301": Repair("set", label_changes.RADIANS),
+    "LAB303": Repair("file", label_changes.FROM_0_TO_360),
+    "LAB304": Repair("set", label_changes.ANGLES_EXCHANGED),
+    "LAB305": Repair("set", label_changes.CLASSES_FROM_ONE, least=50),
+    "LAB308": Repair("set", label_changes.METRES, least=50),
     "LAB316": Repair("set"),
-    "LAB320": Repair("set", exchanged=("frame", "class_id")),
+    "LAB320": Repair("set", label_changes.FRAME_AND_CLASS),
     "SYN111": Repair("layout"),
     "SYN112": Repair("layout"),
     "SYN114": Repair("set"),
@@ -86,11 +68,15 @@ CHANGES: dict[str, Repair] = {
     "SYN125": Repair("set"),
     "SYN145": Repair("set"),
 }
+#: Changes whose undoing leaves directions where they are.
+_WRAPPED = {code for code, repair in CHANGES.items() if repair.change is label_changes.FROM_0_TO_360}
 
 
-def _wraps(code: str) -> bool:
-    """Whether a rule is about directions that stay where they are when its repair counts them otherwise."""
-    return code in CHANGES and CHANGES[code].meant.get("azimuth") is _wrapped
+def _change_of(code: str, dialect: Dialect) -> Change | None:
+    change = CHANGES[code].change
+    if change is label_changes.FROM_0_TO_360 and dialect.folded:
+        return label_changes.FOLDED
+    return label_changes.CENTIMETRES if change is label_changes.METRES and dialect.metre != 100 else change
 
 
 # --- what is in doubt --------------------------------------------------------------------------------------
@@ -142,20 +128,15 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
         error = finding.severity is Severity.ERROR
         whole = finding.code in _AGAINST or (error and finding.code.startswith("LAB3"))
         often = places[finding.code, finding.path] > max(SINGLY - 1, _MANY * rows)
-        wrong = error and CATALOGUE[finding.code].fix != "safe"
-        if not _wraps(finding.code) and (whole or (often and wrong)):
+        rounded = (finding.code, group.format.role) == ("LAB205", "submission")  # decimals of what is no other unit
+        wrong = error and catalogue()[finding.code].fix != "safe" and not rounded
+        if finding.code not in _WRAPPED and (whole or (often and wrong)):
             doubts[finding.code].add(finding.path)
     return doubts
 
 
 def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
-    """Why the fault of *alike* may be none of the whole set, or none of directions; None where it is."""
-    if _wraps(code):
-        low, high = (float(limit(group.labels.column("azimuth"), initial=0)) for limit in (np.min, np.max))
-        gradians = -200 <= low < -180 and 180 < high <= 200
-        if gradians or max(-low, high) > 360:
-            return f"not repaired, as azimuths from {low:g} to {high:g} may not be degrees"
-        return None
+    """Why the fault of *alike* may be none of the whole set; None where it is."""
     if CHANGES[code].premise != "set":
         return None
     filled = {path for path, part in group.files.items() if part.file.data.strip()}
@@ -228,7 +209,7 @@ def _decoded(data: bytes) -> str:
 def fix(path: str, data: bytes, format: LabelFormat, codes: Collection[str], unsafe: bool = False) -> Fixed:
     """Repair a file in which rules *codes* found something, with guesses if *unsafe*."""
     kinds = ("safe", "unsafe") if unsafe else ("safe",)
-    todo = {code for code in codes if code in CATALOGUE and CATALOGUE[code].fix in kinds}
+    todo = {code for code in codes if code in catalogue() and catalogue()[code].fix in kinds}
     if "SYN113" in codes:  # what the header says against the columns would be lost with it
         todo.discard("SYN111")
     # text comes before meaning, meaning (radians, swapped columns) before ranges and rounding
@@ -280,7 +261,7 @@ def _end(line: str) -> str:
 
 def _number(cell: str) -> float | None:
     text = cell.strip()
-    return float(text) if cells.PATTERNS["real"].fullmatch(text.encode()) else None
+    return float(text) if cells.PATTERNS["real"].fullmatch(text) else None
 
 
 def _sorted(lines: list[str], dialect: Dialect) -> list[str]:
@@ -314,25 +295,26 @@ def _changed(line: str, dialect: Dialect, code: str) -> str:
 
     In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
     """
-    row, change = line.rstrip("\r\n").split(","), CHANGES[code]
-    if len(row) != len(dialect.columns):
+    row, change = line.rstrip("\r\n").split(","), _change_of(code, dialect)
+    if len(row) != len(dialect.columns) or change is None:
         return line
-    if change.exchanged is not None:
-        left, right = (dialect.index(field) or 0 for field in change.exchanged)
+    places = {part.field: at for at, part in enumerate(dialect.columns)}
+    if change.exchanges:
+        left, right = (places[field] for field in change.exchanges)
         row[left], row[right] = row[right], row[left]
-    for field, meant_by in change.meant.items():
-        at = dialect.index(field)
-        value = _number(row[at]) if at is not None else None
-        if at is None or value is None or (meant := meant_by(value, dialect)) == value:
+        return ",".join(row) + _end(line)
+    numbers = {field: value for field, at in places.items() if (value := _number(row[at])) is not None}
+    for field, value in change.undo(numbers).items():
+        if value == numbers[field]:
             continue
-        kind, space = dialect.columns[at].kind, row[at][: len(row[at]) - len(row[at].lstrip())]
+        cell, kind, meant = row[places[field]], dialect.columns[places[field]].kind, float(value) + 0.0
         if not change.unit:
-            decimals = max(0, -int(Decimal(row[at].strip()).as_tuple().exponent))
-            row[at] = f"{space}{meant + 0.0:.{decimals}f}"
+            text = f"{meant:.{max(0, -int(Decimal(cell.strip()).as_tuple().exponent))}f}"
         elif kind in ("whole", "int"):  # rounded, never cut off
-            row[at] = f"{space}{int(np.rint(meant))}"
+            text = str(int(np.rint(meant)))
         else:
-            row[at] = space + (f"{meant + 0.0:.3f}" if kind.startswith("real3") else repr(meant + 0.0))
+            text = f"{meant:.3f}" if kind.startswith("real3") else repr(meant)
+        row[places[field]] = cell[: len(cell) - len(cell.lstrip())] + text
     return ",".join(row) + _end(line)
 
 
@@ -377,7 +359,7 @@ def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fi
 
 
 def _is_unsafe(code: str) -> bool:
-    return CATALOGUE[code].fix == "unsafe"
+    return catalogue()[code].fix == "unsafe"
 
 
 def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapping[str, set[str]]) -> set[str]:
@@ -448,10 +430,10 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
 
 def _certain(file: TextFile, format: Dialect) -> bool:
     """Whether a file without a header can be nothing but *format*: the header says so for good."""
-    detection = detect([file])
-    others = [candidate for candidate in detection.possible if not means_the_same(candidate.format, format)]
-    firm = all(candidate.points < detection.candidates[0].points - 2 * MARGIN for candidate in others)
-    return detection.format is not None and detection.format.name == format.name and firm
+    found = detect([file])
+    fits = {fit.format.name: fit for fit in fits_of(found.rows)}
+    others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]
+    return found.format == format and fits[format.name].share >= ENOUGH and not any(fit.possible for fit in others)
 
 
 def _reads_the_same(before: TextFile, fixed: Fixed, format: LabelFormat) -> bool:

@@ -145,14 +145,14 @@ def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, An
 
 def codes(value: Any, where: str) -> tuple[str, ...]:
     """Prefixes of codes, upper case, from a list or a comma-separated string."""
-    from seldio.rules.registry import index
+    from seldio.rules.registry import catalogue
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
         raise UsageError(f"{printable(where)}: expected rule codes, got {value!r}")
     prefixes = tuple(item.strip().upper() for item in items if item.strip())
     for prefix in prefixes:
-        if not any(code.startswith(prefix) for code in index()):
+        if not any(code.startswith(prefix) for code in catalogue()):
             raise UsageError(f"{printable(where)}: no rule code begins with {prefix!r}; seldio rule --all lists them")
     return prefixes
 

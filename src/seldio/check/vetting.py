@@ -1,8 +1,8 @@
 """Labels that are about to be used: what is wrong with them is found before anything is made of them.
 
-The rules are those of validation, and only errors count, and a few doubts as grave: files that mean something else
-than they seem to, and values out of range. Everything that reads labels in order to convert, score or ask goes
-through here: each part is vetted by itself, and all together are settled, as files together tell a misreading.
+The rules are those of validation, and only errors count: files that mean something else than they seem to, and values
+out of range. Everything that reads labels in order to convert, score or ask goes through here. All files are judged
+together, as files together tell a misreading.
 """
 
 from __future__ import annotations
@@ -29,61 +29,46 @@ def _errors() -> tuple[Check, ...]:
     return tuple(check for check in ROW_RULES if READER_RULES[code_of(check)].severity is Severity.ERROR)
 
 
-#: Rows that are enough to tell what labels mean: they are judged, and further ones by themselves.
-MOST_ROWS = 1_000_000
-#: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
-_DOUBTFUL = frozenset({"LAB313"})
-
-
 @dataclasses.dataclass
 class Faults:
-    """Labels with the errors in them; those of parts of the labels add up."""
+    """Labels whose errors stop what is to be made of them."""
 
-    files: int = 0  # label files that were looked at
-    noun: str = "file"  # what the files are
     read: list[Recognised] = dataclasses.field(default_factory=list)
-    #: the first error of each rule, by its code, of labels that were judged by themselves
-    first: dict[str, Finding] = dataclasses.field(default_factory=dict)
-    wrong: Counter[str] = dataclasses.field(default_factory=Counter)  # files of these labels with such errors, by code
 
-    def add(self, other: Faults) -> None:
-        """Take in the errors of other labels; large ones are judged at once, so that memory does not grow with them."""
-        self.read += other.read
-        self.files += other.files
-        self.noun = other.noun if other.files else self.noun
-        self.first = other.first | self.first
-        self.wrong += other.wrong
-        if sum(labels.reading.table.num_rows for labels in self.read) > MOST_ROWS:
-            judged = self.alone()
-            self.read, self.first, self.wrong = [], judged.first, judged.wrong
+    def __add__(self, other: Faults) -> Faults:
+        return Faults([*self.read, *other.read])
 
-    def alone(self) -> Faults:
-        """The same, judged now, as if these labels were all there are."""
-        first, wrong = dict(self.first), Counter(self.wrong)
+    def errors(self) -> tuple[dict[str, Finding], Counter[str]]:
+        """Return the first error of each rule, and in how many files it is, by the code of the rule."""
+        first: dict[str, Finding] = {}
+        files: Counter[str] = Counter()
         for labels in LabelGroup.of(self.read):
             found = labels.findings(None, _errors(), resolved(labels.format, labels.reading.table))
-            stops = [one for one in found if one.finding.severity is Severity.ERROR or one.finding.code in _DOUBTFUL]
+            left = {"LAB205"} if labels.format.role == "submission" else ()  # decimals that any program reads
+            stops = [one for one in found if one.finding.severity is Severity.ERROR and one.finding.code not in left]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
-            wrong.update(code for code, _ in {(one.finding.code, one.file) for one in stops})
-        return Faults(self.files, self.noun, [], first, wrong)
+            files.update(code for code, _ in {(one.finding.code, one.file) for one in stops})
+        return first, files
 
     def settle(self, force: bool) -> list[Finding]:
-        """With *force*, the first error of each rule, saying in how many files it is.
+        """Return with *force* the first error of each rule, with the number of files that it is in.
 
         Raises:
             InvalidData: there are errors, and they are not forced; it names the cause.
         """
-        every = self.alone()
-        first, wrong = every.first, every.wrong
-        codes = sorted(first, key=lambda code: (not code.startswith("LAB3"), -wrong[code], code))
+        first, files = self.errors()
+        codes = sorted(first, key=lambda code: (not code.startswith("LAB3"), -files[code], code))
         counted = [first[code] for code in codes]
-        if self.files != 1:
-            many = plural(self.files, self.noun)
+        every = sum(len(labels.reading.parts) for labels in self.read)
+        table = any(resolved(one.reading.format, one.reading.table) is not one.reading.format for one in self.read)
+        noun = "clip" if table else "file"
+        if every != 1:
+            many = plural(every, noun)
             counted = [
-                dataclasses.replace(one, message=f"{one.message} (in {wrong[one.code]:,} of {many})") for one in counted
+                dataclasses.replace(one, message=f"{one.message} (in {files[one.code]:,} of {many})") for one in counted
             ]
         if counted and not force:
-            also = (f"{code} in {plural(wrong[code], self.noun)}" if self.files > 1 else code for code in codes[1:])
+            also = (f"{code} in {plural(files[code], noun)}" if every > 1 else code for code in codes[1:])
             others = f"; also {', '.join(also)}" if codes[1:] else ""
             raise InvalidData(
                 counted[0],
@@ -93,18 +78,5 @@ class Faults:
 
 
 def vet(read: Iterable[Recognised]) -> Faults:
-    """Labels that were read, with the errors in them."""
-    faults = Faults()
-    for labels in read:
-        format = labels.reading.format
-        noun = "file" if resolved(format, labels.reading.table) is format else "clip"
-        faults.add(Faults(len(labels.reading.parts), noun, [labels]))
-    return faults
-
-
-def joined(parts: Iterable[Faults]) -> Faults:
-    """The errors of several parts as one."""
-    every = Faults()
-    for faults in parts:
-        every.add(faults)
-    return every
+    """Return labels that were read, to be settled with all others."""
+    return Faults(list(read))

@@ -64,9 +64,9 @@ def _profiles() -> Pairs:
 
 
 def _codes() -> Pairs:
-    from seldio.rules import index
+    from seldio.rules import CATALOGUE
 
-    return ((rule.code, rule.summary) for _, rule in sorted(index().items()))
+    return ((rule.code, rule.summary) for rule in CATALOGUE.values())
 
 
 def _vocabularies() -> Pairs:
@@ -95,11 +95,11 @@ def _outputs() -> Pairs:
 
 def complete_rules(incomplete: str) -> Iterator[tuple[str, str]]:
     """Return the rules whose code or name begins with *incomplete*, with their summaries."""
-    from seldio.rules import index
+    from seldio.rules import CATALOGUE
 
     yield from _completer(_codes)(incomplete.upper())
     yield from (
-        (rule.name, rule.summary) for rule in index().values() if rule.name.startswith(incomplete.lower() or " ")
+        (rule.name, rule.summary) for rule in CATALOGUE.values() if rule.name.startswith(incomplete.lower() or " ")
     )
 
 

@@ -128,14 +128,18 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
     several = argument is not None and argument.endswith("…")
     if kind == list[str] or several:
         kind, default = list[str], ... if default is parameter.empty else list(default or ())
-    shared = {"help": text[:1].upper() + text[1:], "rich_help_panel": section, "autocompletion": COMPLETIONS.get(name)}
+    shared: dict[str, Any] = {
+        "help": text[:1].upper() + text[1:],
+        "rich_help_panel": section,
+        "autocompletion": COMPLETIONS.get(name),
+    }
     default = ... if default is parameter.empty else "" if default == () else default
     if argument is not None:
         shared["metavar"] = argument.rstrip("…")
         return parameter.replace(
             annotation=kind, default=typer.Argument(default, **shared), kind=parameter.KEYWORD_ONLY
         )
-    option = f"--{RENAMED_BACK.get(name, name).replace('_', '-')}" if name != "out" else "-o"
+    option = f"--{_OPTION_NAMES.get(name, name).replace('_', '-')}" if name != "out" else "-o"
     names = [option] if kind is not bool or default is False else [f"{option}/--no-{option[2:]}"]
     if kind is not bool:
         shared["metavar"] = _VALUES.get(name, value)
@@ -150,7 +154,7 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
 
 
 #: The options of arguments in Python that have another name there.
-RENAMED_BACK = {argument: option for option, argument in RENAMED.items()}
+_OPTION_NAMES = {argument: option for option, argument in RENAMED.items()}
 
 
 def _kind(annotation: str) -> tuple[Any, str]:

@@ -366,16 +366,16 @@ def rule(code: str | None = None, all: bool = False, json: bool = False) -> Exit
         code: a code (LAB103) or prefix (LAB), a name (radians), or a word of the summary.
         all: list all rules.
     """
-    from seldio.rules import find, index
+    from seldio.rules import CATALOGUE, find
 
     if code is None and not all:
         raise UsageError("which rule? Give a code (seldio rule LAB103), or use --all to list them")
-    chosen = [index()[code] for code in sorted(index())] if all or code is None else find(code)
+    chosen = list(CATALOGUE.values()) if all or code is None else find(code)
     if json:
         keys = ("code", "name", "severity", "fix", "summary", "explanation", "url")
-        print_json({"rules": [{key: getattr(rule.record, key) for key in keys} for rule in chosen]})
+        print_json({"rules": [{key: getattr(rule, key) for key in keys} for rule in chosen]})
     elif len(chosen) == 1:
-        print_wrapped(page(chosen[0].record), fill=True)
+        print_wrapped(page(chosen[0]), fill=True)
     else:
         for rule in chosen:
             mark = {"none": "  ", "safe": "✓ ", "unsafe": "? "}[rule.fix]

@@ -18,8 +18,6 @@ from seldio.schema.events import COLUMNS, clip_codes
 from seldio.schema.spans import Spans, spans
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-#: Seconds (a day) that no recording lasts.
-LONGEST = 86_400
 #: No class has this number: it is greater than those that fit the column.
 _NO_CLASS = 1 << 31
 
@@ -99,8 +97,8 @@ def _check_length(table: pa.Table, hop: Fraction) -> None:
         most = max(np.abs(onset).max(), np.abs(offset).max(), np.maximum(offset - onset, 0.0).sum() / 10)
     else:
         most = (pc.max(table["frame"]).as_py() + 1) * float(hop)
-    if most > LONGEST:
-        raise DataError(f"times of up to {most:,.1f} s, but no recording is longer than {LONGEST:,} s")
+    if most > clock.LONGEST:
+        raise DataError(f"times of up to {most:,.1f} s, but no recording is longer than {clock.LONGEST:,} s")
 
 
 def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:

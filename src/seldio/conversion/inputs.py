@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from seldio.catalogues import Catalogue
+from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
 from seldio.check.vetting import Faults, vet
@@ -35,13 +35,13 @@ _ALL = 1 << 62
 
 
 def label_parts(
-    source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int | None = None
+    source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int = CUT
 ) -> list[Part]:
     """The label files of an open source, in parts."""
     return _labels_in(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
 
 
-def _labels_in(told: Catalogue, size: int | None, by_clip: bool = False) -> list[Part]:
+def _labels_in(told: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
     """The label files of a catalogue, in parts."""
     found = [part for part in told.parts(by_clip=by_clip, size=size) if part.questions is None]
     if (

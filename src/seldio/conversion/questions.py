@@ -78,7 +78,7 @@ class QuestionTally:
         self.layouts |= other.layouts
         self.splits += other.splits
         self.unheard += other.unheard
-        self.faults.add(other.faults)
+        self.faults += other.faults
 
 
 class QuestionBatch(NamedTuple):
@@ -107,7 +107,7 @@ class MakingQuestions:
         module = task_module(self.russian)
         found = part.labels(raise_errors)
         faults = vet(found)
-        if not self.force and faults.alone().first:
+        if not self.force and faults.errors()[0]:
             found = []  # nothing is asked in the end
         tally = QuestionTally(faults=faults)
         texts: list[bytes] = []

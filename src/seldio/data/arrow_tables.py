@@ -262,7 +262,7 @@ def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None, named: La
     check_classes(remarks, told=True)
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known format")
-    layout, most, _ = max(found, key=lambda group: len(group[1]))
+    layout, most, *_ = max(found, key=lambda group: len(group.files))
     return next(own.classes(layout, most, raise_errors))[0] if own else layout
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.check.vetting import Faults, joined
+from seldio.check.vetting import Faults
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.differences import relations
 from seldio.differences.events import ChangedEvent, changed_events, events_of
@@ -70,7 +70,7 @@ class LabelChanges:
         return LabelChanges(
             self.clips + other.clips,
             self.changed + other.changed,
-            (joined([self.faults[0], other.faults[0]]), joined([self.faults[1], other.faults[1]])),
+            (self.faults[0] + other.faults[0], self.faults[1] + other.faults[1]),
         )  # fmt: skip
 
 

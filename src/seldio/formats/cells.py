@@ -1,9 +1,8 @@
 """The cells of label files: the kinds of columns, how their values are printed, and what is wrong with a cell.
 
-The expressions of the grammar are possessive or atomic throughout (no backtracking), so that matching is linear in the
-input whatever it holds. Groups are atomic, ``(?>(?:…)?)``, as Python before 3.11.5 matches possessive groups wrongly.
 Numbers are plain decimals of ASCII digits: what Python's ``int`` and ``float`` accept beyond that (``1_0``, Arabic
-digits, ``nan``) is not data.
+digits, ``nan``) is not data. Expressions are written so that Python and Arrow read them alike, and take time in
+proportion to the input.
 """
 
 from __future__ import annotations
@@ -13,12 +12,15 @@ import dataclasses
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from seldio.findings import Finding, Rule
 from seldio.reader_rules import READER_RULES
+from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask
 from seldio.text import clipped, plural, printable
 
 
@@ -26,7 +28,7 @@ from seldio.text import clipped, plural, printable
 class CellKind:
     """A kind of cell: what it matches, what is expected for messages, and numpy values as what prints so."""
 
-    pattern: bytes
+    pattern: str
     says: str
     render: Callable[[Any], list[Any]]
 
@@ -34,13 +36,13 @@ class CellKind:
 def _whole(values: Any) -> list[int]:
     # rint rounds halves to even, as the official writer's round() does; never cut off
     numbers = values if values.dtype.kind in "iub" else np.rint(values)
-    found: list[int] = numbers.astype(np.int64).tolist()
-    return found
+    whole: list[int] = numbers.astype(np.int64).tolist()
+    return whole
 
 
 def _real(values: Any) -> list[float]:
-    found: list[float] = values.astype(np.float64).tolist()
-    return found
+    numbers: list[float] = values.astype(np.float64).tolist()
+    return numbers
 
 
 def _real3(values: Any) -> list[str]:
@@ -49,38 +51,34 @@ def _real3(values: Any) -> list[str]:
 
 
 # At most nine digits of value, which an int32 holds; leading zeros do not count.
-_DIGITS = rb"(?:[0-9]{1,9}+|0++[0-9]{0,9}+)"
-_INT = rb"-?+" + _DIGITS
-_DECIMAL = rb"-?+(?:" + _DIGITS + rb"(?>(?:\.[0-9]*+)?)|\.[0-9]++)"
+_DIGITS = r"(?:[0-9]{1,9}|0+[0-9]{0,9})"
+_UNSIGNED = rf"(?:{_DIGITS}(?:\.[0-9]*)?|\.[0-9]+)"
+_DECIMAL = f"-?{_UNSIGNED}"
 # No exponent that could lead out of the floats: such a number is always finite.
-_REAL = _DECIMAL + rb"(?>(?:e(?:-[0-9]{1,3}+|\+?+[0-9]{1,2}+))?)"
-# Characters that hide or reorder text, as UTF-8: C1 controls, soft hyphen, marks of direction, zero widths.
+_REAL = rf"{_DECIMAL}(?:e(?:-[0-9]{{1,3}}|\+?[0-9]{{1,2}}))?"
+# Characters that hide or reorder text: C1 controls, soft hyphen, marks of direction, zero widths.
 _HIDDEN = (
-    rb"(?:\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]"
-    rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81])"
-)
-_NAME = rb"(?![ =+@-])(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])+)(?<! )'
-# What a column that is passed over may hold.
-_TEXT = rb"(?>(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])*)'
+    "\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+)  # fmt: skip
+_LETTER = rf'[^,"\x00-\x1f{_HIDDEN}]'
 
 KINDS: dict[str, CellKind] = {
-    "int": CellKind(_INT, "a whole number", _whole),
-    "whole": CellKind(_DECIMAL, "a whole number", _whole),
+    "int": CellKind(f"-?{_DIGITS}", "a whole number", _whole),
+    "whole": CellKind(_DECIMAL, "a number", _whole),
     "real": CellKind(_REAL, "a decimal number", _real),
     "real3": CellKind(_REAL, "a decimal number", _real3),
-    "real3inf": CellKind(rb"(?:" + _REAL + rb"|-?+inf)", "a decimal number, inf or -inf", _real3),
-    "flag": CellKind(rb"[01]", "0 or 1", _whole),
-    "name": CellKind(_NAME, "a class name", list),
+    "real3inf": CellKind(f"{_REAL}|-?inf", "a decimal number, inf or -inf", _real3),
+    "flag": CellKind("[01]", "0 or 1", _whole),
+    "name": CellKind(rf'[^ =+@,"\x00-\x1f{_HIDDEN}-](?:{_LETTER}*[^ ,"\x00-\x1f{_HIDDEN}])?', "a class name", list),
     "zero": CellKind(_REAL, "0", _real),
-    "text": CellKind(_TEXT, "a text without commas and quotes", list),
+    "text": CellKind(f"{_LETTER}*", "a text without commas and quotes", list),
 }
 #: The value that numbers stay below.
 LIMIT = 1e9
 
-
 #: The grammar of one cell, to be matched whole.
 PATTERNS = {kind: re.compile(rule.pattern) for kind, rule in KINDS.items()}
-_MANTISSA = re.compile(rb"(?:\A|[,\n])" + _DECIMAL + rb"\Z")
+_MANTISSA = re.compile(rb"(?:\A|[,\n])" + _DECIMAL.encode() + rb"\Z")
 _EXPONENT = re.compile(rb"e(?=(?:-[0-9]{1,3}|[0-9]{1,2})(?:[,\r\n]|\Z))")
 
 
@@ -97,17 +95,8 @@ def plain_exponents(data: bytes) -> bool:
     return count == data.count(b"e")
 
 
-# --- what is wrong with a cell -----------------------------------------------------------------------
+# --- files that are no text ---------------------------------------------------------------------------
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
-_FORMULA = re.compile(r"[=@].*|[+-](?!(?:nan|inf\w*)\Z)[A-Za-z(@=].*", re.IGNORECASE)
-_ANGLES = ("azimuth", "elevation")
-_NOWHERE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
-#: What programs write where there is no number.
-_NOTHING = {"na", "n/a", "none", "null", "nil", "-", "--", "?", "missing", "unknown", "<na>", "nat", "#n/a"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: How files begin that are no text at all, and what they are.
 _BINARY = {
@@ -115,48 +104,6 @@ _BINARY = {
     b"\x1f\x8b": "a gzip file", b"%PDF-": "a PDF", b"\x89HDF\r\n": "HDF5", b"\x93NUMPY": "a NumPy array",
     b"SQLite format 3\0": "an SQLite database", b"PAR1": "Parquet",
 }  # fmt: skip
-#: Minus signs and dashes that word processors and spreadsheets put instead of a minus.
-_DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
-_TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CellProblem:
-    """What is wrong with a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
-
-    A cell that can mean several things, or nothing, is not *repaired*.
-    """
-
-    code: str
-    message: str
-    value: str
-    hint: str
-    shift: int = 0
-    repaired: str | None = None
-
-    @property
-    def fixable(self) -> bool:
-        """Whether a repair can write it."""
-        return self.repaired is not None
-
-
-def numeric(cell: str) -> bool:
-    """Whether Python would take the cell for a number, whatever else it looks like."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return cell.lower().strip("+-") not in ("nan", "inf", "infinity")
-
-
-def wordy(cell: str) -> bool:
-    """Whether the cell is a plain word, as names of columns are."""
-    return re.fullmatch(r"[A-Za-z_][\w ()\[\]#%/.-]*", cell.strip()) is not None
-
-
-def plainly(text: str) -> str:
-    """A number with a plain minus and without a degree sign; what is ASCII stays as it is."""
-    return text if text.isascii() else text.translate(_TYPESET).strip()
 
 
 def from_utf16(data: bytes) -> str | None:
@@ -206,95 +153,230 @@ def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: 
     return rule.at(path, message, hint, before.count(b"\n") + 1, column, value, excerpt)
 
 
-def control_character(cell: str) -> CellProblem | None:
-    """A terminal escape, bidirectional control or other invisible character in *cell*."""
-    match = _CONTROL.search(cell)
-    if match is None:
+# --- what is wrong with a cell -----------------------------------------------------------------------
+
+#: Minus signs and dashes that word processors and spreadsheets put instead of a minus.
+_DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
+_TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
+_CONTROL = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIDDEN}]")
+#: The fields that a dataset of one's own may leave unknown, and what stands for no value there.
+UNKNOWABLE = ("azimuth", "elevation", "distance")
+ABSENT = -1000
+_NOUNS = {"class_id": "class", "class_name": "class", "onscreen": "flag"}
+_INSTEAD = {
+    "distance": "write it, or describe the columns in a dataset.toml (seldio new --write): there distances may be "
+    "unknown",
+    "source": "write 0 where sources are not counted",
+}
+
+
+def numeric(cell: str) -> bool:
+    """Whether Python would take the cell for a number, whatever else it looks like."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return cell.lower().strip("+-") not in ("nan", "inf", "infinity")
+
+
+def wordy(cell: str) -> bool:
+    """Whether the cell is a plain word, as names of columns are."""
+    return re.fullmatch(r"[A-Za-z_][\w ()\[\]#%/.-]*", cell.strip()) is not None
+
+
+def plainly(text: str) -> str:
+    """A number with a plain minus and without a degree sign; what is ASCII stays as it is."""
+    return text if text.isascii() else text.translate(_TYPESET).strip()
+
+
+def absent(field: str) -> tuple[str, str]:
+    """What is said of a cell without the value of *field*, which its format requires, and what to do."""
+    return f"no {_NOUNS.get(field, field)} is given", _INSTEAD.get(field, "leave out rows where nothing was detected")
+
+
+def control_character(text: str) -> tuple[str, str, int] | None:
+    """Say what a terminal escape, bidirectional control or other invisible character is, what to do, and its place."""
+    if (match := _CONTROL.search(text)) is None:
         return None
-    message = f"an invisible control character ({printable(match.group())}) in a cell"
-    hint = "remove it: such characters can garble a terminal or hide text"
-    return CellProblem("SAF201", message, match.group(), hint, shift=match.start())
+    return CONTROL.says.format(control=printable(match[0])), CONTROL.hint, match.start()
 
 
-def problem(cell: str, kind: str, field: str, first: bool) -> CellProblem | None:
-    """What is wrong with *cell* in a column of *kind*; None where nothing is.
-
-    Spaces before a number are legal behind a comma, not at the start of a row (*first*).
-    """
-    if PATTERNS[kind].fullmatch(cell.encode()):  # by far the most cells of a bad row
-        return None
-    text = cell.strip()
-    leading = cell[: len(cell) - len(cell.lstrip())]
-    if _fits(kind, text):
-        if cell.endswith(text) and not leading.strip(" ") and not (first and leading):
-            return None
-        return CellProblem("SYN123", "whitespace around a number, other than spaces after a comma", cell, "remove it",
-                       repaired=text)  # fmt: skip
-    if (found := control_character(cell)) is not None:
-        return found
-    code, message, hint, repaired = _misfit(text, kind, field)
-    return CellProblem(code, f"{field} {message}", text, hint, len(leading), repaired)
-
-
-def _fits(kind: str, text: str) -> bool:
-    return PATTERNS[kind].fullmatch(text.encode()) is not None
-
-
-def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None]:
-    """Code, message behind the field's name, hint and repair of a cell that does not fit its column."""
-    shown, expected = clipped(text, 40), KINDS[kind].says
-    if not text:
-        return "SYN135", "is empty", f"expected {expected}; no cell may be empty", None
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        inside = text[1:-1].strip()
-        clean = inside if _fits(kind, inside) else None
-        return "SYN122", f"is in quotes: {shown}", "write numbers without quotes", clean
-    if kind == "flag":
-        return "SYN136", f"is {shown}, but must be 0 or 1", "1: on screen, 0: off screen", None
-    if _FORMULA.fullmatch(text):
-        hint = f"expected {expected}; a spreadsheet would run this cell on opening the file"
-        return "SAF202", f"holds a spreadsheet formula: {shown}", hint, None
-    if _NOWHERE.fullmatch(text):
-        return "SYN133", f"is {shown}, not a finite number", "leave out rows where nothing was detected", None
-    if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?", text):
-        digits = len(text.lstrip("+-").partition(".")[0])
-        message = f"has {digits:,} digits: {clipped(text, 20)}"
-        return "SYN134", message, "no frame, class or angle needs more than nine", None
-    plain, degrees = plainly(text), set(text) & set("°º˚")
-    if plain != text and _fits(kind, plain) and (field in _ANGLES or not degrees):
-        sign = "a degree sign" if degrees else "a dash instead of a minus sign"
-        hint = "write numbers using only 0-9, - and ."
-        return "SYN138", f"is written with {sign}: {shown}", hint, plain
-    plain = text.removeprefix("+")
-    if plain != text and _fits(kind, plain):
-        return "SYN137", f"is written with a plus sign: {shown}", "write numbers as plain decimals", plain
-    if kind in ("int", "flag") and (match := re.fullmatch(r"(-?[0-9]{1,9})\.([0-9]*)", text)):
-        hint = "write it without a decimal point: the official loaders call int() on it"
-        return "SYN132", f"is {shown}, but must be a whole number", hint, None if match[2].strip("0") else match[1]
-    odd = f"is {shown}, not a plain decimal number"
-    if kind != "name" and (plain := _without_exponent(text)) and _fits(kind, plain):
-        hint = f'write {plain}; np.savetxt writes exponents by default: give it fmt="%g" and delimiter=","'
-        return "SYN131", odd, hint, plain
-    if numeric(text):
-        hint = f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, other programs do not"
-        return "SYN131", odd, hint, None
-    if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
-        return "SYN131", odd, f"write {expected}", None
-    hint = f"expected {expected}, written with the digits 0-9 and nothing around it"
-    if text.lower() in _NOTHING:
-        hint = "leave out rows where nothing was detected"
-    elif field == "class_id" and text[0].isalpha():
-        hint = "write the class number, counted from 0; seldio formats shows the class list"
-    return "SYN130", f"is {shown}, not {expected}", hint, None
-
-
-def _without_exponent(text: str) -> str:
-    """The same number without its exponent; empty where that would be long, or there is none."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,9}(\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}", text):
-        return ""
+def _without_exponent(text: str) -> str | None:
+    """The same number without its exponent; None where that would be long."""
     plain = format(Decimal(text), "f")
     plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
-    return "" if len(plain) > 20 else "0" if plain == "-0" else plain
+    return None if len(plain) > 20 else "0" if plain == "-0" else plain
+
+
+class CellFault(NamedTuple):
+    """One way in which cells are wrong."""
+
+    code: str
+    pattern: str  # of the cell without whitespace around it; N stands for the grammar of its column
+    says: str  # behind the name of the field
+    hint: str
+    meant: str = ""  # what the cell can only mean, from the groups of the pattern; empty where that is not certain
+    kinds: tuple[str, ...] = ()  # the kinds of columns that it is looked for in, all if empty
+    angles: bool = False  # whether it is looked for in columns of angles alone
+    only: Callable[[str], Any] | None = None  # what has to be true of the cell as well
+
+
+_NUMBERS = ("int", "whole", "real", "real3", "real3inf", "zero", "flag")
+_EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
+_ODD = "is {text}, not a plain decimal number"
+_SIGNS = "write numbers using only 0-9, - and ."
+_POINT = "write it without a decimal point: the official loaders call int() on it"
+CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell",
+                    "remove it: such characters can garble a terminal or hide text")  # fmt: skip
+#: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
+FAULTS: tuple[CellFault, ...] = (
+    CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),
+    CONTROL,
+    CellFault("SYN135", "", "is empty: {absent}", "{instead}"),
+    CellFault("SYN122", r'"\s*(N)\s*"', "is in quotes: {text}", "write numbers without quotes", r"\1"),
+    CellFault("SYN122", '".*"', "is in quotes: {text}", "write numbers without quotes"),
+    CellFault("SYN136", ".*", "is {text}, but must be 0 or 1", "1: on screen, 0: off screen", kinds=("flag",)),
+    CellFault("SYN133", "[+-]?(?i:nan)", "is {text}: {absent}", "{instead}"),
+    CellFault("SYN133", "[+-]?(?i:inf|infinity)", "is {text}, not a finite number",
+              "leave out rows where nothing was detected"),
+    CellFault("SAF202", r"[=@].*|[+-][A-Za-z(@=].*", "holds a spreadsheet formula: {text}",
+              "expected {expected}; a spreadsheet would run this cell on opening the file"),
+    CellFault("SYN135", r"(?i:na|n/a|none|null|nil|--?|\?|missing|unknown|<na>|nat|#n/a)", "is {text}: {absent}",
+              "{instead}"),
+    CellFault("SYN134", r"[+-]?[0-9]{10,}(?:\.[0-9]*)?", "has {digits:,} digits: {short}",
+              "no frame, class or angle needs more than nine"),
+    CellFault("SYN138", rf"[{_DASHES}]({_UNSIGNED})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
+              r"-\1", kinds=_NUMBERS[1:6]),
+    CellFault("SYN138", rf"[{_DASHES}]({_DIGITS})", "is written with a dash instead of a minus sign: {text}", _SIGNS,
+              r"-\1", kinds=("int",)),
+    CellFault("SYN138", r"(N)\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"\1", angles=True),
+    CellFault("SYN138", rf"[{_DASHES}]({_UNSIGNED})\s*[°º˚]", "is written with a degree sign: {text}", _SIGNS, r"-\1",
+              angles=True),
+    CellFault("SYN137", r"\+(N)", "is written with a plus sign: {text}", "write numbers as plain decimals", r"\1"),
+    CellFault("SYN132", r"(-?[0-9]{1,9})\.0*", "is {text}, but must be a whole number", _POINT, r"\1", kinds=("int",)),
+    CellFault("SYN132", r"-?[0-9]{1,9}\.[0-9]*", "is {text}, but must be a whole number", _POINT, kinds=("int",)),
+    CellFault("SYN131", _EXPONENTIAL, _ODD,
+              'write {meant}; np.savetxt writes exponents by default: give it fmt="%g" and delimiter=","', "plain",
+              kinds=_NUMBERS),
+    CellFault("SYN131", ".*", _ODD,
+              "write {expected} with the digits 0-9: Python reads this as {number:g}, other programs do not",
+              only=numeric),
+    CellFault("SYN131", "0[xXoObB][0-9A-Fa-f]+", _ODD, "write {expected}", kinds=_NUMBERS),
+    CellFault("SYN130", ".*", "is {text}, not {expected}",
+              "expected {expected}, written with the digits 0-9 and nothing around it"),
+)  # fmt: skip
+#: The faults of cells that say that there is no value.
+WITHOUT_VALUE = [number for number, fault in enumerate(FAULTS) if "{absent}" in fault.says]
+_CLASS_HINT = "write the class number, counted from 0; seldio formats shows the class list"
+
+
+class CellProblem(NamedTuple):
+    """What is wrong with a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
+
+    A cell that can mean several things, or nothing, is not *repaired*.
+    """
+
+    number: int  # of its fault in the table
+    repaired: str | None
+    cell: str
+    kind: str
+    field: str
+
+    @property
+    def fault(self) -> CellFault:
+        """What is wrong in general."""
+        return FAULTS[self.number]
+
+    @property
+    def shown(self) -> tuple[str, int]:
+        """The piece of the cell that is wrong, and where it begins in it."""
+        if self.fault.code == "SYN123":
+            return self.cell, 0
+        if (control := _CONTROL.search(self.cell)) and self.fault.code == "SAF201":
+            return control[0], control.start()
+        return self.cell.strip(), len(self.cell) - len(self.cell.lstrip())
+
+    @property
+    def sentences(self) -> tuple[str, str]:
+        """What is wrong with it, and what to do."""
+        text, (missing, instead) = self.cell.strip(), absent(self.field)
+        words = {
+            "text": clipped(text, 40), "short": clipped(text, 20), "expected": KINDS[self.kind].says,
+            "digits": len(text.lstrip("+-").partition(".")[0]), "control": printable(self.shown[0]),
+            "absent": missing, "instead": instead, "meant": self.repaired,
+            "number": float(text) if self.fault.only is numeric else 0.0,
+        }  # fmt: skip
+        says = self.fault.says.format_map(words)
+        named = self.fault.code not in ("SYN123", "SAF201")
+        worded = self.fault.code == "SYN130" and self.field == "class_id" and text[:1].isalpha()
+        return f"{self.field} {says}" if named else says, _CLASS_HINT if worded else self.fault.hint.format_map(words)
+
+
+@cache
+def _looked_for(kind: str, field: str) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
+    """The numbers of the faults that a column may have, with their patterns."""
+    grammar = f"(?:{KINDS[kind].pattern})"
+    patterns = {
+        number: fault.pattern.replace("(N)", f"({grammar})") for number, fault in enumerate(FAULTS)
+        if (not fault.kinds or kind in fault.kinds) and (not fault.angles or field in ("azimuth", "elevation"))
+    }  # fmt: skip
+    return tuple((number, pattern, re.compile(f"(?s:{pattern})")) for number, pattern in patterns.items())
+
+
+def problem(cell: str, kind: str, field: str) -> CellProblem:
+    """What is wrong with a cell that is not in the grammar of its column."""
+    text = cell.strip()
+    for number, _, pattern in _looked_for(kind, field):
+        fault = FAULTS[number]
+        match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
+        if match is None or (fault.only is not None and not fault.only(text)):
+            continue
+        repaired = _without_exponent(text) if fault.meant == "plain" else match.expand(fault.meant) or None
+        if not fault.meant or (repaired is not None and PATTERNS[kind].fullmatch(repaired)):
+            return CellProblem(number, repaired, cell, kind, field)
+    raise AssertionError("the last row of the table matches every cell")
+
+
+#: Different cells from which on Arrow looks at them all at once.
+_MANY = 1000
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def matched(texts: pa.Array, pattern: str) -> pa.Array:
+    """Return in which of *texts* a pattern is found."""
+    return compute("match_substring_regex", texts, pattern=pattern)
+
+
+def problems(cells: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
+    """The number of the fault of each of these *cells*, all of them bad, and what each is meant as."""
+    if len(cells) <= _MANY:
+        every = [problem(cell, kind, field) for cell in cells.to_pylist()]
+        return np.array([one.number for one in every], np.int64), from_texts(one.repaired for one in every)
+    texts, faults = compute("utf8_trim_whitespace", cells), np.zeros(len(cells), np.int64)
+    places, meant, left = list[Ints](), list[pa.Array](), np.arange(len(cells))
+    for number, pattern, _ in _looked_for(kind, field):
+        fault = FAULTS[number]
+        there = compute("take", cells if fault is CONTROL else texts, from_numpy(left))
+        whole = pattern if fault is CONTROL else f"^(?s:{pattern})$"
+        hits = to_mask(matched(there, whole)).copy()
+        if fault.only is not None or fault.meant == "plain":  # looked at one by one
+            few = {at: problem(there[at].as_py(), kind, field) for at in np.flatnonzero(hits).tolist()}
+            few = {at: one for at, one in few.items() if one.number == number}
+            hits[:] = False
+            hits[list(few)] = True
+            repaired = from_texts(one.repaired for one in few.values())
+        elif fault.meant:
+            repaired = compute("array_filter", there, from_numpy(hits))
+            repaired = compute("replace_substring_regex", repaired, pattern=whole, replacement=fault.meant)
+        else:
+            repaired = pa.nulls(int(hits.sum()), pa.string())
+        faults[left[hits]] = number
+        places.append(left[hits])
+        meant.append(repaired)
+        left = left[~hits]
+        if not len(left):
+            break
+    return faults, compute("take", pa.concat_arrays(meant), from_numpy(np.argsort(np.concatenate(places))))
 
 
 # --- numbers that people write -------------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ class DatasetSpec:
         dialects: the formats of its labels.
         actors: the classes of sounds that actors make, whose source numbers are not 0.
         things: those of what is not an actor, with source 0.
+        nearest: the least distance of its labels, in the unit of their format.
         profile: the way its labels are scored, where that is not the usual one.
         signs: the evidence for it in the paths of a tree.
         label_signs: the evidence for its formats in the paths of label files.
@@ -149,7 +150,6 @@ class DatasetSpec:
         secret: whether labels of the evaluation set were never published.
         counted: whether the files are exactly the clips of the splits.
         without_video: recordings that never had a video.
-        known_gaps: that, as a sentence.
         rate: frames per second of its recordings.
         subtype: libsndfile's name of their sample format, where the dataset's own page tells it.
         picture: width and height of its videos.
@@ -162,6 +162,7 @@ class DatasetSpec:
     dialects: tuple[str, ...] = ()
     actors: frozenset[int] = frozenset()
     things: frozenset[int] = frozenset()
+    nearest: int = 0
     profile: str | None = None
     signs: tuple[TreeSign, ...] = ()
     label_signs: tuple[LabelSign, ...] = ()
@@ -180,7 +181,6 @@ class DatasetSpec:
     secret: bool = False
     counted: bool = False
     without_video: frozenset[str] = frozenset()
-    known_gaps: str = ""
     rate: int | None = None
     subtype: str | None = None
     picture: tuple[int, int] | None = None
@@ -190,11 +190,6 @@ class DatasetSpec:
         """The exact dataset of a tree with these signs, by name, and why, from its *root* and *paths*."""
         parts = (row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name)
         return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
-
-    @cached_property
-    def related(self) -> frozenset[str]:
-        """Its name, and that of the dataset that it is a part of."""
-        return frozenset((self.name, self.part_of.name if self.part_of is not None else self.name))
 
     @cached_property
     def recordings(self) -> frozenset[str]:
@@ -338,7 +333,8 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         dialects=tuple(record.get("labels", {}).get("formats")
                        or (one["name"] for one in record.get("formats", ()) if one["role"] == "label")),
         actors=frozenset(record.get("labels", {}).get("actors", ())),
-        things=frozenset(record.get("labels", {}).get("things", ())), profile=record.get("profile"),
+        things=frozenset(record.get("labels", {}).get("things", ())),
+        nearest=record.get("labels", {}).get("nearest", 0), profile=record.get("profile"),
         signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
                     for s in tree.get("signs", ())),
         label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["points"], s["says"])
@@ -353,7 +349,7 @@ def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> Datase
         synthetic=frozenset(tree.get("synthetic", ())), evaluation=clips("evaluation"),
         evaluation_seconds=_pair(tree.get("evaluation_seconds")),
         secret=tree.get("secret", False), counted=tree.get("counted", False), without_video=clips("without_video"),
-        known_gaps=tree.get("known_gaps", ""), rate=sound.get("rate"), subtype=sound.get("subtype"),
+        rate=sound.get("rate"), subtype=sound.get("subtype"),
         picture=tuple(video["size"]) if "size" in video else None,
         pictures=Fraction(video["rate"]) if "rate" in video else None,
     )  # fmt: skip

@@ -1,222 +1,269 @@
-"""Which format is this? Evidence for and against each format, and no guess where it does not decide.
+"""Which format is this? Each declared format whose columns hold the rows; of several the most specific.
 
-Every format with the right number of columns is a candidate and collects points, each with the
-sentence that explains it. A candidate wins when it leads every other one *that means something
-else* by ``MARGIN`` points. Formats that agree on the meaning of every column and differ in nothing
-but the class list (STARSS22 and 2020) do not compete for that; between them the points decide, and
-:attr:`Detection.alike` names the others.
+A format *holds* rows if at least ``ENOUGH`` of them are within the kinds and ranges that it declares. Of several that
+do, that is meant which leaves the fewest possible rows; where the next one of another meaning leaves hardly more,
+both remain, and the user is asked. Files that no format holds may be of one that is misread: in other units, or from
+another start. Then the format counts most of whose columns hold what they should.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
-from seldio.findings import Sink
 from seldio.formats import shapes
 from seldio.formats.base import LabelFormat, Role, TextFile
+from seldio.formats.datasets import DATASETS
 from seldio.formats.dialects import DIALECTS, OUTSIDE
-from seldio.formats.evidence import ENOUGH, FEW, OUT, SAMPLE, Sample, SampledFile, marks, misfits, sample_of, sampled
-from seldio.formats.label_csv import Dialect
+from seldio.formats.label_csv import Dialect, column
+from seldio.formats.label_rows import LabelRows, NumberColumn, Numbers, rows_of
 from seldio.formats.shapes import Shape
-from seldio.reader_rules import READER_RULES
 from seldio.text import plural
 
-#: Points by which a format has to lead others.
-MARGIN = 2.0
+#: Share of rows that have to be within what a format declares; the others are slips, which rules report.
+ENOUGH = 0.995
+#: Share of rows within a format from which on the others are slips, where no format holds more.
+MOST = 0.8
+#: Nats by which the rows must speak for the most specific format: 2019 and 2023 on a grid of 10 degrees, in five rows.
+SURE = 20.0
+#: Nats that a column outside of what a format declares speaks against it.
+STRANGE = 10.0
+#: With fewer rows than this, what they have in common may be an accident.
+FEW = 5
+#: Names of files that are looked at.
+_NAMES = 200
+#: Steps of a unit that decimals are counted in.
+_DECIMALS = 1000
+#: What values may be where files are misread: counted from 0 to 360, exchanged, in other units.
+_MISREAD = {
+    "frame": (0, math.inf), "class_id": (-1, math.inf), "source": (-1, 60), "azimuth": (-360, 360),
+    "elevation": (-180, 180), "distance": (0, math.inf), "x": (-3, 3), "y": (-3, 3), "z": (-3, 3),
+}  # fmt: skip
+#: What stands for a value that is not known, in these columns.
+_UNKNOWN = (-1, -1000)
+_MAY_BE_UNKNOWN = ("class_id", "source", "distance")
+#: The reach of angles in radians.
+_RADIANS = {"azimuth": 3.15, "elevation": 1.58}
 #: Columns of the widest format and one more; in wider rows there is no one column too many.
 _WIDEST = max(len(dialect.columns) for dialect in DIALECTS) + 1
+#: How a column of labels may be called: a first line that calls none so is of another table.
+_LABEL_TITLE = re.compile(
+    r"frame|time|onset|class|label|sound|event|source|track|azi|ele|dist|theta|phi|(az|el|[xyz]|\d+)\b"
+)
+_WORDS = {"class_id": "class", "class_name": "class", "distance": "dist"}
+#: What the paths of label files tell, the surest first.
+_SIGNS = sorted((sign for row in DATASETS for sign in row.label_signs), key=lambda sign: -sign.points)
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A format with the points it collected and the sentences that explain them."""
+    """A format that may be meant, and why."""
 
     format: Dialect
-    points: float
-    evidence: tuple[str, ...]
+    evidence: str
 
     def __str__(self) -> str:
-        why = "; ".join(self.evidence) or "its number of columns"
-        return f"{self.format.name} ({why})"
+        return f"{self.format.name} ({self.evidence})"
 
 
 @dataclasses.dataclass(frozen=True)
 class Detection:
-    """What a group of files seems to be."""
+    """What files of one shape are."""
 
-    sample: Sample  # what was seen
-    format: Dialect | None = None  # None where the evidence does not decide or nothing fits
-    candidates: tuple[Candidate, ...] = ()  # what it may be, best first, each with its evidence
-    #: formats that cannot be ruled out: those that mean the same by every column, and one of another meaning that is
-    #: less than twice ``MARGIN`` behind, or four times where rows are few
-    alike: tuple[Dialect, ...] = ()
-    possible: tuple[Candidate, ...] = ()  # all that is not out of the question, best first
-    empty: bool = False  # no file has a row, so that nothing can be told and nothing needs to be
-    foreign: bool = False  # most cells are words: read as labels, every one of them would be a finding
+    rows: LabelRows
+    format: Dialect | None = None  # None where two remain, or nothing fits
+    candidates: tuple[Candidate, ...] = ()  # the format, or what remains, best first
+    alike: tuple[Dialect, ...] = ()  # formats with the same columns that the rows do not rule out
+
+    @property
+    def empty(self) -> bool:
+        """Whether no file has a row, so that nothing can be told and nothing needs to be."""
+        return not self.rows.rows and not self.rows.header
+
+    @property
+    def blank(self) -> bool:
+        """Whether every cell of every row is 0."""
+        return self.rows.rows > 1 and not any(np.any(column.values != 0) for column in self.rows.columns)
+
+    @property
+    def shape(self) -> Shape | None:
+        """What is between the rows as they are and the candidates."""
+        return self.rows.shape
+
+    @property
+    def remaining(self) -> bool:
+        """Whether several formats remain of rows as they are."""
+        return self.format is None and self.shape is None and not self.blank and len(self.candidates) > 1
 
     @property
     def evidence(self) -> str:
-        """Why :attr:`format` was chosen, in one line."""
-        return "; ".join(self.candidates[0].evidence) if self.format and self.candidates else ""
+        """Why :attr:`format` was chosen."""
+        return self.candidates[0].evidence if self.format is not None and self.candidates else ""
 
 
 def detect(files: Sequence[TextFile]) -> Detection:
-    """Tell the format of label files that belong together (one folder, one format)."""
-    lines = sampled(files)
-    sample = sample_of(lines)
-    if not sample.rows and not sample.header:
-        return Detection(sample, empty=True)
-    made = list(_named_confidence(sample.header))
-    if _may_be_shaped(sample) or any('"' in row for file in lines for row in file.rows):
-        made += shapes.possible([file.cells for file in lines])
-    for shape in made:
-        if (found := _ranked(sample_of(lines, shape))).possible:
-            return found
-    found = _ranked(sample)
-    if not sample.rows:
-        return found
-    return found if found.possible else _behind(lines) or _misplaced(lines, sample) or found
+    """Tell the format of label files of one shape."""
+    rows = rows_of(files)
+    headed = _headed(rows)
+    if headed is not None or not rows.rows:
+        return headed or Detection(rows)
+    if not rows.indexed and (decided := _decided(rows)) is not None:
+        return decided
+    shaped = [rows.through(shape) for shape in (*shapes.named(rows.header), *shapes.possible(rows.cells))]
+    tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
+    for detection in tried:
+        if detection is not None:
+            return detection
+    if rows.indexed:
+        return Detection(rows)
+    return _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files) or Detection(rows)
 
 
-def _named_confidence(header: Sequence[str]) -> Iterator[Shape]:
-    """Return the column that a header calls a confidence, if it is one and no format has this header."""
-    if not header or any(dialect.header == ",".join(header) for dialect in DIALECTS):
-        return
-    from seldio.formats import columns
-
-    yield from columns.named(list(header))
-
-
-def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
-    """What is between the lines of a whole file and *dialect*; None where it is nothing that has a name.
-
-    Decimals with a comma may be joined in several ways: the one that makes the likeliest rows is it, and is certain
-    where it leads every other one.
-    """
-    first = lines[0].split(",") if lines else []
-    titled = shapes.titled(first)
-    rows = [line.split(",") for line in lines[titled:]]
-    quotes = any('"' in line for line in lines)
-    file = SampledFile("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
-    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
-    if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
-        found = list(_named_confidence(first))
-    code = found[0].code if found else None
-    if code != "SYN145" and (code != "SYN125" or quotes):
-        return found[0] if found else None
-    if code == "SYN125" and _ranked(sample_of([file])).possible:  # another format may have as many columns
+def _headed(rows: LabelRows) -> Detection | None:
+    """The format whose header it is, be it in another order; of files without rows, whose columns it names."""
+    for dialect in DIALECTS:
+        if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width in (0, len(dialect.columns)):
+            return Detection(rows, dialect, (Candidate(dialect, "its header line"),))
+    if rows.rows or not rows.header:
         return None
-    ranked = sorted(
-        ((judge(dialect, sample_of([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True
-    )
-    certain = len(rows) >= FEW and (len(found) == 1 or ranked[0][0] >= ranked[1][0] + MARGIN)
-    return dataclasses.replace(found[ranked[0][1]], fixable=certain and ranked[0][0] > OUT / 2)
+    named = [one for one in DIALECTS if len(one.columns) == len(rows.header) and _titles(rows.header, one)]
+    same = named and all(means_the_same(one, named[0]) for one in named)
+    return Detection(rows, named[0], (Candidate(named[0], "the names in its first line"),)) if same else None
 
 
-def _may_be_shaped(sample: Sample) -> bool:
-    """Whether there may be a comma behind every row or an index before it; a look at the sample, as nearly none has."""
-    first, second, *_, last = sample.columns if len(sample.columns) > 2 else (None, None, None)
-    if first is None or second is None or last is None:
-        return False
-    empty = not len(last.values) and not last.words
-    return empty or sample.indexed or (first.whole and len(set(second.values.tolist())) >= shapes.ENOUGH)
+def _titles(header: Sequence[str], dialect: Dialect) -> bool:
+    """Whether names are those of the columns of a format."""
+    words = (_WORDS.get(part.field, part.field) for part in dialect.columns)
+    return all(title.startswith(word) for title, word in zip(header, words, strict=True))
 
 
-def _behind(lines: Sequence[SampledFile]) -> Detection | None:
-    """The format behind rows in another shape; with no format where there are several."""
-    tried = shapes.doubtful([file.cells for file in lines], DIALECTS)
-    found = [one for shape, those in tried if (one := _ranked(sample_of(lines, shape), those)).possible]
-    if not found:
-        return None
-    best, *others = sorted(found, key=lambda one: -one.possible[0].points)
-    near = [one for one in others if one.possible[0].points > best.possible[0].points - MARGIN]
-    values = [[column.values.tolist() for column in one.sample.columns] for one in (best, *near)]
-    same = (means_the_same(one.possible[0].format, best.possible[0].format) for one in near)
-    if all(same) and values.count(values[0]) == len(values):  # all ways to see the rows lead to the same values
-        return best
-    candidates = {one.possible[0].format.name: one.possible[0] for one in reversed((best, *near))}
-    return dataclasses.replace(best, format=None, candidates=tuple(reversed(candidates.values())))
+# --- what a format holds -----------------------------------------------------------------------------------
 
 
-def _misplaced(lines: Sequence[SampledFile], sample: Sample) -> Detection | None:
-    """Rows that fit a format without one of their columns, or with two of them exchanged; which is only said.
+class FormatFit:
+    """How far a format holds rows that have as many columns."""
 
-    What is in a column may be wrong as well, and the column in its place: then neither is.
-    """
-    few = [dataclasses.replace(file, rows=file.rows[:: max(1, len(lines) // 8)]) for file in lines]
-    files = [file.cells[1] for file in lines if file.rows]
-    if sum(map(len, files)) < ENOUGH or {len(row) for rows in files for row in rows} != {sample.width}:
-        return None
-    if sample.width > _WIDEST:
-        return None
-    from seldio.formats import columns
+    def __init__(self, format: Dialect, rows: LabelRows) -> None:
+        self.format, self.rows = format, rows
+        parts = zip(format.columns, rows.columns, strict=True)
+        angles = [(part, seen) for part, seen in parts if part.field in _RADIANS and part.kind == "whole"]
+        #: whether angles of labels, which are whole degrees, may be radians
+        self.radians = len(angles) == 2 and format.role == "label" and all(
+            not seen.whole and max(map(abs, seen.ends)) <= _RADIANS[part.field] for part, seen in angles
+        )  # fmt: skip
+        self.declared = [self._in_radians(part) for part in format.columns] if self.radians else format.columns
+        self._wrong = [_outside(part, seen) for part, seen in zip(self.declared, rows.columns, strict=True)]
 
-    wrong = [misfits(dialect, sample) for dialect in DIALECTS if len(dialect.columns) == sample.width]
-    nothing: set[int] = set()
-    surplus = [(one, nothing) for one in columns.surplus(files) if one.certain or {one.column} not in wrong]
-    certain = [pair for pair in surplus if pair[0].certain]
-    for tried in (certain, columns.exchanged(sample.width), surplus):
-        ranked = [
-            one for shape, places in tried
-            if (one := _ranked(sample_of(few, shape))).format is not None
-            and not misfits(one.format, one.sample)
-            and (not places or places <= misfits(one.format, sample))
+    @staticmethod
+    def _in_radians(part: column) -> column:
+        reach = _RADIANS.get(part.field)
+        return part if reach is None else dataclasses.replace(part, kind="real", low=-reach, high=reach)
+
+    @cached_property
+    def share(self) -> float:
+        """The share of rows that are within what the format declares."""
+        return _share(self._wrong)
+
+    @cached_property
+    def strange(self) -> float:
+        """How many columns hold what is not declared of them, each by the share of its cells."""
+        return sum(float(np.mean(wrong)) for wrong in self._wrong)
+
+    @cached_property
+    def misfits(self) -> set[int]:
+        """The columns that hold what is not declared of them."""
+        return {number for number, wrong in enumerate(self._wrong) if np.mean(wrong) > 1 - ENOUGH}
+
+    @property
+    def words(self) -> bool:
+        """Whether a column of numbers holds words in most rows."""
+        parts = zip(self.format.columns, self.rows.columns, strict=True)
+        return any(part.kind not in ("name", "text") and np.mean(seen.words) > 1 / 2 for part, seen in parts)
+
+    @cached_property
+    def possible(self) -> bool:
+        """Whether the rows may be those of the format, in another unit, or counted from another start."""
+        wrong = []
+        for part, seen in zip(self.format.columns, self.rows.columns, strict=True):
+            low, high = _MISREAD.get(part.field, (part.low, part.high))
+            wide = dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0)
+            wrong.append(_outside(wide, seen, misread=True))
+        return _share(wrong) >= ENOUGH
+
+    @cached_property
+    def size(self) -> float:
+        """The logarithm of the number of events that the format may have in a frame: less is more specific."""
+        steps = [
+            (part.high - part.low) * (_DECIMALS if part.kind.startswith("real") else 1 / part.step)
+            for part in self.declared if part.field != "frame"
         ]  # fmt: skip
-        values = [[column.values.tolist() for column in one.sample.columns] for one in ranked]
-        if ranked and values.count(values[0]) == len(values):  # there is one way to make a format of them
-            return dataclasses.replace(ranked[0], format=None, candidates=ranked[0].possible[:1])
-    return None
+        return sum(math.log(count + 1) for count in steps if math.isfinite(count)) + STRANGE * self.strange
+
+    @cached_property
+    def off_its_grid(self) -> bool:
+        """Whether the rows are those of the format but for multiples, which labels are, and outputs are not."""
+        parts = [dataclasses.replace(part, step=1.0) for part in self.format.columns]
+        wrong = [_outside(part, seen) for part, seen in zip(parts, self.rows.columns, strict=True)]
+        return any(part.step != 1 for part in self.format.columns) and _share(wrong) >= ENOUGH
+
+    @property
+    def headless(self) -> bool:
+        """Whether the format has a header, and the files do not."""
+        return self.format.header is not None and not self.rows.header
+
+    def __str__(self) -> str:
+        every = "all" if self.share == 1 else f"{100 * self.share:.1f} % of"
+        return f"{every} {plural(self.rows.rows, 'row')} within its columns"
 
 
-def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection:
-    """What a sample seems to be, of these formats."""
-    if sample.indexed:
-        return Detection(sample)
-    ranked = sorted((judge(dialect, sample) for dialect in dialects), key=lambda c: -c.points)
-    possible = tuple(candidate for candidate in ranked if candidate.points > OUT / 2)
-    if not possible:
-        return Detection(sample)
-    # the names of all columns, as only one format has them, are no coincidence
-    possible = tuple(one for one in possible if sample.header and one.format.titles == sample.header) or possible
-    best = possible[0]
-    others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
-    # angles in radians have decimals where whole degrees are due: that does not speak for another format
-    reach = 4 * MARGIN if _like_radians(best.format, sample) else MARGIN
-    alike = tuple(
-        c.format for c in possible[1:] if means_the_same(c.format, best.format)
-        and (c.points > best.points - reach or c.format in OUTSIDE)
-    )  # fmt: skip
-    lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
-    close = tuple(c for c in possible if c.points > best.points - MARGIN)
-    if lead < MARGIN:
-        return Detection(sample, None, close, alike, possible)
-    if others and lead < (4 if sample.rows < FEW else 2) * MARGIN:
-        alike += (others[0].format,)
-    return Detection(sample, best.format, possible, alike, possible)
+def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[FormatFit]:
+    """Return the formats with as many columns, and with those that the first line names where it names any."""
+    fits = [FormatFit(dialect, rows) for dialect in among if len(dialect.columns) == rows.width]
+    if not rows.header or len(rows.header) != rows.width:
+        return fits
+    named = [fit for fit in fits if _titles(rows.header, fit.format)]
+    return named or (fits if any(map(_LABEL_TITLE.match, rows.header)) else [])
 
 
-def _like_radians(dialect: Dialect, sample: Sample) -> bool:
-    """Whether azimuths and elevations could be radians."""
-    places = [dialect.index(field) for field in ("azimuth", "elevation")] if dialect.index("x") is None else []
-    seen = [sample.columns[at] for at in places if at is not None and at < len(sample.columns)]
-    near = [len(c.values) and np.abs(c.values).max() <= limit for c, limit in zip(seen, (3.15, 1.58), strict=False)]
-    return len(seen) == 2 and all(near) and not all(c.whole for c in seen)
+def _share(wrong: Sequence[Numbers | bool]) -> float:
+    return 1 - float(np.mean(functools.reduce(np.logical_or, wrong)))
 
 
-def closest(sample: Sample) -> str:
-    """What speaks against the formats with as many columns that come closest, where none fits; or nothing."""
-    near = [(dialect, list(marks(dialect, sample))) for dialect in DIALECTS if len(dialect.columns) == sample.width]
-    near.sort(key=lambda one: -sum(points for points, _ in one[1] if points > OUT))  # one reason says enough
-    reasons: dict[str, str] = {}
-    for dialect, found in near:
-        against = next((text for points, text in found if points <= OUT), "")
-        if against and against not in reasons.values():
-            reasons[dialect.name] = against
-    return "; ".join(f"it is not {name} ({why})" for name, why in list(reasons.items())[:3])
+def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers | bool:
+    """The rows whose cell is not what a column declares; True where none is.
+
+    Where it is *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
+    words are slips.
+    """
+    values, (least, most) = seen.values, seen.ends
+    zeros = least == 0 and most == 0
+    decimals = part.kind in ("real", "real3", "real3inf") and not misread
+    within_one = part.field in "xyz" and least >= -1 and most <= 1
+    if seen.empty or (decimals and not seen.pointed and not zeros and not within_one):
+        return True  # a column of decimals has some
+    if part.field == "distance" and decimals and zeros and len(values) > 1:
+        return True  # nothing is at the microphone throughout
+    if part.kind in ("name", "text"):
+        return ~np.asarray(seen.words)
+    right = (values >= part.low) & (values <= part.high)
+    if part.kind == "real3inf":
+        right |= np.isinf(values)
+    if part.kind in ("int", "flag") or (part.kind == "whole" and not misread):
+        right &= np.isfinite(values)
+        right[right] = np.rint(values[right] / part.step) * part.step == values[right]
+    if part.field in _MAY_BE_UNKNOWN:
+        right |= np.isin(values, _UNKNOWN)
+    if misread:
+        right |= ~np.isfinite(values) & ~np.asarray(seen.words)
+    wrong: Numbers = ~(right | seen.missing)
+    return wrong
 
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
@@ -232,17 +279,153 @@ def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
     )
 
 
-def judge(dialect: Dialect, sample: Sample) -> Candidate:
-    """The points of *dialect* for what was seen."""
-    found = list(marks(dialect, sample))
-    return Candidate(dialect, sum(points for points, _ in found), tuple(text for _, text in found if text))
+# --- the most specific format ------------------------------------------------------------------------------
 
 
-# --- a given format that the content contradicts ---------------------------------------------------
+def _decided(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> Detection | None:
+    """The most specific of the formats that hold all rows, or those that remain; None where none does."""
+    return _most_specific(rows, [fit for fit in _whole(rows, among) if fit.share >= ENOUGH])
+
+
+def _misread(rows: LabelRows) -> Detection | None:
+    """The format that most columns fit, where the others may be misread."""
+    return _most_specific(rows, [fit for fit in _whole(rows) if fit.possible and fit.strange < rows.width - 1])
+
+
+def _slipped(rows: LabelRows) -> Detection | None:
+    """The format that holds most rows; of few rows, all columns but one."""
+    fits = [fit for fit in fits_of(rows) if not fit.words]
+    few = rows.rows < FEW
+    return _most_specific(rows, [fit for fit in fits if (len(fit.misfits) <= 1 if few else fit.share >= MOST)])
+
+
+def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatFit]:
+    """The formats with as many columns as all rows have; the last row of each file may be cut off."""
+    torn = rows.strays > max(len(rows.files), rows.rows * (1 - ENOUGH))
+    return [] if torn else fits_of(rows, among)
+
+
+def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
+    """Which of the formats that fit it is, by the names of the files, or by what they hold."""
+    if not fits:
+        return None
+    fits = sorted(fits, key=lambda fit: fit.size)
+    if not fits[0].radians:  # what degrees explain as well are no radians
+        fits = [fit for fit in fits if not fit.radians]
+    headed = next((fit for fit in fits if not fit.headless), None)
+    if headed is not None:  # what lacks its header is meant only where it is more specific, and never for sure
+        fits = [fit for fit in fits if not fit.headless or fit.size < headed.size]
+    named, sentence = _named(rows, fits)
+    best, *twins = _twins(named or fits)
+    rival = next((fit for fit in named or fits if not means_the_same(fit.format, best.format)), None)
+    lead = math.inf if rival is None else rival.size - best.size
+    if rival is not None and (best.headless or lead * rows.distinct < SURE):
+        remaining = sorted(named or fits, key=lambda fit: fit.headless)
+        return Detection(rows, None, tuple(Candidate(fit.format, str(fit)) for fit in remaining))
+    others = [fit for fit in (*twins, *_other_clocks(best, fits)) if not named or fit in named]
+    others += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *others)]
+    why = Candidate(best.format, sentence or str(best))
+    return Detection(rows, best.format, (why,), tuple(fit.format for fit in others))
+
+
+def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:
+    """Those formats that the names of most files are typical of, and why; sure names speak for misread files too."""
+    names = [file.path for file in rows.files[:_NAMES]]
+    signs = [one for one in _SIGNS if 2 * sum(re.search(one.pattern, name) is not None for name in names) > len(names)]
+    for sign in signs:
+        if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
+            return named, sign.sentence
+    others = [fit for fit in fits_of(rows) if not fit.headless]
+    for sign in (sign for sign in signs if sign.points >= 1):  # other names are those of labels and of outputs
+        fitting = [fit for fit in others if re.fullmatch(sign.dialects, fit.format.name)]
+        if named := [fit for fit in fitting if fit.possible or fit.strange <= 1]:
+            return named, sign.sentence
+    return [], ""
+
+
+def _twins(fits: Sequence[FormatFit]) -> list[FormatFit]:
+    """Those that mean the same as the most specific one and fit as well, in the order of the table."""
+    twins = [fit for fit in fits if means_the_same(fit.format, fits[0].format)]
+    twins = [fit for fit in twins if len(fit.misfits) <= len(fits[0].misfits)]
+    return sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
+
+
+def _other_clocks(best: FormatFit, fits: Sequence[FormatFit]) -> Iterator[FormatFit]:
+    """Formats with the columns of the best one, in frames of another length, that the rows do not rule out."""
+    fields = [part.field for part in best.format.columns]
+    clocks = [one for one in DIALECTS if one.hop != best.format.hop and [part.field for part in one.columns] == fields]
+    names = [fit.format.name for fit in fits]
+    for fit in fits_of(best.rows, clocks):
+        if fit.format.name in names or fit.off_its_grid:
+            yield fit
+
+
+# --- rows that no format holds as they are -----------------------------------------------------------------
+
+
+def _hidden(rows: LabelRows) -> Detection | None:
+    """The format behind clip or class names, times, or halves of decimals; none where there are several."""
+    tried = shapes.doubtful(rows.cells, DIALECTS)
+    return _only([found for shape, dialects in tried if (found := _decided(rows.through(shape), dialects))])
+
+
+def _misplaced(rows: LabelRows) -> Detection | None:
+    """Rows that fit a format without one of their columns, or with two of them exchanged; which is only said."""
+    if rows.strays or rows.rows < shapes.ENOUGH or rows.width > _WIDEST:
+        return None
+    surplus = [(shape, set[int]()) for shape in shapes.surplus([file.rows for file in rows.files if file.rows])]
+    certain = [(shape, places) for shape, places in surplus if shape.certain]
+    misfits = {fit.format.name: fit.misfits for fit in fits_of(rows)}
+    for tried in (certain, shapes.exchanged(rows.width), surplus):
+        found = [(_decided(rows.through(shape)), places) for shape, places in tried]
+        right = [one for one, places in found if one and one.format and places <= misfits.get(one.format.name, places)]
+        only = _only(right)
+        if only is not None and only.format is not None:
+            return dataclasses.replace(only, format=None)
+    return None
+
+
+def _only(found: Sequence[Detection]) -> Detection | None:
+    """The only way to see rows; where several lead to other values, no format."""
+    values = [[column.values.tolist() for column in one.rows.columns] for one in found]
+    if not found or values.count(values[0]) == len(values):
+        return found[0] if found else None
+    candidates = {one.format.name: one for each in found for one in each.candidates}
+    return dataclasses.replace(found[0], format=None, candidates=tuple(candidates.values()))
+
+
+def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
+    """What most files are by themselves, where each may have another fault."""
+    if len(files) < 2:
+        return None
+    alone = [detect([file]) for file in files[:_NAMES]]
+    told = [one for one in alone if one.candidates and (one.shape is None or one.format is not None)]
+    names = collections.Counter(one.candidates[0].format.name for one in told)
+    if not names or 2 * max(names.values()) <= len(alone):
+        return None
+    usual = next(one for one in told if one.candidates[0].format.name == names.most_common(1)[0][0])
+    return dataclasses.replace(usual, rows=rows)
+
+
+def closest(rows: LabelRows) -> str:
+    """Return what speaks against the formats with as many columns, where none fits; or nothing."""
+    if rows.header and not any(map(_LABEL_TITLE.match, rows.header)):
+        return "its first line has names of other columns"
+    reasons: dict[str, str] = {}
+    fits = [FormatFit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
+    for fit in sorted(fits, key=lambda fit: len(fit.misfits)):
+        for number in sorted(fit.misfits):
+            part, seen = fit.format.columns[number], rows.columns[number]
+            holding = f"{seen.ends[0]:g}" if seen.ends[0] == seen.ends[1] else f"{seen.ends[0]:g} to {seen.ends[1]:g}"
+            what = "words" if np.mean(seen.words) > 0.5 else holding
+            why = f"column {number + 1} holds {what}, not {part.field} from {part.low:g} to {part.high:g}"
+            if why not in reasons.values():
+                reasons.setdefault(fit.format.name, why)
+    return "; ".join(f"it is not {name} ({why})" for name, why in list(reasons.items())[:3])
 
 
 def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str, str]:
-    """Code, message and hint of a file whose rows have *width* cells, where *named* has another number of columns."""
+    """Return code, message and hint of a file whose rows have *width* cells, and *named* another number of columns."""
     message = f"every row has {plural(width, 'cell')}, but {named.name} has {len(named.columns)} columns"
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
@@ -250,8 +433,7 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
         seems = f"it may be {' or '.join(names)}" if names else "no known format has these columns"
         return "SYN121", message, f"{seems}; seldio formats lists the formats"
     best = found.format
-    evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""
-    hint = f"read it with --format {best.name}{evidence}, or convert it with seldio convert"
+    hint = f"read it with --format {best.name} ({found.evidence}), or convert it with seldio convert"
     if named.role == "submission" and best.role == "label":
         return "LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint
     if named.role == "submission":
@@ -259,17 +441,38 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     return "SYN121", f"{message}; it looks like {best.name}", hint
 
 
-# --- a format where the content does not tell it: what files are wanted for speaks for one ----------
+def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
+    """Return what is between the lines of a whole file and *dialect*; None where it is nothing that has a name.
+
+    Decimals with a comma may be joined in several ways: what the format holds is meant, and certain where it is one.
+    """
+    first = lines[0].split(",") if lines else []
+    titled = shapes.titled(first)
+    rows = [line.split(",") for line in lines[titled:]]
+    quotes = any('"' in line for line in lines)
+    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
+    if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
+        found = list(shapes.named(first))
+    code = found[0].code if found else None
+    if code != "SYN145" and (code != "SYN125" or quotes):
+        return found[0] if found else None
+    plain = rows_of([TextFile("", "", "", "\n".join(lines).encode())])
+    if code == "SYN125" and (_decided(plain) or _misread(plain)):  # another format may have as many columns
+        return None
+    meant = [(shape, fit) for shape in found for fit in fits_of(plain.through(shape), [dialect]) if fit.possible]
+    right = [shape for shape, fit in meant if fit.share >= ENOUGH] or [shape for shape, _ in meant]
+    return dataclasses.replace((right or found)[0], fixable=len(rows) >= FEW and len(right) == 1)
+
+
+# --- a format that two remain of: what files are wanted for speaks for one ---------------------------------
 
 #: The finding that a format is likely and not certain.
 CHOSEN = "SYN902"
-#: Years after which a format is of another time.
-ERA = 3
 _NEVER = 10_000
 
 
 def years(format: LabelFormat) -> tuple[int, ...]:
-    """The years of the challenge that a format is of."""
+    """Return the years of the challenge that a format is of."""
     return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
 
 
@@ -278,77 +481,22 @@ class Wanted:
     """What files are likely to be."""
 
     roles: tuple[Role, ...]  # labels, or what systems write
-    years: tuple[int, ...]  # of the challenge
+    years: tuple[int, ...] = ()  # of the labels that they are compared with
 
-    def rank(self, format: LabelFormat) -> tuple[bool, int]:
-        """How well a format fits, the role before the year; more is better."""
-        return format.role in self.roles, -self.apart(format)
+    def rank(self, format: Dialect) -> tuple[bool, int, bool]:
+        """Return how well a format fits: the role before the year, and that before a header that is missing."""
+        apart = (abs(one - other) for one in years(format) for other in self.years)
+        return format.role in self.roles, -min(apart, default=_NEVER), format.header is None
 
-    def apart(self, format: LabelFormat) -> int:
-        """Years between a format and those wanted; many for one that is of no year."""
-        return min((abs(one - other) for one in years(format) for other in self.years), default=_NEVER)
-
-
-@dataclasses.dataclass(frozen=True)
-class LayoutChoice:
-    """What a group of files is read as, in view of what they are wanted for."""
-
-    detection: Detection  # with the format, if there is one
-    #: formats of another meaning that were left as well, where it was not the content that decided
-    others: tuple[Dialect, ...] = ()
-
-    def report(self, path: str, sink: Sink) -> None:
-        """Say that there was a choice."""
-        if self.detection.format is not None and self.others:
-            names = " or ".join(dict.fromkeys(other.name for other in self.others))
-            message = f"read as {self.detection.format.name}; the content also fits {names}"
-            hint = f"if so, use --format {self.others[0].name}"
-            sink(READER_RULES[CHOSEN].at(path, message, hint, 1))
-
-
-def choose_layout(found: Detection, wanted: Wanted) -> LayoutChoice:
-    """The format that fits *wanted* best among those that the content does not rule out.
-
-    Where the content decides, that stands, unless it is for a format of another time, another one is not far behind
-    and nothing speaks against that on the whole: outputs whose directions happen to lie on the grid of 2019. A format
-    that fits no better than another one of another meaning is not chosen.
-    """
-    left = _left(found, wanted)
-    if not left:
-        return LayoutChoice(found)
-    best = max(left, key=lambda one: (wanted.rank(one.format), one.points))
-    others = [one for one in left if not means_the_same(one.format, best.format)]
-    rank = wanted.rank(best.format)
-    equal = (one for one in others if wanted.rank(one.format) == rank and one.points > best.points - MARGIN)
-    if best.format == found.format or next(equal, None) is not None:
-        return LayoutChoice(found)
-    candidates = (best, *(one for one in left if one is not best))
-    done = dataclasses.replace(found, format=best.format, candidates=candidates)
-    return LayoutChoice(done, tuple(one.format for one in others))
-
-
-def offered(found: Detection, wanted: Wanted | None) -> tuple[Candidate, ...]:
-    """The formats to name where nothing decides: no outputs for labels, and outputs first for what systems write."""
-    if wanted is None:
-        return found.candidates
-    if "label" in wanted.roles:
-        return tuple(one for one in found.candidates if one.format.role in wanted.roles) or found.candidates
-    return tuple(sorted(found.possible or found.candidates, key=lambda one: one.format.role not in wanted.roles))
-
-
-def _left(found: Detection, wanted: Wanted) -> list[Candidate]:
-    """The formats that the content does not rule out, the likeliest first."""
-    if not found.possible:
-        return []
-    first, *rest = found.possible
-    reach = (4 if found.format is not None and found.sample.rows < FEW else 2) * MARGIN
-    near = [one for one in rest if one.points > first.points - reach]
-    if found.format is not None:
-        # of the same class list or time as what is wanted, where the one found is of another
-        own = found.format
-        near = [
-            one for one in near
-            if one.points >= 0
-            and (means_the_same(one.format, own) or wanted.apart(one.format) + ERA <= wanted.apart(own))
-        ]  # fmt: skip
-    return [first, *near]
+    def chosen(self, found: Detection) -> tuple[Dialect | None, list[Dialect]]:
+        """Return the format that fits best of those that remain, and the others; None where two fit as well."""
+        remaining = [found.format, *found.alike] if found.format else [one.format for one in found.candidates]
+        if not remaining or (found.format is None and found.shape is not None):
+            return found.format, []
+        best = max(remaining, key=self.rank)
+        others = [one for one in remaining if not means_the_same(one, best)]
+        if "label" in self.roles:
+            others = [one for one in others if one.role in self.roles]
+        if any(self.rank(one) == self.rank(best) for one in others):
+            return found.format, []
+        return best, others

@@ -1,39 +1,38 @@
-"""The slow path: what is wrong with a csv file that its grammar does not accept, line by line.
+"""What is wrong with csv files that cannot be parsed as they are, and what their rows mean.
 
-Rows that match the grammar are kept as they are; the others are named with their line and column,
-and kept as well where they can mean only one thing (``24.0`` for 24, ``+1``, quotes around a number).
-One cause gives one finding: a wrong delimiter or a wrong number of columns throughout the file is
-reported once. What a cause says of a line gives its repair as well (:func:`repaired`).
+Each file is looked at as a text first: its encoding, line ends, header and the width of its rows. The cells of all
+files are then split at once, and those that are not in the grammar of their columns go through the table of
+:mod:`seldio.formats.cells`. Rows are kept where they can only mean one thing (``24.0`` for 24, ``+1``, quotes around a
+number). One cause gives one finding: a wrong delimiter or a wrong number of columns throughout the file is reported
+once. What was read is what a repair writes (:func:`repaired`).
 """
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
-from seldio.formats.base import TextFile
-from seldio.formats.shapes import counted, titled
+from seldio.formats.base import Ints, TextFile
+from seldio.formats.shapes import counted, is_confidence, titled
 from seldio.reader_rules import reader_rule
+from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
-    from seldio.formats.bad_rows import BadRows
-    from seldio.formats.label_csv import Dialect
+    from seldio.formats.label_csv import CsvPart, Dialect, column
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
 _BOM = b"\xef\xbb\xbf"
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 _TEXT_END = re.compile(r"\r\n|\r|\n")
-#: A line that begins with a number that is not whole.
-_FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
-_BLANKS = re.compile(rb"(?>(?:[ \t\v\f]*+\n)*)")
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
     "frame": "frame", "class": "class_id", "class_id": "class_id", "source": "source", "track": "source",
@@ -47,31 +46,19 @@ _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
 _SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[\"';\t |]|$)", re.MULTILINE)
+#: A line that begins with a number that is not whole.
+_FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Cleaned:
-    """The rows of a file that can be read."""
-
-    body: bytes = b""  # the rows, each with its line feed, cells separated by bare commas
-    lines: Ints = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))  # physical line of each row
-    skipped: int = 0  # lines before the first row
-    delimiter: str = ","  # what separates the cells in the file
-    readable: bool = False  # False where the file could not be read at all
-    newline: str = "\n"  # the line end that most lines have
-    final_newline: bool = True  # whether the last line has one
-    pointed: bool = False  # whether whole numbers may have a point and zeros in the body
-
-
 def plain_lines(data: bytes) -> bytes:
-    """*data* with LF at the end of every line, and without a byte order mark."""
+    """Return *data* with LF at the end of every line, and without a byte order mark."""
     data = data.removeprefix(_BOM)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def delimiter_of(line: str, columns: int) -> str:
-    """What separates the cells of *line*: a comma unless another sign does so better."""
+    """Return what separates the cells of *line*: a comma unless another sign does so better."""
     if line.count(",") == columns - 1:
         return ","
     text = line.strip()  # a sign behind the last cell is a fault of its own
@@ -80,7 +67,7 @@ def delimiter_of(line: str, columns: int) -> str:
 
 
 def with_commas(text: bytes, delimiter: str) -> bytes:
-    """*text* with commas between its cells and points in its numbers; nothing moves."""
+    """Return *text* with commas between its cells and points in its numbers; nothing moves."""
     if delimiter == ",":
         return text
     text = text.replace(b",", b".")
@@ -88,7 +75,7 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
 
 
 def thousands_in(text: bytes) -> str:
-    """A number whose comma may separate thousands; empty where there is none, or another shows decimals.
+    """Return a number whose comma may separate thousands; empty where there is none, or another shows decimals.
 
     A number with several commas is none with decimals, whatever the others are.
     """
@@ -106,28 +93,142 @@ def headed_by(line: str, header: str | None) -> bool:
     return header is not None and names == header.lower().split(",")
 
 
-def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Cleaned:
-    """Hold *file* against the grammar of *dialect*; *known* are the bad rows of such files so far."""
-    cleaner = _Cleaner(file, dialect, known)
-    cleaned = cleaner.run()
-    for finding in sorted(cleaner.found(), key=lambda finding: finding.order):
-        sink(finding)
-    return cleaned
-
-
 def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
-    """*text* as its diagnosis says that it is meant, as to causes with *codes*; line ends stay."""
-    file, ends = TextFile("", "", "", _BOM + text.encode()), _TEXT_END.findall(text)
-    from seldio.formats.bad_rows import BadRows
-
-    cleaner = _Cleaner(file, dialect, BadRows([part.kind for part in dialect.columns], most=0), codes)
-    cleaner.run()
-    lines = itertools.zip_longest(cleaner.meant, ends, fillvalue="")
+    """Return *text* as it was read, as to faults with *codes*; line ends stay."""
+    look = FileLook(TextFile("", "", "", _BOM + text.encode()), dialect, codes)
+    if look.body and look.certain:
+        for at, column in enumerate(_columns(dialect, look.body)):
+            for row in np.flatnonzero(column.causes[column.which] >= 0).tolist():
+                problem = column.problem(row)
+                if problem.fault.code in codes:
+                    look.put(int(look.lines[row]), at, problem.repaired)
+    ends = _TEXT_END.findall(text)
+    lines = itertools.zip_longest(look.meant, ends, fillvalue="")
     kept = [(line, end) for line, end in lines if line is not None and (line.strip() or "SYN110" not in codes)]
     first = next((line for line, _ in kept if line.strip()), "")
-    if cleaner.headless and first and not headed_by(first, dialect.header):
+    if look.headless and first and not headed_by(first, dialect.header):
         kept.insert(0, (dialect.header or "", next(iter(ends), dialect.newline)))
     return "".join(itertools.chain.from_iterable(kept))
+
+
+# --- the cells of all files ---------------------------------------------------------------------------
+
+
+#: Codes of the faults of cells, in the order of their first row in the table.
+_CODES = [*dict.fromkeys(fault.code for fault in cells.FAULTS)]
+_CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
+
+
+class _Column:
+    """One column of the rows of all files: its different texts, which of them each row has, and what is wrong."""
+
+    def __init__(self, cells_of: pa.Array, part: column, *, first: bool, own: bool) -> None:
+        if isinstance(cells_of, pa.DictionaryArray):
+            self.texts, self.which = cells_of.dictionary, to_numpy(cells_of.indices)[1:]
+        else:
+            self.texts, self.which = cells_of, np.arange(1, len(cells_of))
+        self.part = part
+        # spaces before a number are legal behind a comma, not at the start of a row
+        good = to_mask(cells.matched(self.texts, f"^{'' if first else ' *'}(?:{cells.KINDS[part.kind].pattern})$"))
+        bad = compute("array_filter", self.texts, from_numpy(~good))
+        faults, repaired = cells.problems(bad, part.kind, part.field)
+        unknown = np.isin(faults, cells.WITHOUT_VALUE) & (own and part.field in cells.UNKNOWABLE)
+        if unknown.any():
+            repaired = compute("if_else", from_numpy(unknown), from_texts([str(cells.ABSENT)] * len(bad)), repaired)
+        #: what each text can only mean
+        self.meant = compute("replace_with_mask", self.texts, from_numpy(~good), repaired) if len(bad) else self.texts
+        #: for each text the row of the table of faults, and the cause: twice the number of the code, 1 if repaired
+        self.faults, self.causes = np.full((2, len(good)), -1)
+        self.faults[~good] = faults
+        self.causes[~good] = np.where(unknown, -1, 2 * _CODE_OF[faults] + to_mask(repaired))
+        self.lost = self.causes % 2 == 0
+
+    def problem(self, row: int) -> cells.CellProblem:
+        """Return what is wrong with the cell of a row."""
+        at = int(self.which[row])
+        return cells.CellProblem(
+            int(self.faults[at]), self.meant[at].as_py(), self.texts[at].as_py(), self.part.kind, self.part.field
+        )
+
+    def values(self, kept: Bools, kind: pa.DataType) -> pa.Array:
+        """Return the values of rows that are *kept*."""
+        texts = compute("utf8_trim_whitespace", self.meant)
+        if kind == pa.string():
+            return compute("take", texts, from_numpy(self.which[kept]))
+        known = to_mask(texts)
+        values = to_numpy(compute("cast", compute("array_filter", texts, from_numpy(known)), kind=kind))
+        return from_numpy(values[(np.cumsum(known) - 1)[self.which[kept]]])
+
+
+def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
+    """Split rows of bare cells into columns."""
+    csv, names = pyarrow.csv, [str(at) for at in range(len(dialect.columns))]
+    longest = int(np.diff(np.flatnonzero(np.frombuffer(text, np.uint8) == 10), prepend=-1).max(initial=0))
+    few = pa.dictionary(pa.int32(), pa.string())  # decimals are nearly all different
+    kinds = [pa.string() if part.kind.startswith("real") else few for part in dialect.columns]
+    head = b",".join([b"0"] * len(names)) + b"\n"  # what stands first may be a second byte order mark
+    table = csv.read_csv(
+        pa.BufferReader(head + text),
+        csv.ReadOptions(column_names=names, block_size=max(1 << 20, 2 * longest), use_threads=len(text) > 1 << 20),
+        csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=dict(zip(names, kinds, strict=True)), null_values=[], strings_can_be_null=False
+        ),
+    )  # fmt: skip
+    texts = [column.combine_chunks() for column in table.columns]
+    return [
+        _Column(text, part, first=not at, own=bool(dialect.own))
+        for at, (text, part) in enumerate(zip(texts, dialect.columns, strict=True))
+    ]
+
+
+def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Table:
+    """Return the rows of files that cannot be parsed as they are, as columns by field; what is wrong goes to *sink*."""
+    looks = [FileLook(part.file, dialect) for part in parts]
+    columns = _columns(dialect, b"".join(look.body for look in looks))
+    ends = np.cumsum([len(look.lines) for look in looks], dtype=np.int64)
+    kept = np.ones(sum(len(look.lines) for look in looks), bool)
+    for column in columns:
+        kept &= ~column.lost[column.which]
+    causes = sum(np.bincount(column.causes + 1, minlength=2 * len(_CODES) + 1)[1:] for column in columns)
+    for cause in np.flatnonzero(causes).tolist():
+        # by column, which rows have such a cell
+        marked = {
+            at: (column.causes == cause)[column.which]
+            for at, column in enumerate(columns)
+            if (column.causes == cause).any()
+        }
+        rows = np.flatnonzero(np.logical_or.reduce([*marked.values()]))
+        owners = np.searchsorted(ends, rows, side="right")
+        bounds = np.flatnonzero(np.diff(owners, prepend=-1, append=-1))
+        for first, last in itertools.pairwise(bounds.tolist()):
+            number = int(owners[first])
+            begin = int(ends[number]) - len(looks[number].lines)
+            looks[number].note_cells(columns, marked, rows[first:last], begin, cause)
+    for part, look, end in zip(parts, looks, ends.tolist(), strict=True):
+        for finding in look.findings():
+            sink(part.moved(finding))
+        look.lines = look.lines[kept[end - len(look.lines) : end]]
+        part.take(look)
+    decimals = any(
+        column.part.kind not in _BARE and to_mask(cells.matched(column.meant, "[.e]")).any() for column in columns
+    )
+    values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
+    return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
+
+
+#: Kinds of columns whose cells have no decimals.
+_BARE = ("int", "flag", "name", "text")
+
+
+def column_type(kind: str, decimals: bool) -> pa.DataType:
+    """Return what a column of a kind is read as; *decimals*: there are some in columns that may have them."""
+    if kind == "whole" and not decimals:
+        return pa.int32()
+    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
+
+
+# --- a file as a text ---------------------------------------------------------------------------------
 
 
 class _Cause:
@@ -136,130 +237,170 @@ class _Cause:
     def __init__(self) -> None:
         self.first: list[Finding] = []
         self.number = self.places = 0
-        self.runs: list[tuple[int, int]] = []  # the line at which each run of lines begins, and its length
+        self.lines: list[Ints] = []
+
+    def add(self, lines: Ints, places: int, number: int) -> None:
+        """Count *number* findings with so many *places*, all in *lines*."""
+        self.number += number
+        self.places += places
+        self.lines.append(lines)
 
     @property
-    def full(self) -> bool:
-        """Whether further findings need only be counted."""
-        return len(self.first) >= SINGLY
-
-    def add(self, runs: Sequence[tuple[int, int]], places: int, number: int | None = None) -> None:
-        """Count *places* in *runs* of lines: *number* findings, or as many as places."""
-        self.number += places if number is None else number
-        self.places += places
-        self.runs += runs
-
     def findings(self) -> list[Finding]:
         """Few findings as they are, more as one."""
-        return self.first if self.number <= len(self.first) else [self.first[0].times(self.places, _counted(self.runs))]
+        if self.number <= len(self.first):
+            return self.first
+        return [self.first[0].times(self.places, np.concatenate(self.lines))]
 
 
-class _Cleaner:
-    """The state of one pass: ``shown`` is the text with LF, ``text`` the same with commas between cells.
+class FileLook:
+    """One file as a text: what is wrong with its encoding, line ends, header and widths, and its rows.
 
-    What is wrong by rules *undone* is put right in ``meant``: the lines of ``shown``, None where one has to go.
+    ``shown`` is the text with LF, ``text`` the same with commas between cells. What is wrong by rules *undone* is put
+    right in ``meant``: the lines of ``shown``, None where one has to go.
     """
 
-    def __init__(self, file: TextFile, dialect: Dialect, known: BadRows, undone: Collection[str] = ()) -> None:
-        self.file, self.dialect, self.bad_rows, self.undone = file, dialect, known, undone
-        self.meant: list[str | None] = []
-        self.stuck = False  # whether nothing can be put right in the cells
-        self.headless = False  # whether the header has to be put first
-        self.causes: dict[tuple[str, bool], _Cause] = {}
-        #: by number of a shape the runs of lines that it has and that are counted only
-        self.counted: dict[int, list[tuple[int, int]]] = {}
+    def __init__(self, file: TextFile, dialect: Dialect, undone: Collection[str] = ()) -> None:
+        self.file, self.dialect, self.undone = file, dialect, undone
         self.width = len(dialect.columns)
-        self.shown = self.text = b""
-        self.rows: list[bytes] = []  # runs of good rows
-        self.runs: list[tuple[int, int]] = []  # the physical line at which each begins, and its length
-
-    def run(self) -> Cleaned:
-        data = self.file.data
-        if unreadable := cells.encoding_problem(self.file.path, data):
+        self.causes: dict[tuple[str, bool], _Cause] = {}
+        self.meant: list[str | None] = []
+        self.headless = False  # whether the header has to be put first
+        self.certain = True  # whether cells can be told apart for sure
+        self.body = b""  # the rows, each with its line feed, cells separated by bare commas
+        self.lines = np.zeros(0, np.int64)  # the physical line of each row
+        self.skipped = 0  # lines before the first row
+        self.delimiter, self.newline, self.final_newline = ",", "\n", True
+        self.readable = False
+        if unreadable := cells.encoding_problem(file.path, file.data):
             self.note(unreadable)
-            return Cleaned()
-        if data.startswith(_BOM):
+            return
+        if file.data.startswith(_BOM):
             hint = "save as UTF-8 without BOM; the official loaders stop at it"
             self.report("SYN103", "the file begins with a byte order mark", 1, hint)
-        newline = self.line_ends(data.removeprefix(_BOM))
-        self.final_newline = data.removeprefix(_BOM)[-1:] in (b"\n", b"\r", b"")
+        data = file.data.removeprefix(_BOM)
+        self.newline = self.line_ends(data)
+        self.final_newline = data[-1:] in (b"\n", b"\r", b"")
         self.shown = self.text = plain_lines(data) + (b"" if self.final_newline else b"\n")
-        self.meant = [*self.shown.decode().split("\n")[:-1]] if self.undone else []
-        start = self.blanks(0, 1)
-        delimiter = self.delimiter(start)
-        self.stuck = delimiter != "," and bool(thousands_in(self.shown))  # then cells cannot be told apart for sure
-        self.told = delimiter == "," or ("SYN120" in self.undone and not self.stuck)
-        self.text = with_commas(self.shown, delimiter)
-        if delimiter != "," and self.told:  # rows that have commas stay; with all of them, the header does
-            pairs = [*zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)]
-            fits = [new.removesuffix(",").count(",") + 1 == self.width or "," not in old for old, new in pairs]
-            some = any(fits[1:] if fits[1:] and titled(pairs[0][1].split(",")) else fits)
-            self.meant = [new if fit and some else old for (old, new), fit in zip(pairs, fits, strict=True)]
-        begin = self.header(start) if not self.reshaped(start) else None
-        if begin is None or not self.same_width(begin):
-            return Cleaned(newline=newline, final_newline=self.final_newline)
-        self.scan(begin)
-        body = b"".join(self.rows)
-        body = re.sub(rb", ++", b",", body) if b", " in body else body
-        skipped = self.text.count(b"\n", 0, begin)
-        pointed = any(self.bad_rows.known[number - 1].pointed for number in self.counted)
-        return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline, pointed)
+        self.meant = [*self.shown.decode().split("\n")[:-1]] if undone else []
+        self.look()
 
-    # --- what was found ----------------------------------------------------------------------------
+    def look(self) -> None:
+        """Find the rows."""
+        first = self.first_line
+        self.delimiter = self.separator(first)
+        self.text = with_commas(self.shown, self.delimiter)
+        if self.delimiter != ",":
+            self.certain = not thousands_in(self.shown)
+            if "SYN120" in self.undone and self.certain:
+                self.meant = self.undelimited()
+            elif self.undone:
+                self.certain = False
+        if self.reshaped(first):
+            return
+        begin = self.header(first)
+        if begin is None or not self.same_width(begin):
+            return
+        self.readable, self.skipped = True, begin
+        rows = self.rows(begin)
+        self.lines = np.flatnonzero(rows) + 1
+        if len(self.lines) == len(rows):
+            self.body = self.text
+        else:
+            self.body = np.frombuffer(self.text, np.uint8)[np.repeat(rows, np.diff(self.ends, prepend=-1))].tobytes()
+
+    # --- lines -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def ends(self) -> Ints:
+        """Where each line ends."""
+        return np.flatnonzero(np.frombuffer(self.shown, np.uint8) == 10)
+
+    @cached_property
+    def widths(self) -> Ints:
+        """How many cells each line has; none where it is blank."""
+        text = np.frombuffer(self.text, np.uint8)
+        marks = text[(text == 44) | (text == 10)]
+        widths = np.diff(np.flatnonzero(marks == 10), prepend=-1)
+        for number in np.flatnonzero(widths == 1).tolist():
+            if not self.line(number).strip(" \t\v\f"):
+                widths[number] = 0
+        return widths
+
+    @cached_property
+    def first_line(self) -> int:
+        """The first line that is not blank, from 0; the number of lines where all are."""
+        blank = re.match(rb"(?>(?:[ \t\v\f]*+\n)*)", self.shown)
+        return blank[0].count(b"\n") if blank is not None else 0
+
+    def line(self, number: int, shown: bool = False) -> str:
+        """A line, from 0, as it is *shown* or with commas between its cells; empty behind the last one."""
+        if number >= len(self.ends):
+            return ""
+        start = int(self.ends[number - 1]) + 1 if number else 0
+        return (self.shown if shown else self.text)[start : self.ends[number]].decode()
+
+    # --- findings --------------------------------------------------------------------------------------
 
     def report(
-        self, code: str, message: str, line: int, hint: str | None = None, *, start: int | None = None,
-        column: int = 1, width: int | None = None, fixable: bool | None = None, lines: int = 1,
+        self, code: str, message: str, line: int, hint: str | None = None, *, whole: bool = False, column: int = 1,
+        width: int | None = None, fixable: bool | None = None, lines: int = 1,
     ) -> None:  # fmt: skip
-        """Something wrong with the file or whole *lines*, first seen in *line*; or with a piece of one line.
+        """Report something wrong with the file or whole *lines*, first seen in *line*; or with a piece of one line.
 
-        That line begins at *start*, and the piece has *width* characters, all by default.
+        The piece is the *whole* line, or has *width* characters.
         """
         if self.undone:  # it has been found before
             return
         rule = reader_rule(code)
         fixable = rule.fix != "none" if fixable is None else fixable
-        if start is None:
+        if not whole and width is None:
             self.note(rule.at(self.file.path, message, hint, line, 1, fixable=fixable), lines)
             return
-        cause = self.cause(code, fixable)
-        if cause.full:
-            cause.add([(line, 1)], 1)
-            return
-        excerpt = self.line_at(self.shown, start)
+        excerpt = self.line(line - 1, shown=True)
         value = excerpt[column - 1 :][:width]
         self.note(rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable))
 
-    def cause(self, code: str, fixable: bool) -> _Cause:
-        """What was found so far of a rule, of what can be repaired or of the rest."""
-        return self.causes.setdefault((code, fixable), _Cause())
-
     def note(self, finding: Finding, count: int = 1) -> None:
         """Take a finding, about *count* lines."""
-        cause = self.cause(finding.code, finding.fixable)
-        if not cause.full:
+        cause = self.causes.setdefault((finding.code, finding.fixable), _Cause())
+        if len(cause.first) < SINGLY:
             cause.first.append(finding)
-        cause.add([(finding.line or 1, count)], count, 1)
+        line = finding.line or 1
+        cause.add(np.arange(line, line + count), count, 1)
 
-    def found(self) -> Iterator[Finding]:
-        """Everything found: of each cause a few findings, or one for all."""
-        for number, runs in self.counted.items():
-            rows = sum(count for _, count in runs)
-            for fault in self.bad_rows.known[number - 1].faults:
-                cause = self.cause(fault.code, fault.fixable and not self.stuck)
-                cause.add(runs, rows * fault.cells)
-        self.counted.clear()
-        for cause in self.causes.values():
-            yield from cause.findings()
+    def note_cells(
+        self, columns: Sequence[_Column], marked: Mapping[int, Bools], rows: Ints, begin: int, number: int
+    ) -> None:
+        """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
+        code, fixable = _CODES[number // 2], bool(number % 2) and self.certain
+        cause = self.causes.setdefault((code, fixable), _Cause())
+        for row in rows[:SINGLY].tolist():
+            line = int(self.lines[row - begin])
+            bad = [(at, columns[at].problem(row)) for at, mask in marked.items() if mask[row]]
+            for at, problem in bad[: SINGLY - len(cause.first)]:
+                cause.first.append(self.cell_finding(problem, at, line, fixable))
+        places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
+        cause.add(self.lines[rows - begin], places, places)
 
-    @staticmethod
-    def line_at(text: bytes, start: int) -> str:
-        return text[start : text.find(b"\n", start)].decode()
+    def cell_finding(self, problem: cells.CellProblem, at: int, line: int, fixable: bool) -> Finding:
+        """Return the finding about a cell."""
+        (value, shift), (message, hint) = problem.shown, problem.sentences
+        before = self.line(line - 1).split(",")[:at]
+        column = 1 + sum(len(cell) + 1 for cell in before) + shift
+        excerpt = self.line(line - 1, shown=True)
+        rule, value = reader_rule(problem.fault.code), excerpt[column - 1 :][: len(value)]
+        return rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable)
 
-    # --- the file as a whole -----------------------------------------------------------------------
+    def findings(self) -> list[Finding]:
+        """Everything that was found: of each cause a few findings, or one for all."""
+        every = itertools.chain.from_iterable(cause.findings for cause in self.causes.values())
+        return sorted(every, key=lambda finding: finding.order)
+
+    # --- the file as a whole -----------------------------------------------------------------------------
 
     def line_ends(self, data: bytes) -> str:
-        """Report line ends other than the dialect's; return the prevailing one."""
+        """Report line ends other than those of the dialect; return the prevailing one."""
         if b"\r" not in data:
             return "\n"
         crlf = data.count(b"\r\n")
@@ -268,8 +409,8 @@ class _Cleaner:
         ends = [f"{plural(n, 'line')} with {name}" for name, n in (("CR LF", crlf), ("LF", lf), ("CR", lone)) if n]
         wanted = f"end every line with {_ENDS[self.dialect.newline]}"
         if len(ends) > 1:
-            found = [match.group() for match in _LINE_END.finditer(data)]
-            line = next(number for number, end in enumerate(found, 1) if end != found[0])
+            every = re.findall(rb"\r\n|\r|\n", data)
+            line = next(number for number, end in enumerate(every, 1) if end != every[0])
             self.report("SYN106", f"mixed line endings: {', '.join(ends)}", line, wanted)
         elif lone:
             hint = f"{wanted}; Git and grep see the file as a single line"
@@ -279,112 +420,108 @@ class _Cleaner:
             self.report("SYN105", "lines end with CR LF", 1, hint)
         return "\r\n" if crlf > lf else "\n"
 
-    def blanks(self, start: int, line: int) -> int:
-        """Report the blank lines that begin at *start*, if any; return where they end."""
-        match = _BLANKS.match(self.text, start)
-        assert match is not None
-        if count := match.group().count(b"\n"):
-            message = "blank line" if count == 1 else f"{count:,} blank lines"
-            self.report("SYN110", message, line, "remove blank lines: the official loaders stop there", lines=count)
-        return match.end()
-
-    def delimiter(self, start: int) -> str:
-        """What separates the cells; reported once where it is not a comma."""
-        line = self.line_at(self.shown, start)
+    def separator(self, first: int) -> str:
+        """Return what separates the cells; report it where it is not a comma."""
+        line = self.line(first, shown=True)
         sign = delimiter_of(line, self.width)
         if sign != ",":
             message = f"cells are separated by {_DELIMITERS[sign]}, not commas"
             if b"," in self.shown:
                 message += ", and decimals are written with a comma"
-            number = self.shown.count(b"\n", 0, start) + 1
             column = len(line) - len(line.lstrip(" ")) + line.strip(" ").index(sign) + 1
             hint = "write 1,2.5,3: commas between cells, points in numbers"
             if thousands := thousands_in(self.shown):
                 hint += f"; not repaired, as {thousands} may be {thousands.replace(',', '')} as well"
-            self.report("SYN120", message, number, hint, start=start, column=column, width=1, fixable=not thousands)
+            self.report("SYN120", message, first + 1, hint, column=column, width=1, fixable=not thousands)
         return sign
 
-    def reshaped(self, start: int) -> bool:
+    def undelimited(self) -> list[str | None]:
+        """Return the lines with commas between cells; rows that have commas stay; with all of them, the header does."""
+        lines = [*zip(self.meant, self.text.decode().split("\n")[:-1], strict=True)]
+        fits = [new.removesuffix(",").count(",") + 1 == self.width or "," not in (old or "") for old, new in lines]
+        changed = any(fits[1:] if fits[1:] and titled(lines[0][1].split(",")) else fits)
+        return [new if fit and changed else old for (old, new), fit in zip(lines, fits, strict=True)]
+
+    def reshaped(self, first: int) -> bool:
         """Whether all rows are those of the format in another shape, which is one finding and no more."""
-        if self.dialect.own:
-            return False
-        first = self.line_at(self.text, start).split(",")
-        second = self.text.find(b"\n", start) + 1 if titled(first) else start
-        row = self.line_at(self.text, second).split(",") if second < len(self.text) else []
-        timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
-        if len(row) == self.width and not timed and not row[1].strip(' "')[:1].isalpha():
+        header = self.line(first).split(",")
+        second = first + titled(header)
+        row = self.line(second).split(",") if second < len(self.ends) else []
+        start = int(self.ends[second - 1]) + 1 if second else 0
+        timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, start) is not None
+        if self.dialect.own or (len(row) == self.width and not timed and not _lettered(row)):
             return False  # nearly every file
-        few = [line.decode().split(",") for _, line in itertools.islice(self.lines(second), 20) if line.strip()]
+        few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
         widths = {len(row) for row in few}
         if len(widths) > 1 and b'"' not in self.text:
             return False  # rows of several widths
-        if widths == {self.width} and not timed and not all(row[1].strip(' "')[:1].isalpha() for row in few):
+        if widths == {self.width} and not timed and not all(map(_lettered, few)):
             return False  # a letter in one row, which is no name of a class in all
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
-        shape = shape_of([line.decode() for _, line in self.lines(start) if line.strip()], self.dialect)
-        if shape is not None:
-            number = self.text.count(b"\n", 0, second) + 1
-            within = shape.column if shape.column < len(row) else 0  # the first line may be blank
-            column = 1 + sum(len(cell) + 1 for cell in row[:within])
-            width = len(row[within]) if within else None
-            self.report(
-                shape.code, shape.message, number, shape.hint, start=second, column=column, width=width,
-                fixable=shape.fixable,
-            )  # fmt: skip
-            if shape.fixable and shape.code in self.undone:
-                self.meant = [line and shape.line(line) for line in self.meant]
-                if counted(first):  # without the index, its numbers would be a row
-                    self.meant[number - 2] = None
-        return shape is not None
+        shape = shape_of([line for line in self.whole_lines(first) if line.strip()], self.dialect)
+        if shape is None:
+            return False
+        within = shape.column if shape.column < len(row) else 0  # the first line may be blank
+        column = 1 + sum(len(cell) + 1 for cell in row[:within])
+        self.report(
+            shape.code, shape.message, second + 1, shape.hint, whole=True, column=column,
+            width=len(row[within]) if within else None, fixable=shape.fixable,
+        )  # fmt: skip
+        if shape.fixable and shape.code in self.undone:
+            self.meant = [line and shape.line(line) for line in self.meant]
+            if counted(header):  # without the index, its numbers would be a row
+                self.meant[first] = None
+        return True
 
-    def header(self, start: int) -> int | None:
-        """Where the rows begin; None where the header makes them meaningless."""
-        if start == len(self.text):
-            return start
-        line, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
-        number = self.text.count(b"\n", 0, end)
+    def whole_lines(self, start: int) -> Iterator[str]:
+        """Lines without a last one that may be cut, unless it is the only one."""
+        for number in range(start, len(self.ends)):
+            if self.final_newline or number < len(self.ends) - 1 or number == start:
+                yield self.line(number)
+
+    def header(self, first: int) -> int | None:
+        """Return the line at which the rows begin; None where the header makes them meaningless."""
+        if first == len(self.ends):
+            return first
+        line, expected = self.line(first), self.dialect.header
         names = [name.strip().strip('"') for name in line.split(",")]
         named = not any(map(cells.numeric, names)) and cells.wordy(names[0])
-        expected = self.dialect.header
         if expected is None:
             if named:
-                self.odd_header(start, names, number)
-            return end if named else start
+                self.odd_header(first, names)
+            return first + named
         if headed_by(line, expected):
-            return end
+            return first + 1
         if named and len(names) > 1:
             hint = f"expected {expected}; other columns would be misread"
-            self.report("SYN113", f"the header is not that of {self.dialect.name}", number, hint, start=start)
+            self.report("SYN113", f"the header is not that of {self.dialect.name}", first + 1, hint, whole=True)
             return None
         hint = f"put {expected} first: the official loader always drops line 1"
-        self.report("SYN112", "the header line is missing", number, hint, start=start)
+        self.report("SYN112", "the header line is missing", first + 1, hint, whole=True)
         self.headless = "SYN112" in self.undone
-        return start
+        return first
 
-    def odd_header(self, start: int, names: list[str], number: int) -> None:
+    def odd_header(self, first: int, names: list[str]) -> None:
         """Report a header where none belongs, and what it says against the columns."""
-        line, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
-        faults = list(self.header_faults(names, self.line_at(self.text, end)))
+        faults = list(self.header_faults(names, self.line(first + 1)))
         hint = "remove it: the official loaders call int() on the first cell"
         if faults:
             hint += "; but first check what its names say about the columns"
         message = f"a header line, but {self.dialect.name} has none"
-        self.report("SYN111", message, number, hint, start=start, fixable=not faults)
+        self.report("SYN111", message, first + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
-            self.meant[number - 1] = None
-        titles = line.split(",")
+            self.meant[first] = None
+        titles = self.line(first).split(",")
         for index, message, hint in faults:
-            if index is None:
-                self.report("SYN113", message, number, hint, start=start)
-                continue
-            column = sum(len(title) + 1 for title in titles[:index]) + 1 + titles[index].index(names[index])
-            self.report("SYN113", message, number, hint, start=start, column=column, width=len(names[index]))
+            at, width = 1, None
+            if index is not None:
+                at += sum(len(title) + 1 for title in titles[:index]) + titles[index].index(names[index])
+                width = len(names[index])
+            self.report("SYN113", message, first + 1, hint, whole=True, column=at, width=width)
 
     def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
-        """What a header says against the columns: the place of a name (None for all), message, hint."""
-        from seldio.formats.columns import is_confidence
-
+        """Yield what a header says against the columns: the place of a name (None for all), message, hint."""
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names):
             if name and name in names[:index]:
@@ -400,147 +537,68 @@ class _Cleaner:
             hint = "pandas then reads the first column as an index and shifts the others"
             yield None, f"the header has {len(names)} columns, but the next line has {width}", hint
 
-    def same_width(self, start: int) -> bool:
+    def same_width(self, begin: int) -> bool:
         """False, with one finding, where all rows have the same wrong number of cells."""
-        found: tuple[int, int] | None = None  # the first row and its number of cells
-        for begin, line in self.lines(start):
-            width = line.count(b",") + 1
-            if line.strip() and (width == self.width or (found is not None and width != found[1])):
-                return True
-            if line.strip() and found is None:
-                found = begin, width
-        if found is None or b'"' in self.text:
+        cut = not self.final_newline and len(self.ends) - 1 > begin
+        filled = np.flatnonzero(self.widths[begin : len(self.ends) - cut]) + begin
+        widths = self.widths[filled]
+        if not len(filled) or widths[0] == self.width or (widths != widths[0]).any() or b'"' in self.text:
             return True
         from seldio.formats.detect import explain_width  # the table of dialects needs this module first
 
-        code, message, hint = explain_width(self.file, self.dialect, found[1])
-        self.report(code, message, self.text.count(b"\n", 0, found[0]) + 1, hint, start=found[0])
+        code, message, hint = explain_width(self.file, self.dialect, int(widths[0]))
+        self.report(code, message, int(filled[0]) + 1, hint, whole=True)
         return False
 
-    def lines(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """Lines with where they begin, without a last one that may be cut (unless it is the only one)."""
-        first = start
-        while start < len(self.text):
-            end = self.text.find(b"\n", start)
-            if self.final_newline or end < len(self.text) - 1 or start == first:
-                yield start, self.text[start:end]
-            start = end + 1
+    # --- rows --------------------------------------------------------------------------------------------
 
-    # --- line by line ------------------------------------------------------------------------------
+    def rows(self, begin: int) -> Bools:
+        """Return the lines that are rows of the right width; report the others."""
+        rows = self.widths == self.width
+        rows[:begin] = False
+        quoted = self.quoted(begin) if b'"' in self.text and not self.undone else np.zeros(len(rows), bool)
+        blank = np.flatnonzero(self.widths == 0)
+        for run in np.split(blank, np.flatnonzero(np.diff(blank) > 1) + 1) if len(blank) else ():
+            if not quoted[run[0]]:
+                message = "blank line" if len(run) == 1 else f"{len(run):,} blank lines"
+                hint = "remove blank lines: the official loaders stop there"
+                self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
+        if b"#" in self.text:
+            for number in range(begin, len(rows)):
+                if not quoted[number] and self.line(number).lstrip().startswith("#"):
+                    quoted[number] = self.comment(number, rows[number])
+        ragged = ~rows & ~quoted & (self.widths > 0)
+        for number in np.flatnonzero(ragged[begin:]).tolist():
+            self.ragged(number + begin)
+        fitting: Bools = rows & ~quoted
+        return fitting
 
-    def scan(self, start: int) -> None:
-        """Keep runs of good rows and of rows that can only mean one thing; look at each line between them."""
-        text, line = self.text, self.text.count(b"\n", 0, start) + 1
-        # a last line without an end may be cut
-        end = len(text) if self.final_newline else max(start, text.rfind(b"\n", 0, len(text) - 1) + 1)
-        while start < len(text):
-            if start < end:
-                start, line = self.runs_of_rows(start, line, end)
-            if start < len(text):
-                start, count = self.odd_line(start, line)
-                line += count
-
-    def runs_of_rows(self, start: int, line: int, end: int) -> tuple[int, int]:
-        """Take the good rows and the known bad ones; return where a line begins that has to be looked at."""
-        text, known, counted = self.text, self.bad_rows.known, self.counted
-        unknown = len(known) + 1
-        for match in self.bad_rows.scanner.finditer(text, start, end):
-            begin, stop = match.span()
-            number = match.lastindex
-            if number == unknown:
-                return begin, line
-            count = text.count(b"\n", begin, stop)
-            while number is not None and number not in counted and count:
-                faults = known[number - 1].faults
-                causes = [self.cause(fault.code, fault.fixable and not self.stuck) for fault in faults]
-                if all(cause.full or (cause.first and count > SINGLY) for cause in causes):
-                    counted[number] = []
-                else:  # the first few are shown
-                    begin, lines = self.odd_line(begin, line, known=True)
-                    line, count = line + lines, count - lines
-                    if begin > stop:  # blank lines go on to the end of the file, which has no line end
-                        return begin, line
-            if not count:
+    def quoted(self, begin: int) -> Bools:
+        """Report quotes that do not close on their line; return the lines up to where they do."""
+        inside = np.zeros(len(self.ends), bool)
+        before = np.cumsum(np.frombuffer(self.text, np.uint8) == 34, dtype=np.int32)[self.ends]
+        for number in np.flatnonzero(np.diff(before, prepend=0) % 2).tolist():
+            if number < begin or inside[number] or not self.widths[number]:
                 continue
-            if number is None:
-                self.keep(text[begin:stop], line, count)
-            else:
-                counted[number].append((line, count))
-                shape = known[number - 1]
-                if shape.kept:
-                    self.keep(shape.readable(text[begin:stop]), line, count)
-            line += count
-        return end, line
+            close = self.text.find(b'"', int(self.ends[number]))
+            last = int(np.searchsorted(self.ends, close)) if close >= 0 else len(inside) - 1
+            inside[number : last + 1] = True
+            message = f"a quoted cell spans {last + 1 - number} lines"
+            hint = "a row is one line of unquoted cells"
+            if close < 0:
+                message = "a quote is opened and never closed: the rest of the file is inside it"
+                hint = "cells are plain numbers: remove the quotes"
+            column = self.line(number).rindex('"') + 1
+            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
+        return inside
 
-    def keep(self, rows: bytes, line: int, count: int) -> None:
-        self.rows.append(rows)
-        self.runs.append((line, count))
-
-    def odd_line(self, start: int, line: int, known: bool = False) -> tuple[int, int]:
-        """Report what is wrong in a line; return where the next one begins and how many lines that is.
-
-        The faults that it has are remembered, unless they are *known*.
-        """
-        if (end := self.blanks(start, line)) > start:
-            return end, self.text.count(b"\n", start, end)
-        row, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
-        if row.count('"') % 2 and not self.undone:  # a repair takes each line for itself
-            return self.open_quote(start, row, line)
-        repaired = self.row(start, row, line, last=end == len(self.text) and not self.final_newline, known=known)
-        if repaired is not None:
-            self.keep(repaired.encode() + b"\n", line, 1)
-        return end, 1
-
-    def open_quote(self, start: int, row: str, line: int) -> tuple[int, int]:
-        """A quote that does not close on its line: it closes on a later one, or never."""
-        close = self.text.find(b'"', self.text.find(b"\n", start))
-        end = self.text.find(b"\n", close) + 1 if close >= 0 else len(self.text)
-        count = self.text.count(b"\n", start, end)
-        message, hint = f"a quoted cell spans {count} lines", "a row is one line of unquoted cells"
-        if close < 0:
-            message = "a quote is opened and never closed: the rest of the file is inside it"
-            hint = "cells are plain numbers: remove the quotes"
-        self.report("SYN122", message, line, hint, start=start, column=row.rindex('"') + 1, fixable=False)
-        return end, count
-
-    def row(self, start: int, text: str, line: int, *, last: bool, known: bool) -> str | None:
-        """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
-        parts = text.split(",")
-        problems = [
-            cells.problem(cell, part.kind, part.field, first=index == 0)
-            for index, (part, cell) in enumerate(zip(self.dialect.columns, parts, strict=False))
-        ]
-        fits = len(parts) == self.width
-        if text.lstrip().startswith("#") and not (fits and not any(problems)):  # a class may be called so
-            self.comment(start, [name.strip(' "#') for name in parts], line)
-            return None
-        if not fits:
-            self.ragged(start, text, len(parts), line, last)
-            return None
-        if self.undone:
-            if self.told:
-                pairs = zip(parts, problems, strict=True)
-                self.meant[line - 1] = ",".join(
-                    (problem is not None and problem.code in self.undone and problem.repaired) or cell
-                    for cell, problem in pairs
-                )
-            return None
-        if not known:
-            self.bad_rows.learn(text, parts, problems)
-        column, meant = 1, list(parts)
-        for index, (cell, problem) in enumerate(zip(parts, problems, strict=True)):
-            if problem is not None:
-                self.report(
-                    problem.code, problem.message, line, problem.hint, start=start, column=column + problem.shift,
-                    width=len(problem.value), fixable=problem.fixable and not self.stuck,
-                )  # fmt: skip
-                meant[index] = problem.repaired or ""
-            column += len(cell) + 1
-        meaningful = all(problem is None or problem.repaired is not None for problem in problems)
-        return ",".join(meant) if meaningful else None
-
-    def comment(self, start: int, names: list[str], line: int) -> None:
-        """Report a comment, which may hold the names of the columns."""
+    def comment(self, number: int, fits: bool) -> bool:
+        """Report a comment, which may hold the names of the columns; False where it is a row (of a class called so)."""
+        parts = self.line(number).split(",")
+        kinds = [part.kind for part in self.dialect.columns]
+        if fits and all(cells.PATTERNS[kind].fullmatch(cell) for kind, cell in zip(kinds, parts, strict=True)):
+            return False
+        names = [name.strip(' "#') for name in parts]
         contradicted = len(names) > 1 and any(self.header_faults(names, ""))
         hint = 'remove it: the official loaders call int() on it; np.savetxt(header=…) needs comments=""'
         if self.dialect.header is None:
@@ -548,28 +606,34 @@ class _Cleaner:
         if contradicted:
             hint += "; but first check what its names say about the columns"
         message = f"a comment line, but {self.dialect.name} has none"
-        self.report("SYN111", message, line, hint, start=start, fixable=not contradicted)
+        self.report("SYN111", message, number + 1, hint, whole=True, fixable=not contradicted)
         if "SYN111" in self.undone and not contradicted:
-            self.meant[line - 1] = None
+            self.meant[number] = None
+        return True
 
-    def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
+    def ragged(self, number: int) -> None:
         """Report a row with another number of cells."""
-        if last and width < self.width:
+        width = int(self.widths[number])
+        text = self.line(number)
+        if number == len(self.ends) - 1 and not self.final_newline and width < self.width:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
             hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
-            self.report("SYN108", message, line, hint, start=start)
+            self.report("SYN108", message, number + 1, hint, whole=True)
         elif control := cells.control_character(text):
-            self.report("SAF201", control.message, line, control.hint, start=start, column=control.shift + 1, width=1)
+            self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"
-            self.report("SYN121", message, line, hint, start=start)
-            self.bad_rows.learn_ragged(text, width)
+            self.report("SYN121", message, number + 1, hint, whole=True)
+
+    def put(self, line: int, at: int, cell: str | None) -> None:
+        """Put a cell right in a line, from 1, that is repaired."""
+        if cell is not None:
+            parts = (self.meant[line - 1] or "").split(",")
+            parts[at] = cell
+            self.meant[line - 1] = ",".join(parts)
 
 
-def _counted(runs: Sequence[tuple[int, int]]) -> Ints:
-    """The numbers first, first + 1, … of each (first, count), one run after another."""
-    if len(runs) == 1:
-        return np.arange(runs[0][0], sum(runs[0]))
-    firsts, counts = np.array(runs, np.int64).reshape(-1, 2).T
-    return np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+def _lettered(row: Sequence[str]) -> bool:
+    """Whether the second cell of a row begins with a letter."""
+    return len(row) > 1 and row[1].strip(' "')[:1].isalpha()

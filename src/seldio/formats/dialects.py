@@ -1,6 +1,7 @@
 """The formats of labels, outputs and submissions that are tables of numbers: a row each in the files of datasets.
 
-A column is ``field:kind``. Fields are those of the event table. Kinds:
+A column is ``field:kind:range``, such as ``azimuth:whole:-180..180``, or ``-180..180/10`` for multiples of 10. Fields
+are those of the event table; a column without a range holds what its field usually does. Kinds:
 
 - ``int``: a whole number, strictly (the official loaders call ``int()`` on it)
 - ``whole``: a whole number is asked for, decimals are read (the loaders call ``float()``)
@@ -22,10 +23,25 @@ from typing import Any
 from seldio import plugins
 from seldio.formats.label_csv import Dialect, column
 
+#: What columns hold whose range is not declared; distances in metres.
+RANGES = {
+    "frame": "0..inf", "class_id": "0..inf", "source": "0..15", "azimuth": "-180..180", "elevation": "-90..90",
+    "distance": "0..40", "x": "-1.5..1.5", "y": "-1.5..1.5", "z": "-1.5..1.5", "onscreen": "0..1",
+    "onset": "0..inf", "offset": "0..inf",
+}  # fmt: skip
+
+
+def _column(text: str, metre: int) -> column:
+    field, kind, *declared = text.split(":")
+    reach, _, step = (declared or [RANGES.get(field, "-inf..inf")])[0].partition("/")
+    low, high = map(float, reach.split(".."))
+    scale = metre if field == "distance" and not declared else 1
+    return column(field, kind, low=low, high=high * scale, step=float(step or 1))
+
 
 def _dialect(row: Mapping[str, Any]) -> Dialect:
     fields = dict(row)
-    fields["columns"] = tuple(column(*each.split(":")) for each in fields["columns"].split())
+    fields["columns"] = tuple(_column(each, fields.get("metre") or 1) for each in fields["columns"].split())
     fields["aliases"] = tuple(fields.get("aliases", ()))
     if "hop" in fields:
         fields["hop"] = Fraction(fields["hop"])

@@ -16,8 +16,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import accumulate
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +27,7 @@ from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_layout import is_sound
-from seldio.formats.parquet import TableRows, Wrong, guarded, row_runs, too_large
+from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import flaws, row_of, wrong_rows
 from seldio.schema.qa import EMPTY, Item, Prediction, Rows, opened, table_of, table_of_columns
@@ -36,8 +35,6 @@ from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
 _BATCH = 1 << 13
-#: Bytes of a question as a line of JSON, about.
-ROW_BYTES = 256
 #: Rows of a group in a file.
 GROUP = 1 << 15
 #: Most bytes that a footer holds of how the source is written: whoever opens the file reads them.
@@ -93,31 +90,6 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.read`; the line of a place is the number of its row."""
         return guarded(data, path, sink, partial(self._read, path=path, sink=sink))
 
-    def table_rows(self, stream: BinaryIO, most: int) -> list[TableRows]:
-        """The row groups of a table in runs of about *most* bytes; empty for a table that is read as a whole."""
-
-        def runs(file: pq.ParquetFile) -> list[TableRows]:
-            whole = too_large(file.metadata) is not None or not self._groups(file)[1]
-            return [] if whole else row_runs(file.metadata, most, ROW_BYTES)
-
-        return guarded(stream, "", _nothing, runs) or []
-
-    def read_rows(self, stream: BinaryIO, path: str, sink: Sink, groups: TableRows) -> ItemReading | None:
-        """Some row groups of a table that :meth:`table_rows` has cut; places are those in the whole table."""
-
-        def own(file: pq.ParquetFile) -> ItemReading | Wrong:
-            return self._own(file, _kept(file.schema_arrow) or {}, path, sink, groups)
-
-        return guarded(stream, path, sink, own)
-
-    def _groups(self, file: pq.ParquetFile) -> tuple[dict[str, Any], list[int]]:
-        """What is kept in a table of seldio's, and how many rows precede each group of rows; none for other tables."""
-        schema, kept = file.schema_arrow, _kept(file.schema_arrow)
-        if len({*schema.names}) < len(schema.names) or not (kept is not None or self._is_own(schema)):
-            return {}, []
-        sizes = (file.metadata.row_group(number).num_rows for number in range(file.num_row_groups))
-        return kept or {}, list(accumulate(sizes, initial=0))[:-1]
-
     def _read(self, file: pq.ParquetFile, path: str, sink: Sink) -> ItemReading | Wrong:
         schema = file.schema_arrow
         if len({*schema.names}) < len(schema.names):
@@ -134,16 +106,13 @@ class ItemParquet(ItemFormat):
     def _hint(self) -> str:
         return f"a table of {self.holds} has some of these columns: {', '.join(self.schema.names)}"
 
-    def _own(
-        self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink,
-        groups: TableRows | None = None,
-    ) -> ItemReading | Wrong:  # fmt: skip
-        """The rows of a table that seldio wrote, or that has the columns of one; of all groups, or of some."""
+    def _own(self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink) -> ItemReading | Wrong:
+        """The rows of a table that seldio wrote, or that has the columns of one."""
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
         tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
-        first, chosen = (0, None) if groups is None else (groups.before, range(groups.first, groups.stop))
-        for batch in file.iter_batches(batch_size=_BATCH, row_groups=chosen):
+        first = 0
+        for batch in file.iter_batches(batch_size=_BATCH):
             batch.validate(full=True)
             table, inside = self._table(batch, first, path, sink)
             tables.append(table)

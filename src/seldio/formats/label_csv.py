@@ -9,6 +9,7 @@ do not match it are looked at one by one (``diagnosis.py``).
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -19,16 +20,18 @@ import pyarrow as pa
 import pyarrow.csv
 
 from seldio.errors import DataError
-from seldio.findings import Sink
+from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
-from seldio.formats.cells import KINDS, LIMIT, plain_exponents
+from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE, plain_exponents
+from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
+from seldio.text import listed, plural
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
-    from seldio.formats.bad_rows import BadRows
+    from seldio.formats.diagnosis import FileLook
 
 
 #: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
@@ -37,7 +40,7 @@ COMMA = "\ue000"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class column:  # noqa: N801 - reads as a word in the table of dialects
-    """One column of a dialect: the field it holds and its kind.
+    """One column of a dialect: the field it holds, its kind, and what it may hold: multiples of *step* in a range.
 
     In a dataset's own columns, a number is multiplied by *scale*, and *zero* is added, to get what the field holds:
     seconds, metres, degrees counter-clockwise. Frames in seconds are those that the times lie in. An offset in a
@@ -50,6 +53,9 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
     zero: float = 0.0
     timed: bool = False
     durations: bool = False
+    low: float = -math.inf
+    high: float = math.inf
+    step: float = 1.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -122,14 +128,11 @@ class Dialect(LabelFormat):
             parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
-            from seldio.formats.bad_rows import BadRows
-
-            known = BadRows([part.kind for part in self.columns])
-            for part in parts:
-                part.clean(known, sink)
-            parsed = _parse_all(self, parts, checked=True)
-            assert parsed is not None, "the grammar let a row through that cannot be parsed"
-        return _reading(self, parts, parsed)
+            parsed = diagnosis.read_faulty(self, parts, sink)
+        reading = _reading(self, parts, parsed)
+        if self.own:
+            _report_unknown(reading, sink)
+        return reading
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """See :meth:`LabelFormat.write`."""
@@ -153,18 +156,18 @@ class CsvPart(FileRows):
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
-        #: whether whole numbers may have a point and zeros in the body
-        self.pointed = False
         self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
 
-    def clean(self, known: BadRows, sink: Sink) -> None:
-        """Keep the rows that the grammar accepts; everything else becomes a finding."""
-        cleaned = diagnosis.clean(self.file, self.dialect, known, sink)
-        self.pointed = cleaned.pointed
-        self.body, self.physical, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
-        self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
-        self.origin = dataclasses.replace(self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline)
+    def take(self, look: FileLook) -> None:
+        """Take over what a closer look at the file has found."""
+        self.rows, self.physical, self.skipped = len(look.lines), look.lines, look.skipped
+        self.readable, self.delimiter = look.readable, look.delimiter
+        self.origin = dataclasses.replace(self.origin, newline=look.newline, final_newline=look.final_newline)
+
+    def moved(self, finding: Finding) -> Finding:
+        """Return a finding in what was parsed where it is in the file."""
+        return finding
 
     @cached_property
     def _text(self) -> tuple[bytes, Ints]:
@@ -206,25 +209,21 @@ _INT32 = np.iinfo(np.int32)
 _OVERRUNS = pa.cpp_version_info.major < 20
 
 
-def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False) -> pa.Table | None:
-    """The joined bodies as columns named by field; None where a file needs to be looked at.
+def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
+    """Return the joined bodies as columns named by field; None where a file needs to be looked at.
 
-    Sets the number of rows of each part. With *checked*, the bodies have passed the grammar.
+    Sets the number of rows of each part.
     """
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
-    if len(parts) > 1 and not (checked or _plain(dialect, parts[:1], bodies[0])):  # a fault is often in all files
+    if len(parts) > 1 and not _plain(dialect, parts[:1], bodies[0]):  # a fault is often in all files
         return None
     joined = b"".join(bodies)
-    if not (checked or _plain(dialect, parts, joined)):
+    if not _plain(dialect, parts, joined):
         return None
-    if not joined:
-        return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
     decimals = b"." in joined or b"e" in joined
-    pointed = any(part.pointed for part in parts)
-    table = _parse(dialect, joined, decimals, pointed, 1 << 20)
-    if table is None and checked:  # a row may be longer than a block
-        table = _parse(dialect, joined, decimals, pointed, len(joined))
-    if table is None or not (checked or all(map(_small, table.columns))):
+    types = {part.field: diagnosis.column_type(part.kind, decimals) for part in dialect.columns}
+    table = _parse(types, joined) if joined else pa.schema(types).empty_table()
+    if table is None or not all(map(_small, table.columns)):
         return None
     for part, body in zip(parts, bodies, strict=True):
         # numpy counts a byte several times faster than bytes.count
@@ -278,29 +277,17 @@ def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
     return True
 
 
-def _type(kind: str, decimals: bool, pointed: bool = False) -> pa.DataType:
-    if kind == "int" and pointed:
-        return pa.float64()
-    if kind == "whole" and not decimals:
-        return pa.int32()
-    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
-
-
-def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: int) -> pa.Table | None:
-    """One pyarrow parse; None where it meets anything that it cannot take exactly.
-
-    With *pointed*, whole numbers may be written with a point and zeros.
-    """
-    types = {part.field: _type(part.kind, decimals, pointed) for part in dialect.columns}
+def _parse(types: dict[str, pa.DataType], data: bytes) -> pa.Table | None:
+    """Parse rows of numbers; None where there is anything that cannot be taken exactly."""
     if len(data) <= _FEW and set(types.values()) == {pa.int32()}:
         cells = _whole_numbers(data, len(types))
         if cells is not None:
             return pa.Table.from_arrays([from_numpy(column) for column in cells], names=list(types))
     csv = pyarrow.csv
     try:
-        table = csv.read_csv(
+        return csv.read_csv(
             pa.BufferReader(data),
-            csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
+            csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(
                 column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
@@ -308,10 +295,6 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: 
         )
     except pa.ArrowInvalid:
         return None
-    if pointed:
-        whole = [pa.int32() if part.kind == "int" else types[part.field] for part in dialect.columns]
-        table = table.cast(pa.schema(zip(types, whole, strict=True)))
-    return table
 
 
 def _whole_numbers(data: bytes, columns: int) -> Any:
@@ -385,6 +368,19 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
     return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
 
 
+def _report_unknown(reading: LabelReading, sink: Sink) -> None:
+    """Say once that directions or distances of a dataset are not known."""
+    unknown = {field: ~to_mask(reading.table[field]) for field in UNKNOWABLE if field in reading.table.column_names}
+    fields = [field for field, mask in unknown.items() if mask.any()]
+    if fields:
+        rows = np.flatnonzero(np.logical_or.reduce([unknown[field] for field in fields]))
+        field = next(field for field in fields if unknown[field][rows[0]])
+        text = reading.place(int(rows[0]), field).value or "an empty cell"
+        message = f"{listed(fields)} not known in {plural(len(rows), 'row')}: {text} stands for no value"
+        hint = "they are read as unknown (null); -1000, None, NaN and empty cells, and a distance of -1, mean so"
+        sink(reading.finding(READER_RULES["DAT205"], int(rows[0]), field, message, hint))
+
+
 #: Of a frame: times that are written in decimals may lie a little before it.
 _SLACK = 1e-6
 
@@ -393,21 +389,25 @@ def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterat
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
     onsets = next((part.scale for part in dialect.columns if part.field == "onset"), 1.0)
     for part in dialect.columns:
-        same = (part.scale, part.zero, part.timed) == (1.0, 0.0, False) and part.field != "azimuth"
-        if part.field in columns and (part.durations or not same):
-            values = to_numpy(columns[part.field]).astype(np.float64) * part.scale
-            if part.timed:
-                frames = np.floor(values / float(dialect.hop) + _SLACK)
-                yield part.field, from_numpy(frames.astype(np.int32))
-            elif part.durations:
-                yield part.field, from_numpy(np.round(to_numpy(columns["onset"]) * onsets + values, 9))
-            elif part.field == "azimuth":
-                turned = values + part.zero
-                from seldio import geometry
+        measured = part.field in UNKNOWABLE
+        same = (part.scale, part.zero, part.timed, part.durations) == (1.0, 0.0, False, False)
+        if part.field not in columns or (same and not measured):
+            continue
+        written = to_numpy(columns[part.field]).astype(np.float64)
+        values, unknown = written * part.scale, None
+        if measured:
+            unknown = (written == ABSENT) | ((written == -1) & (part.field == "distance"))
+        if part.timed:
+            values = np.floor(values / float(dialect.hop) + _SLACK).astype(np.int32)
+        elif part.durations:
+            values = np.round(to_numpy(columns["onset"]) * onsets + values, 9)
+        elif part.field == "azimuth":
+            from seldio import geometry
 
-                yield part.field, from_numpy(np.where(np.abs(values) <= 360, geometry.wrap(turned), turned))
-            else:
-                yield part.field, from_numpy(values + part.zero)
+            values = np.where(np.abs(values) <= 360, geometry.wrap(values + part.zero), values + part.zero)
+        else:
+            values = values + part.zero
+        yield part.field, from_numpy(values, unknown if unknown is not None and unknown.any() else None)
     for field, value in dialect.given.items():
         yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
@@ -419,7 +419,7 @@ def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
         return None
     metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
     if dialect.unknown_distance is None:
-        return from_numpy(metres)
+        return from_numpy(metres, ~to_mask(column) if column.null_count else None)
     return from_numpy(metres, values == dialect.unknown_distance)
 
 

@@ -22,8 +22,8 @@ from seldio.findings import Sink, raise_errors
 from seldio.formats import get, stem_of
 from seldio.formats.base import LabelFormat, TextFile
 from seldio.formats.dataset_toml import clips_of, parsed
-from seldio.formats.evidence import signature
 from seldio.formats.label_csv import COMMA, Dialect, column
+from seldio.formats.label_rows import shape_of
 from seldio.formats.plain_csv import cells_of, delimiter_of, first_line
 from seldio.reader_rules import READER_RULES
 from seldio.schema.own_columns import UNITS, ZEROS
@@ -71,8 +71,7 @@ class OwnDataset:
         formats = self.labels.get("formats", ())
         if self.lent or len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
             return None
-        width = signature(file.data)[0]
-        return self.with_classes(named) if width in (0, len(named.columns)) else None
+        return self.with_classes(named) if shape_of(file.data)[0] in (0, len(named.columns)) else None
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -245,7 +244,7 @@ def _in_order(
     """The layout of a file with the columns of a dataset, in the order that its header has; None if it has others."""
     columns = said["columns"]
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
-        fits = not lent or (signature(file.data)[0] == len(columns) and _unknown(file))
+        fits = not lent or (shape_of(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
     first = first_line(file.data)
     known = {str(one["header"]).strip().lower(): one for one in columns}
@@ -274,7 +273,7 @@ def _unknown(file: TextFile) -> bool:
     """Whether a file is of no known format."""
     from seldio.formats.detect import detect
 
-    return file.told is None and not detect([file]).possible
+    return file.told is None and not detect([file]).candidates
 
 
 def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None) -> Dialect:

@@ -5,9 +5,6 @@ list, files with their names and line ends, clips without any row) is in the fil
 ``seldio``, so that the label files come back as they were. A row group ends at a clip boundary, after
 100 clips or a million rows: readers can fetch single clips. Pages carry checksums, so that bits that
 flip on a disk are noticed.
-
-A large table is read some row groups at a time (:func:`table_rows`), as far as its clips follow each other as its files
-do, so that what is made of all of them is what is made of the table.
 """
 
 from __future__ import annotations
@@ -16,9 +13,9 @@ import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, pairwise, zip_longest
+from itertools import pairwise, zip_longest
 from types import MappingProxyType, NoneType
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -39,8 +36,6 @@ MAX_BYTES = 16 * 2**30
 #: When a row group ends.
 GROUP_CLIPS = 100
 GROUP_ROWS = 1_000_000
-#: Bytes of a row of labels as text, about.
-ROW_BYTES = 24
 #: So many clips may be named in every row group.
 FEW_CLIPS = 1_000
 _ORIGIN = b"seldio"
@@ -111,19 +106,8 @@ def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, i
             start, clips = end, 0
 
 
-class TableRows(NamedTuple):
-    """Some row groups of a table."""
-
-    first: int  # the first one
-    stop: int  # the one after the last
-    before: int  # rows of the table in front of them
-    size: int  # bytes that so many rows take as text, about
-    #: of labels, whose rows they are; silent clips go with those that the table's files have before them
-    clips: tuple[str, ...] = ()
-
-
-def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> pa.Table | None:
-    """The event table in *data*, or *rows* of it, equal to the one that was written; None after a finding.
+def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink) -> pa.Table | None:
+    """Return the event table in *data*, equal to the one that was written; None after a finding.
 
     A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
     types, are ``SYN302``. Types that hold the same values (64-bit numbers, plain strings) are cast.
@@ -132,61 +116,11 @@ def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows 
     def read(file: pq.ParquetFile) -> pa.Table | Wrong:
         if wrong := _unknown_columns(file.schema_arrow):
             return wrong
-        table = file.read() if rows is None else file.read_row_groups(range(rows.first, rows.stop))
+        table = file.read()
         table.validate(full=True)
-        return _conformed(table, None if rows is None else frozenset(rows.clips))
+        return _conformed(table)
 
     return guarded(data, path, sink, read)
-
-
-def table_rows(stream: BinaryIO, most: int) -> list[TableRows]:
-    """The row groups of a table in runs of about *most* bytes, none of which shares a clip with another.
-
-    Empty where the table is to be read as a whole: it is damaged or has but one such run, a clip stands in several
-    places, or the clips stand in another order than their files.
-    """
-    try:
-        file = opened(stream)
-        whole = too_large(file.metadata) or _unknown_columns(file.schema_arrow)
-        if whole is not None or not row_runs(file.metadata, most, ROW_BYTES):
-            return []
-        found = []
-        for group in range(file.num_row_groups):
-            column = file.read_row_group(group, ["clip"])["clip"].cast(pa.string()).combine_chunks()
-            found.append(pc.run_end_encode(column).values.to_pylist())
-        clips = [clip for clip, _ in groupby(chain.from_iterable(found))]
-        order, origin = _kept(file.schema_arrow.metadata or {}, pa.array(clips, pa.string()))
-    except (*DAMAGE, AttributeError):
-        return []
-    place = {file.clip: number for number, file in enumerate(origin.files)}
-    places = [place.get(clip, -1) for clip in clips]
-    if order.to_pylist() != list(place) or len(place) < len(origin.files) or (np.diff([-1, *places]) <= 0).any():
-        return []
-    apart = [bool(one and other and one[-1] != other[0]) for one, other in pairwise(found)]
-    parts, begin = [], 0
-    for rows in row_runs(file.metadata, most, ROW_BYTES, apart):
-        end = place[found[rows.stop][0]] if rows.stop < len(found) else len(place)
-        parts.append(rows._replace(clips=tuple(file.clip for file in origin.files[begin:end])))
-        begin = end
-    return parts
-
-
-def row_runs(metadata: Any, most: int, row: int, apart: Sequence[bool] | None = None) -> list[TableRows]:
-    """Runs of row groups of about *most* bytes, at *row* bytes a row; empty if there is but one.
-
-    What they take in the file says little about what they take in memory. They end where *apart* says that a group
-    may be parted from the next one, or anywhere.
-    """
-    runs: list[TableRows] = []
-    first = before = after = 0
-    for number in range(metadata.num_row_groups):
-        after += metadata.row_group(number).num_rows
-        size = (after - before) * row
-        last = number + 1 == metadata.num_row_groups
-        if last or (size >= most and (apart is None or apart[number])):
-            runs.append(TableRows(first, number + 1, before, size))
-            first, before = number + 1, after
-    return runs if len(runs) > 1 else []
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -280,11 +214,8 @@ def _fits(held: pa.DataType, wanted: pa.DataType) -> bool:
     return bool(kind(held) or pa.types.is_null(held))
 
 
-def _conformed(table: pa.Table, own: frozenset[str] | None) -> pa.Table | Wrong:
-    """*table* with the types of an event table, its clip dictionary and its origin as they were written.
-
-    Of *own* clips, where it is but some rows of the table that is written.
-    """
+def _conformed(table: pa.Table) -> pa.Table | Wrong:
+    """*table* with the types of an event table, its clip dictionary and its origin as they were written."""
     names = [name for name in COLUMNS if name in table.column_names]
     metadata = table.schema.metadata or {}
     clips = table["clip"].cast(pa.string()).combine_chunks()
@@ -298,9 +229,6 @@ def _conformed(table: pa.Table, own: frozenset[str] | None) -> pa.Table | Wrong:
         return Wrong("SYN302", "the column extra holds something other than JSON objects", _HINT)
     try:
         order, origin = _kept(metadata, clips)
-        if own is not None:
-            order = order.filter(pc.is_in(order, pa.array(own, pa.string())))
-            origin = dataclasses.replace(origin, files=tuple(file for file in origin.files if file.clip in own))
     except (ValueError, LookupError, TypeError, AttributeError):
         return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
     columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
@@ -351,25 +279,22 @@ def _is_sound(file: ClipFile) -> bool:
 
 
 class ParquetPart(FileRows):
-    """The rows of one clip; the line of a place is the number of its row in the whole table.
+    """The rows of one clip; the line of a place is the number of its row in the table."""
 
-    *before* this table stand other rows of the file.
-    """
-
-    def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int, before: int) -> None:
+    def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int) -> None:
         super().__init__(TextFile(path, origin.name, origin.clip, b""), origin)
-        self.table, self.first, self.rows, self.before = table, first, rows, before
+        self.table, self.first, self.rows = table, first, rows
         self._start = first  # in this table, whatever other tables are read with it
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`."""
         number = self._start + row
         shown = self.table[field][number].as_py() if field in self.table.column_names else ""
-        return Place(self.before + number + 1, 1, 1, str(shown), "")
+        return Place(number + 1, 1, 1, str(shown), "")
 
     def lines(self, rows: Ints) -> Ints:
         """See :meth:`FileRows.lines`."""
-        return rows + (self.before + self._start + 1)
+        return rows + (self._start + 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -393,19 +318,16 @@ class ParquetFormat(LabelFormat):
         return stream.getvalue()
 
 
-def read_table(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> LabelReading:
-    """The event table in *data*, or *rows* of it; an empty one after a finding."""
-    table = read_parquet(data, path, sink, rows)
+def read_table(data: bytes | BinaryIO, path: str, sink: Sink) -> LabelReading:
+    """Return the event table in *data*; an empty one after a finding."""
+    table = read_parquet(data, path, sink)
     if table is None:
         table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
-    return reading_of(table, path, 0 if rows is None else rows.before)
+    return reading_of(table, path)
 
 
-def reading_of(table: pa.Table, path: str, before: int = 0) -> LabelReading:
-    """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip.
-
-    Rows are counted from *before* on.
-    """
+def reading_of(table: pa.Table, path: str) -> LabelReading:
+    """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip."""
     codes, names = clip_codes(table)
     files = {file.clip: file for file in origin_of(table).files}
     bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
@@ -413,10 +335,10 @@ def reading_of(table: pa.Table, path: str, before: int = 0) -> LabelReading:
     for start, end in pairwise(bounds):
         clip = names[codes[start]]
         origin = files.get(clip) or ClipFile(clip, f"{clip}.csv")
-        parts.append(ParquetPart(path, table, origin, start, end - start, before))
+        parts.append(ParquetPart(path, table, origin, start, end - start))
     sounding = {part.origin.clip for part in parts}
     silent = [file for file in files.values() if file.clip not in sounding]
-    parts += [ParquetPart(path, table, file, len(codes), 0, before) for file in silent]
+    parts += [ParquetPart(path, table, file, len(codes), 0) for file in silent]
     return LabelReading(PARQUET, table, parts)
 
 

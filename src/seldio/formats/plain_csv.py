@@ -21,7 +21,7 @@ from seldio.formats.label_csv import COMMA, CsvPart, Dialect
 from seldio.reader_rules import READER_RULES
 
 if TYPE_CHECKING:
-    from seldio.formats.bad_rows import BadRows
+    from seldio.formats.diagnosis import FileLook
 
 #: Bytes of a file that its first line is within.
 _HEAD = 4096
@@ -132,16 +132,15 @@ class _OtherPart(CsvPart):
         data = "\n".join(row for row, clip in zip(rows, clips, strict=True) if not clip)
         super().__init__(dialect, dataclasses.replace(file, data=data.encode()))
 
-    def clean(self, known: BadRows, sink: Sink) -> None:
-        """See :meth:`CsvPart.clean`."""
+    def moved(self, finding: Finding) -> Finding:
+        """See :meth:`CsvPart.moved`."""
+        line = None if finding.line is None else int(self.numbers[finding.line - 1])
+        return self.table.moved(dataclasses.replace(finding, line=line))
 
-        def at_its_line(finding: Finding) -> None:
-            line = None if finding.line is None else int(self.numbers[finding.line - 1])
-            sink(self.table.moved(dataclasses.replace(finding, line=line)))
-
-        super().clean(known, at_its_line)
-        if self.physical is not None:
-            self.physical = self.numbers[self.physical - 1]
+    def take(self, look: FileLook) -> None:
+        """See :meth:`CsvPart.take`."""
+        super().take(look)
+        self.physical = self.numbers[look.lines - 1]
 
     def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped

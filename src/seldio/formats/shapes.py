@@ -1,7 +1,8 @@
-"""Tables whose rows are those of a format in another shape: a comma at every end, a row index, frames in seconds.
+"""Tables whose rows are those of a format in another shape: a comma at every end, a column too many, frames in seconds.
 
 Each has one cause, and so one finding. Where the cause is certain, it can be undone cell by cell: detection looks at
-the rows as they are meant, and a repair writes them.
+the rows as they are meant, and a repair writes them. A column is taken out by a repair only where a header says that
+it is a confidence.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from seldio.formats import cells
-from seldio.text import listed, plural
+from seldio.text import clipped, listed, plural
 
 if TYPE_CHECKING:
     from seldio.formats.label_csv import Dialect
@@ -40,6 +42,12 @@ _HEAD = re.compile(r"-?[0-9]{1,9}")
 _MANY_DIGITS = 8
 #: Digits that no whole number of a format has.
 _LONG = 5
+#: What headers call the confidence of a row, alone or in a longer name (class_score).
+_CONFIDENCE = re.compile(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|probability|certainty)([ _.-].*)?")
+#: Rows from which on it is no accident that all values of a column lie between 0 and 1, or between 0 and 100.
+_MANY = 30
+#: Columns before those that may be one too many, unless they are confidences: frame and class.
+_FIRST = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,7 +104,8 @@ def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator
         return
     made: list[Shape | None] = []
     if spare == 1:
-        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows)]
+        shares = (dataclasses.replace(shape, code="SYN146") for shape in surplus([rows]) if not shape.column)
+        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows) or next(shares, None)]
     elif not spare and dialect.kind("frame") == "int":
         made = [_timed([rows], float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
     if any(made):
@@ -197,16 +206,13 @@ def _timed(files: Sequence[Rows], rate: float = 10.0) -> Shape | None:
     if all(time == int(time) for time in times) or falls >= len(files):
         return None
     certain = all(abs(time * rate - round(time * rate)) < 1e-3 for time in times)
-    hop = f"{1000 / rate:g} ms"
-    message = f"the first column holds times in seconds (up to {max(times):g}), not frame numbers"
-    grid = f"a frame is {hop}: write round(time * {rate:g})"
-    if not certain:
-        grid = f"a frame is {hop}, and these times are not multiples of it: choose a frame for each"
-
-    def framed(row: Row) -> Row:
-        return [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row
-
-    return Shape("LAB316", message, grid, framed, fixable=certain)
+    do = f": write round(time * {rate:g})" if certain else ", and these times are no multiples of it: choose frames"
+    return Shape(
+        "LAB316", f"the first column holds times in seconds (up to {max(times):g}), not frame numbers",
+        f"a frame is {1000 / rate:g} ms{do}",
+        lambda row: [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row,
+        fixable=certain,
+    )  # fmt: skip
 
 
 def _quoted(rows: Rows) -> Shape | None:
@@ -286,3 +292,98 @@ def counts_rows(rows: Rows, at: int) -> bool:
 
 def _ascends(values: Sequence[int], strictly: bool = False) -> bool:
     return all(b - a >= strictly for a, b in itertools.pairwise(values))
+
+
+# --- columns that no format has, or that are in another place ---------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class _ColumnCells:
+    """One column of rows: its cells as text, and as numbers where all of them are."""
+
+    texts: tuple[str, ...]
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        real = cells.PATTERNS["real"]
+        return tuple(map(float, self.texts)) if all(real.fullmatch(text) for text in self.texts) else ()
+
+    @property
+    def confidence(self) -> bool:
+        """Whether it may be one: many different decimals, over much of what lies from 0 to 1, or to 100."""
+        values = self.values
+        if len({*values}) < ENOUGH or len(values) < _MANY or min(values) < 0 or max(values) > 100:
+            return False
+        whole, (most, share) = sum(value % 1 == 0 for value in values), (1, 2) if max(values) <= 1 else (100, 4)
+        return max(values) - min(values) >= most / 5 and share * whole <= len(values)
+
+    def __str__(self) -> str:
+        if len(set(self.texts)) == 1:
+            return f"holds only {self.texts[0]}"
+        low, high = (min(self.values), max(self.values)) if self.values else (min(self.texts), max(self.texts))
+        return f"holds {low:g} to {high:g}" if self.values else f"holds {low} to {high}"
+
+
+def is_confidence(name: str) -> bool:
+    """Whether the name of a column says that it holds a confidence."""
+    return _CONFIDENCE.fullmatch(name.strip().strip('"')) is not None
+
+
+def named(header: Row) -> Iterator[Shape]:
+    """The column that a header calls a confidence, if it is one."""
+    places = [at for at, name in enumerate(header) if is_confidence(name)]
+    if len(places) == 1:
+        at = places[0]
+        yield Shape(
+            "SYN145", f"column {at + 1} is headed {clipped(header[at].strip())}: no format has a confidence",
+            "write the file without it; --unsafe-fixes removes the column", _without(at), column=at,
+        )  # fmt: skip
+
+
+def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
+    """Each column of rows of several *files* that looks like one too many."""
+    columns = [_ColumnCells(tuple(cell.strip() for cell in column))
+               for column in zip(*itertools.chain.from_iterable(files), strict=True)]  # fmt: skip
+    for at, column in reversed(list(enumerate(columns))):
+        if at < _FIRST and not column.confidence:
+            continue
+        different = len(set(column.texts))
+        twin = next((n for n, other in enumerate(columns[:at]) if other.texts == column.texts), None)
+        certain, says = True, str(column)
+        if twin is not None and different > 1:
+            certain, says = different >= ENOUGH, f"repeats column {twin + 1}"
+        elif all(counts_rows(rows[:ENOUGH], at) for rows in files):
+            says = "counts the rows"
+        elif different == 1 or column.confidence:
+            certain = False
+        else:
+            continue
+        code, like = ("SYN145", ", as confidences do") if says == str(column) and different > 1 else ("SYN146", "")
+        yield Shape(
+            code, f"one column too many: without column {at + 1}, which {says}{like}, the rows fit a format",
+            f"check what wrote column {at + 1}, and write the files without it",
+            _without(at), fixable=False, column=at, certain=certain,
+        )  # fmt: skip
+
+
+def exchanged(width: int) -> Iterator[tuple[Shape, set[int]]]:
+    """Each two of *width* columns as in each other's place, with these two."""
+    for one, other in itertools.combinations(range(width), 2):
+        yield Shape(
+            "SYN147", f"columns {one + 1} and {other + 1} seem to be in each other's place",
+            f"write column {other + 1} before column {one + 1}; only who wrote them knows what they hold",
+            _with_exchanged(one, other), fixable=False, column=one,
+        ), {one, other}  # fmt: skip
+
+
+def _without(at: int) -> Callable[[Row], Row]:
+    return lambda row: [*row[:at], *row[at + 1 :]]
+
+
+def _with_exchanged(one: int, other: int) -> Callable[[Row], Row]:
+    def exchange(row: Row) -> Row:
+        if len(row) <= other:
+            return row
+        return [*row[:one], row[other], *row[one + 1 : other], row[one], *row[other + 1 :]]
+
+    return exchange

@@ -34,6 +34,7 @@ from seldio.hub import repository
 from seldio.hub.card import About, made_card, read_card, values_of
 from seldio.hub.configurations import split_files
 from seldio.hub.repository import Head, Unreachable, asking, checked_name, content, holds, read_head
+from seldio.rules.hub import HUB_RULES
 from seldio.rules.hub_folder import HubFolder
 from seldio.text import Displayed, plural, printable
 
@@ -190,7 +191,7 @@ def push(
 
         report = Report(files=len(files))
         values = None if card is None else values_of(card)
-        report.add(dict.fromkeys([*findings, *errors, *rules.findings(HubFolder(path, files, values))]))
+        report.add(dict.fromkeys([*findings, *errors, *rules.findings(HUB_RULES, HubFolder(path, files, values))]))
         pushed = Pushed(
             repo=repo,
             url=f"{repository.client().endpoint}/datasets/{repo}",

@@ -1,35 +1,25 @@
-"""All rules: a catalogue that loads each when it is needed, and an index that lists them without loading any."""
+"""All rules: their catalogue, and how an extension makes one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from seldio.rules.registry import (
-    CATALOGUE,
-    ERROR,
-    INFO,
-    WARNING,
-    find,
-    findings,
-    get,
-    index,
-    register,
-    rule,
-    rules_for,
-    run,
-    unexplained,
-)  # fmt: skip
+from seldio.rules.registry import ERROR, INFO, WARNING, catalogue, find, findings, rule, unexplained
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from seldio.findings import Rule
     from seldio.rules.base import Labels as Labels
 
-__all__ = [
-    "CATALOGUE", "ERROR", "INFO", "WARNING", "Labels", "find", "findings", "get", "index", "register", "rule",
-    "rules_for", "run", "unexplained",
-]  # fmt: skip
+    CATALOGUE: Mapping[str, Rule]
+
+__all__ = ["CATALOGUE", "ERROR", "INFO", "WARNING", "Labels", "find", "findings", "rule", "unexplained"]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "CATALOGUE":  # with the rules of extensions, which import this package
+        return catalogue()
     if name == "Labels":  # what rules of extensions about labels name; whoever looks for a rule needs no arrays
         from seldio.rules.base import Labels
 

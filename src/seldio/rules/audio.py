@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +28,16 @@ from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, by_folder, grouped
-from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
+from seldio.rules.registry import INFO, findings
 from seldio.rules.tree_media import (
     CHANNELS,
     CONTAINERS,
     MANY,
-    Prescription,
     RecordingFile,
     TreeAudio,
     TreeFile,
     place_name,
+    prescribed,
 )
 from seldio.text import listed, plural, printable
 
@@ -45,9 +46,7 @@ if TYPE_CHECKING:
     from seldio.media.contents import SoundSurvey
 
 
-@rule("AUD101", ERROR)
 def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
-    """Recording that is not audio, or has no samples."""
     if one.facts is None:
         from seldio.media.audio import first_bytes
 
@@ -63,20 +62,20 @@ def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
         yield found(f"{one.file} has no samples{more}", one.again)
 
 
-@rule("AUD102", ERROR)
 def recording_cut_off(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """Recording shorter than its header says, or an Ogg file without its last page."""
     if header.cut_off:
         yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", one.again)
 
 
-@rule("AUD103", ERROR)
 def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """Recording whose content does not match its suffix."""
     wanted, there = CONTAINERS.get(one.place.suffix.lower()), header.container
     if wanted is not None and there not in wanted:
         message = f"{one.file} contains {there}, but its suffix is .{printable(one.place.suffix)}"
-        yield found(message, "convert it, or rename it")
+        yield found(message)
+
+
+def recording_rate(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+    return prescribed(audio, found, _rate)
 
 
 def _rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
@@ -85,12 +84,20 @@ def _rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     return f"an impossible rate of {header.rate:,} Hz" if header.rate not in RATES else None
 
 
+def recording_channels(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+    return prescribed(audio, found, _channels)
+
+
 def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     field = one.place.field if one.expected else None
     wanted = CHANNELS.get(field or "")
     if wanted is None or field is None or header.channels == wanted:
         return None
     return f"{plural(header.channels, 'channel')}, but {field if field == 'stereo' else field.upper()} has {wanted}"
+
+
+def recording_depth(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+    return prescribed(audio, found, _depth)
 
 
 def _depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
@@ -107,16 +114,7 @@ def _length(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     return None if near else f"{header.seconds:g} s, but recordings of {split} have about {low} s to {high} s"
 
 
-Prescription(TreeAudio, "AUD104", "recording-rate", ERROR, _rate, "resample it, or use the original")
-Prescription(TreeAudio, "AUD105", "recording-channels", ERROR, _channels, "use the original")
-Prescription(
-    TreeAudio, "AUD106", "recording-depth", WARNING, _depth, "write it as 16-bit PCM, or use the original"
-)  # fmt: skip
-
-
-@rule("AUD111", WARNING)
 def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Recording that is shorter or longer than those of its split."""
     odd = [(one, wrong) for one, header in audio.readable if (wrong := _length(audio.tree.row, one, header))]
     if MANY <= len(odd) == len(audio.readable):
         one, wrong = odd[0]
@@ -127,9 +125,7 @@ def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
     yield from (found(one.path, f"{one.file} has {wrong}", "compare it with the original") for one, wrong in odd)
 
 
-@rule("AUD107", ERROR)
 def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Labels past the end of their recording."""
     for labels in map(Labels, audio.collection.readings if audio.ends else ()):
         for index, part in enumerate(labels.filled if labels.has("frame") else ()):
             hop, rows = labels.format.hop, labels.rows_of(index)
@@ -144,13 +140,10 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
                     f"frame {frame} begins at {onset(frame, hop):g} s, but {one.file} ends at {header.seconds:.3f} s: "
                     f"{plural(len(late), 'row')} past its end"
                 )
-                hint = "compare both with the originals"
-                yield found(part.file.path, message, hint, place.line, place.column, place.value, place.excerpt)
+                yield found(part.file.path, message, None, place.line, place.column, place.value, place.excerpt)
 
 
-@rule("AUD108", ERROR)
 def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """FOA and MIC recordings of one clip that differ in length."""
     for clip in audio.tree.clips:
         pair = [audio.whole.get(name or "") for name in (clip.foa, clip.mic)]
         if pair[0] is None or pair[1] is None:
@@ -158,16 +151,12 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
         (one, foa), (other, mic) = pair[0], pair[1]
         # with the same number of samples, only a rate is wrong
         if foa.frames != mic.frames and Fraction(foa.frames, foa.rate) != Fraction(mic.frames, mic.rate):
-            message = (
-                f"{one.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
-                f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
-            )
+            message = f"{one.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
+            message += f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
             yield found(one.path, message, f"compare with {printable(other.place.name)}")
 
 
-@rule("AUD109", WARNING)
 def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    """WAV header without a length, or audio that ends in the middle of a sample frame."""
     wav = header.header
     if wav is not None and wav.promised is None:
         yield found(f"the header of {one.file} has no length", "write it again")
@@ -176,9 +165,7 @@ def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[F
         yield found(message, "compare its length with the original")
 
 
-@rule("AUD110", WARNING)
 def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """Recording whose sampling rate or channel count differs from the rest of its folder."""
     for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), place_name):
         headers = [audio.whole[one.place.name][1] for one in inside]
         kinds = Counter((header.rate, header.channels) for header in headers)
@@ -189,7 +176,7 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
             if (header.rate, header.channels) != (rate, channels):
                 mine = f"{header.rate:,} Hz and {plural(header.channels, 'channel')}"
                 message = f"{one.file} has {mine}, but {most:,} others here have {rate:,} Hz and {channels}"
-                yield found(one.path, message, "resample it, or use the original")
+                yield found(one.path, message)
 
 
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
@@ -198,7 +185,10 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
     With *deep* their samples are read as well, which takes about a second for a few minutes of audio.
     """
     audio = TreeAudio(collection, tree)
-    run(audio, sink)
+    judged = [findings(TREE_RULES, audio), *(findings(FILE_RULES, file) for file in audio.all)]
+    judged += [findings(HEADER_RULES, file, header) for file, header in audio.readable]
+    for finding in chain.from_iterable(judged):
+        sink(finding)
     if deep:
         check_sounds([one for one, _ in audio.readable], sink)
     return len(audio.all)
@@ -216,9 +206,9 @@ class SurveyedSound:
     channels: int
     sound: SoundSurvey
 
-    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
+    def finding(self, rule: Rule, message: str) -> Finding:
         """A finding of *rule* about it."""
-        return rule.at(self.entry.path, f"{self.name}: {message}", hint)
+        return rule.at(self.entry.path, f"{self.name}: {message}")
 
     def named(self, channels: list[int]) -> str:
         """Some of its channels in words, counted from 1."""
@@ -227,33 +217,20 @@ class SurveyedSound:
         return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
 
 
-class SurveyedSounds(list[SurveyedSound]):
-    """Recordings that are compared with each other."""
-
-    @property
-    def subjects(self) -> SurveyedSounds:
-        """Each of them."""
-        return self
-
-
-@rule("AUD201", ERROR)
 def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Silent recording or silent channel."""
     silent = one.sound.silent
     if one.sound.frames > 1 and silent:
-        yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent", "use the original")
+        yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent")
     if one.sound.frames > 1 and (dead := [channel for channel in one.sound.dead if channel not in silent]):
         verb, levels = "has" if len(dead) == 1 else "have", one.sound.levels
         loudest = (
             f", while the loudest channel is at {levels.max():.0f} dB" if len(dead) + len(silent) < one.channels else ""
         )
         message = f"{one.named(dead)} {verb} only noise at {levels[dead].max():.0f} dB{loudest}"
-        yield found(message, "use the original")
+        yield found(message)
 
 
-@rule("AUD203", ERROR)
 def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Two channels that are identical, or identical with the sign inverted."""
     sound, silent = one.sound, set(one.sound.silent)
     for pairs, what in ((sound.same, "identical"), (sound.opposite, "identical with the sign inverted")):
         audible = [pair for pair in pairs if not silent & set(pair)] if sound.frames > 1 else []
@@ -261,35 +238,66 @@ def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
         named = listed([f"{a + 1} and {b + 1}" for a, b in audible])
         if audible:
             which = f"all {one.channels} channels" if every else f"channels {named}"
-            yield found(f"{which} are {what}", "use the original")
+            yield found(f"{which} are {what}")
 
 
-@rule("AUD205", ERROR)
 def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Samples that are NaN or infinite."""
     if count := int(one.sound.broken.sum()):
         channels = one.named(np.flatnonzero(one.sound.broken).tolist())
-        yield found(f"{plural(count, 'NaN or infinite sample')} in {channels}", "use the original")
+        yield found(f"{plural(count, 'NaN or infinite sample')} in {channels}")
 
 
-@rule("AUD206", ERROR)
 def sound_breaks_off(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    """Recording that cannot be decoded to its end."""
     if one.sound.fault is not None:
-        yield found(printable(one.sound.fault), "download or unpack it again")
+        yield found(printable(one.sound.fault))
 
 
-@rule("AUD207", ERROR)
-def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding]:
-    """Two recordings with identical audio."""
+def same_recording(recordings: Sequence[SurveyedSound], found: Found) -> Iterator[Finding]:
     audible = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
     for first, *others in grouped(audible, lambda one: one.sound.digest).values():
         for other in others:
             message = f"{other.name} has the same audio as {printable(first.entry.path)}"
-            yield found(other.entry.path, message, "check which name is right")
+            yield found(other.entry.path, message)
 
 
-def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
+def recordings_contradict(media: TreeAudio, found: Found) -> Iterator[Finding]:
+    for own in media.collection.own.datasets if media.collection.own else ():
+        said = own.record.get("recordings", {})
+        channels = {CHANNELS[array] for array in said.get("arrays", ())}
+        wrong: dict[str, list[str]] = {}
+        for one, header in media.readable:
+            if one.place.name.startswith(own.folder):
+                faults = (
+                    (header.rate, {said.get("rate", header.rate)}, "{:,} Hz"),
+                    (header.subtype, {said.get("subtype", header.subtype)}, "{} samples"),
+                    (header.channels, channels or {header.channels}, "{} channels"),
+                )
+                for value, wanted, words in faults:
+                    if value not in wanted:
+                        expected = " or ".join(words.format(one) for one in sorted(wanted, key=str))
+                        wrong.setdefault(f"{words.format(value)} instead of {expected}", []).append(one.path)
+        for fault, paths in wrong.items():
+            names = f", and {plural(len(paths) - 1, 'more recording')} as well" if len(paths) > 1 else ""
+            yield found(paths[0], f"{fault}, which {own.path} says{names}")
+
+
+TREE_RULES = (
+    recording_rate,
+    recording_channels,
+    recording_depth,
+    recording_length,
+    labels_behind_end,
+    formats_differ,
+    recording_unlike_others,
+    recordings_contradict,
+)
+FILE_RULES = (recording_unreadable,)
+HEADER_RULES = (recording_cut_off, recording_type, header_length)
+SET_RULES = (same_recording,)
+SOUND_RULES = (silent_channel, channels_alike, samples_not_numbers, sound_breaks_off)
+
+
+def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> list[SurveyedSound]:
     """Read the samples of recordings, each block by block, and compare them with each other.
 
     Those that cannot be opened are skipped: rules about headers report them.
@@ -298,13 +306,15 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
     levels = parallel_map(
         _levels, entries, what="listening to recordings", size=attrgetter("size"), here=packed(entries)
     )
-    surveyed = SurveyedSounds()
+    surveyed: list[SurveyedSound] = []
     for one, level in zip(files, levels, strict=True):
         if isinstance(level, Finding):
             sink(level)
         elif level is not None:
             surveyed.append(SurveyedSound(one.entry, one.file, *level))
-    run(surveyed, sink)
+    judged = [findings(SET_RULES, surveyed), *(findings(SOUND_RULES, sound) for sound in surveyed)]
+    for finding in chain.from_iterable(judged):
+        sink(finding)
     return surveyed
 
 

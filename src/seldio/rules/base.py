@@ -61,8 +61,6 @@ class Labels:
         expected = reference.clips if reference is not None else {}
         #: label frames of the clips of the reference, where it has them
         self.lengths = {clip: frames for clip, frames in expected.items() if frames is not None}
-        #: whether labels of a reference say where clips end, which decides how long frames are (SUB119)
-        self.ended = reference is not None and bool(reference.labelled)
         #: set if the files are in a different format altogether: all other rules are skipped then
         self.foreign = False
         self._columns: dict[str, Values] = {}

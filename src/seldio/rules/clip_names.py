@@ -1,9 +1,4 @@
-"""SUB1: the names of label files taken together: ways in which they differ from those of their clips, and other splits.
-
-Each way is a row of ``RENAMINGS``: a key that is the same for a file and its clip once the fault is undone. A row is
-tried on all names without a clip and all clips without a file, and is said if it maps most of them one to one.
-Between the clips of different splits and sets of 2019 to 2024, whose names are all proper, none ever does.
-"""
+"""SUB1: the names of label files taken together: those of other clips, of other splits, and of no clip."""
 
 from __future__ import annotations
 
@@ -11,8 +6,8 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Collection as Names
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from seldio.files.names import in_lower_case, is_csv
@@ -20,7 +15,7 @@ from seldio.findings import SINGLY, Finding
 from seldio.formats import stem_of
 from seldio.formats.datasets import TOPS
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
 #: How datasets name their clips.
@@ -29,102 +24,66 @@ CLIP_NAME = re.compile(
 )
 #: Suffixes that may follow the name of a recording.
 RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
-_WORD, _NUMBER = re.compile(r"[^\W\d_]+|\d+"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
-#: So many clips show what all have in common, so many names are looked at to see what that may be, and the share of
-#: all files that have it.
-_FEWEST, _SAMPLE, _MOST = 3, 20, 0.8
-Pairs = dict[str, str]
-
-
-class Renaming(NamedTuple):
-    """A row of the table."""
-
-    code: str  # of the rule that says it
-    text: str  # what the files are or have, after their number
-    pairs: Callable[[Names[str], Names[str]], Pairs]  # names of files with those of the clips that must be meant
-    alone: bool = False  # whether a single name is enough
-
-
-def _matched(mine: Names[str], theirs: Names[str], key: Callable[[str], object]) -> Pairs:
-    """The names of files and clips that have a key to themselves on both sides."""
-    here, there = grouped(mine, key), grouped(theirs, key)
-    return {names[0]: there[one][0] for one, names in here.items() if len(names) == 1 == len(there.get(one, ()))}
-
-
-def _words(name: str) -> list[str]:
-    """The words and numbers of a name, in lower case and without zeros in front; not those of a suffix."""
-    words = _WORD.findall(RECORDING.sub("", posixpath.basename(name)).casefold())
-    return [word.lstrip("0") or "0" if word.isdigit() else word for word in words]
-
-
-def _spelled(mine: Names[str], theirs: Names[str]) -> Pairs:
-    return _matched(mine, theirs, lambda name: " ".join(_words(name)) or None)
-
-
-def _fields(name: str) -> list[tuple[str, str]]:
-    """The words of a name, each with the number that follows it."""
-    fields: list[tuple[str, str]] = []
-    for word in _words(name):
-        if word.isdigit() and fields and not fields[-1][1]:
-            fields[-1] = fields[-1][0], word
-        else:
-            fields.append(("", word) if word.isdigit() else (word, ""))
-    return fields
-
-
-def _reordered(mine: Names[str], theirs: Names[str]) -> Pairs:
-    """By the fields that both sides have, in any order."""
-    common = set.intersection(*({word for name in side for word, _ in _fields(name)} for side in (mine, theirs)))
-    return _matched(mine, theirs, lambda name: tuple(sorted(one for one in _fields(name) if one[0] in common)) or None)
-
-
-def _around(mine: Names[str], theirs: Names[str]) -> Pairs:
-    """By a text before and after all names of one side."""
-    for short, long in ((theirs, mine), (mine, theirs)):
-        around = Counter[tuple[str, str]]()
-        for name in sorted(long)[:_SAMPLE]:
-            if inside := [other for other in short if other in name]:
-                before, _, after = name.partition(max(inside, key=len))
-                around[before, after] += 1
-        before, after = max(around, key=lambda parts: around[parts], default=("", ""))
-        whole = {f"{before}{name}{after}": name for name in short}
-        if (before + after) and (found := {name: whole[name] for name in long if name in whole}):
-            return found if long is mine else {name: clip for clip, name in found.items()}
-    return {}
-
-
-def _counted(by: int) -> Callable[[Names[str], Names[str]], Pairs]:
-    def pairs(mine: Names[str], theirs: Names[str]) -> Pairs:
-        def moved(name: str) -> str:
-            return _NUMBER.sub(lambda digits: f"{max(0, int(digits[0]) + by):0{len(digits[0])}}", name)
-
-        return {name: clip for name in mine if (clip := moved(name)) in theirs and clip != name}
-
-    return pairs
-
-
-#: The first one that maps most names is said. Those that count otherwise have to explain all names, as they take files
-#: that are called like a clip for another one.
-RENAMINGS = (
-    Renaming("SUB110", "spelled differently from their recordings", _spelled, alone=True),
-    Renaming("SUB118", "more or less than the name of their clip", _around),
-    Renaming("SUB118", "other parts than the name of their clip, or another order", _reordered),
-)
-COUNTED = (
-    Renaming("SUB110", "numbered one lower than their recordings", _counted(1)),
-    Renaming("SUB110", "numbered one higher than their recordings", _counted(-1)),
-)
+_MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
+_FIELD, _NUMBER = re.compile(r"([^\W\d_]*)[\W_]*(\d*)"), re.compile(r"\d{1,9}(?!.*\d)", re.ASCII | re.DOTALL)
+_DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
+_EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
+#: So many names show what all have in common, and the share of all that have it.
+_FEWEST, _MOST = 3, 0.8
+#: How like the name of a clip a misspelt one with the same numbers is, in percent: "mxi002" is 83 like "mix002".
+_ALIKE = 80
 
 
 class Renamed(NamedTuple):
-    """A way in which files are named, with the clips that they must be meant for."""
+    """Files that are not called like their clips, and the clips that they must be meant for."""
 
-    way: Renaming
+    code: str  # of the rule that reports it
+    text: str  # what the files are or have, after their number
     clips: Mapping[str, str]
 
 
+def _fields(name: str) -> tuple[tuple[str, str], ...]:
+    """Return the words of a name, each with the number after it, in lower case, without zeros in front and suffix."""
+    parts = _FIELD.findall(RECORDING.sub("", posixpath.basename(name)).casefold())
+    return tuple((word, number.lstrip("0") or number[:1]) for word, number in parts if word or number)
+
+
+def _meant(names: Names[str], clips: Names[str]) -> dict[str, str]:
+    """Return the clip that each name must be meant for.
+
+    Both have the same fields among those whose words occur in names and in clips, or else the same numbers and nearly
+    the same text; and no other name or clip has.
+    """
+    common = set.intersection(*({word for name in side for word, _ in _fields(name)} for side in (names, clips)))
+
+    def key(name: str) -> tuple[tuple[str, str], ...] | None:
+        return tuple(sorted(field for field in _fields(name) if field[0] in common)) or None
+
+    mine, theirs = grouped(names, key), grouped(clips, key)
+    meant = {
+        same[0]: theirs[fields][0] for fields, same in mine.items() if len(same) == 1 == len(theirs.get(fields, ()))
+    }
+    return meant | _misspelt(set(names) - meant.keys(), set(clips) - set(meant.values()))
+
+
+def _misspelt(names: Names[str], clips: Names[str]) -> dict[str, str]:
+    from rapidfuzz import fuzz, process
+
+    numbered = grouped(sorted(clips), _numbers)
+    meant: dict[str, str] = {}
+    for name in sorted(names):
+        alike = process.extract(name.casefold(), numbered.get(_numbers(name), ()), scorer=fuzz.ratio, limit=2)
+        if alike and alike[0][1] >= _ALIKE and (len(alike) == 1 or alike[0][1] > alike[1][1]):
+            meant[name] = alike[0][0]
+    return meant if len(set(meant.values())) == len(meant) else {}
+
+
+def _numbers(name: str) -> tuple[str, ...]:
+    return tuple(number for _, number in _fields(name) if number)
+
+
 def called(collection: Collection) -> dict[str, str]:
-    """The clip of each file by the name that programs look for; they do not find ``mix001.CSV``."""
+    """Return the clip of each file by the name that programs look for; they do not find ``mix001.CSV``."""
     return {
         posixpath.basename(path) if is_csv(path) and not in_lower_case(path) else posixpath.basename(clip): clip
         for clip, path in collection.clips.items()
@@ -132,38 +91,50 @@ def called(collection: Collection) -> dict[str, str]:
 
 
 def renamed(collection: Collection) -> Renamed | None:
-    """The renaming that gives most files without a clip one, as the reference or else as datasets call theirs."""
+    """Return the clips that files without a clip must be meant for, as the reference or else as datasets call them."""
     names = called(collection)
     if collection.reference is None:
-        if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
-            return None  # a tree, whose names are compared with those of its dataset
-        theirs = {match[0] for name in names if (match := CLIP_NAME.search(name)) is not None}
-        found = _around([name for name in names if not RECORDING.search(name)], theirs)
-        return (
-            Renamed(RENAMINGS[1], {names[name]: clip for name, clip in found.items()})
-            if _are_most(found, names)
-            else None
-        )
+        return _named_around(collection, names)
     expected = {posixpath.basename(clip): clip for clip in collection.expected}
     mine, theirs = names.keys() - expected.keys(), expected.keys() - names.keys()
     if not mine or not theirs:
         return None
-    if len(names) == len(expected):
-        for way in COUNTED:
-            found = way.pairs(names, expected)
-            if len(found) == len(set(found.values())) == len(names) >= _FEWEST:
-                return Renamed(way, {names[name]: expected[clip] for name, clip in found.items()})
+    for by, side in ((1, "lower"), (-1, "higher")) if len(names) == len(expected) >= _FEWEST else ():
+        moved = {name: _counted(name, by) for name in names}
+        if set(moved.values()) == expected.keys():
+            clips = {names[name]: expected[clip] for name, clip in moved.items()}
+            return Renamed("SUB110", f"numbered one {side} than their recordings", clips)
     splits = {split_of(clip) for clip in theirs}
     others = {name for name in mine if CLIP_NAME.fullmatch(name) and split_of(name) not in splits}
-    tried = [(way, way.pairs(mine - others, theirs)) for way in RENAMINGS]
-    fits = [one for one in tried if _are_most(one[1], mine)] or [one for one in tried if one[0].alone and one[1]]
-    for way, found in fits[:1]:
-        return Renamed(way, {names[name]: expected[clip] for name, clip in found.items()})
-    return None
+    meant = _meant(mine - others, theirs) if mine - others else {}
+    spelled = {name: clip for name, clip in meant.items() if _numbers(name) == _numbers(clip)
+               and len(_fields(name)) == len(_fields(clip))}  # fmt: skip
+    inside = {name: clip for name, clip in meant.items() if clip.casefold() in name.casefold()}
+    sure = meant if _are_most(meant, mine) else spelled | inside
+    code, text = "SUB110", "spelled differently from their recordings"
+    if len(sure) > len(spelled):
+        code, text = "SUB118", "more or less than the name of their clip, or its parts in another order"
+    return Renamed(code, text, {names[name]: expected[clip] for name, clip in sure.items()}) if sure else None
 
 
-def _are_most(found: Names[str], every: Names[str]) -> bool:
-    return len(found) >= max(_FEWEST, _MOST * len(every))
+def _counted(name: str, by: int) -> str:
+    """Return a name with its last number greater *by* one or so."""
+    return _NUMBER.sub(lambda digits: f"{max(0, int(digits[0]) + by):0{len(digits[0])}}", name)
+
+
+def _named_around(collection: Collection, names: Mapping[str, str]) -> Renamed | None:
+    """Return files whose names have the same text before and after the name of a clip."""
+    if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
+        return None  # a tree, whose names are compared with those of its dataset
+    inside = {name: match for name in names if not RECORDING.search(name) and (match := CLIP_NAME.search(name))}
+    around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
+    usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
+    clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
+    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
+
+
+def _are_most(part: Names[str], every: Names[str]) -> bool:
+    return len(part) >= max(_FEWEST, _MOST * len(every))
 
 
 # --- splits ----------------------------------------------------------------------------------------------
@@ -177,12 +148,8 @@ class OtherSplit(NamedTuple):
     theirs: str  # what the reference has
 
 
-_DEVELOPMENT = re.compile(r"fold(\d{1,3})_room(\d{1,4})_mix\d", re.IGNORECASE)
-_EVALUATION = re.compile(r"(?<![a-z])mix\d{3}", re.IGNORECASE)
-
-
 def split_of(clip: str) -> str | None:
-    """The split that a clip is of, by its name; None if that tells nothing."""
+    """Return the split that a clip is of, by its name; None if that tells nothing."""
     name = posixpath.basename(clip)
     if match := _DEVELOPMENT.search(name):
         return f"fold {int(match[1])} of the development set"
@@ -190,7 +157,7 @@ def split_of(clip: str) -> str | None:
 
 
 def other_split(collection: Collection) -> OtherSplit | None:
-    """The files of another split than the clips of the reference, where they are not just a few."""
+    """Return the files of another split than the clips of the reference, where they are not just a few."""
     clips, expected = collection.clips, collection.expected
     wanted = {split_of(clip) for clip in expected}
     if not expected or None in wanted or renamed(collection) is not None:
@@ -204,147 +171,121 @@ def other_split(collection: Collection) -> OtherSplit | None:
     return None
 
 
-# --- what is said ----------------------------------------------------------------------------------------
-
-
-class Explained(NamedTuple):
-    """What one finding says of many clips: of files without a clip, and of clips without a file."""
-
-    surplus: Names[str] = ()
-    missing: Names[str] = ()
-
-
-def explained(collection: Collection) -> Explained:
-    """The clips on either side that another rule accounts for."""
-    if (found := renamed(collection)) is not None and collection.reference is not None:
-        return Explained(found.clips, set(found.clips.values()))
-    if (other := other_split(collection)) is not None:
-        both = any(clip in collection.expected for clip in collection.clips)
-        return Explained(other.clips, () if both else collection.expected)
-    twice = systems(collection)
-    return Explained(twice, {posixpath.basename(clip) for clip in twice})
-
-
 def systems(collection: Collection) -> list[str]:
-    """The clips of which several folders have a file each, if that is so of most."""
+    """Return the clips of which several folders have a file each, if that is so of most."""
     names = Counter(map(posixpath.basename, collection.clips))
     twice = [clip for clip in collection.clips if names[posixpath.basename(clip)] > 1 and "/" in clip]
     known = all(posixpath.basename(clip) in collection.expected for clip in twice)
     return twice if known and _are_most(twice, collection.clips) else []
 
 
-@rule("SUB110", ERROR)
+# --- rules -----------------------------------------------------------------------------------------------
+
+
 def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file whose name almost matches its recording."""
-    if (said := renamed(collection)) is None or said.way.code != "SUB110":
+    if (change := renamed(collection)) is None or change.code != "SUB110":
         return
     shown = {clip: name for name, clip in called(collection).items()}
-    if len(said.clips) > SINGLY:
-        yield _said(collection, found, said, shown)
+    if len(change.clips) > SINGLY:
+        yield _renaming(collection, found, change, shown)
         return
-    for clip, meant in sorted(said.clips.items()):
-        message = f"{printable(shown[clip])} is {said.way.text.replace('their recordings', 'its recording')}, "
-        message += printable(meant)
+    for clip, meant in sorted(change.clips.items()):
+        text = change.text.replace("their recordings", "its recording")
+        message = f"{printable(shown[clip])} is {text}, {printable(meant)}"
         yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
 
 
-@rule("SUB118", ERROR)
 def name_around_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files whose names have more or less than the name of their clip, or its parts in another order."""
-    if (said := renamed(collection)) is not None and said.way.code == "SUB118":
-        one = _said(collection, found, said, {clip: posixpath.basename(clip) for clip in said.clips})
-        submitted = collection.submitted or collection.reference is not None
-        yield one if submitted else dataclasses.replace(one, severity=WARNING)
+    if (change := renamed(collection)) is not None and change.code == "SUB118":
+        shown = {clip: posixpath.basename(clip) for clip in change.clips}
+        finding = _renaming(collection, found, change, shown)
+        sure = collection.submitted or collection.reference is not None
+        yield finding if sure else dataclasses.replace(finding, severity=WARNING)
 
 
-def _said(collection: Collection, found: Found, said: Renamed, shown: Mapping[str, str]) -> Finding:
-    clip, meant = min(said.clips.items())
-    name = shown[clip]
-    verb = "are" if said.way.code == "SUB110" else "have"
-    message = f"{plural(len(said.clips), 'file')} {verb} {said.way.text}: {printable(name)} for {printable(meant)}"
-    file = posixpath.basename(collection.clips[clip])
-    return found(collection.path, message, f"rename them: {printable(file)} to {printable(meant)}.csv, and so on")
+def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapping[str, str]) -> Finding:
+    """Return one finding for all files that are not called like their clips."""
+    clip, meant = min(change.clips.items())
+    verbs, alone = {"SUB110": ("is", "are"), "SUB118": ("has", "have")}[change.code], len(change.clips) == 1
+    text = change.text.replace("their clip", "its clip") if alone else change.text
+    count = f"{plural(len(change.clips), 'file')} {verbs[not alone]} {text}"
+    file = printable(posixpath.basename(collection.clips[clip]))
+    hint = f"rename them: {file} to {printable(meant)}.csv, and so on"
+    if alone:
+        hint = f"rename it: {printable(meant)}.csv"
+    return found(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
 
 
-@rule("SUB117", ERROR)
 def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files of another split than the reference asks for."""
     if collection.reference is not None and (other := other_split(collection)) is not None:
         names = sorted(map(posixpath.basename, other.clips))
-        message = f"{plural(len(names), 'file')} of {other.mine} ({listed(names, 2)})"
-        message += f", but {printable(collection.reference.path)} has clips of {other.theirs}"
-        yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})",
-                    "give the outputs for the clips of the reference, or name another reference")  # fmt: skip
+        message = f"{plural(len(names), 'file')} of {other.mine} ({listed(names, 2)}), but "
+        message += f"{printable(collection.reference.path)} has clips of {other.theirs}"
+        yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
 
 
-@rule("SUB101", ERROR)
 def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Clip of the reference without a result file."""
     if collection.reference is None:
         return
-    source, (mine, missing) = printable(collection.reference.path), _alone(collection)
+    mine, missing = _alone(collection)
     if len(mine) > SINGLY and not collection.clips.keys() & collection.expected.keys():  # said of the files
         return
-    if unread := _unread(collection, missing):
-        count = "1 file is" if len(unread) == 1 else f"{len(unread):,} files are"
-        paths = set(unread.values())
-        first = next((one for one in collection.wrong if one.path in paths and one.severity is ERROR), None)
-        message = f"{count} there, but {'is' if len(unread) == 1 else 'are'} not read as labels: "
-        message += printable(min(paths)) if first is None else first.message
+    unread = _unread(collection, missing)
+    reported = {fault.path for fault in collection.wrong if fault.severity is ERROR}
+    reported |= {entry.path for group in collection.unread_labels for entry in group.files}  # by LAY119
+    if unread and reported.isdisjoint(unread.values()):
+        count = "1 file is there, but is" if len(unread) == 1 else f"{len(unread):,} files are there, but are"
+        message = f"{count} not read as labels: {printable(min(unread.values()))}"
         yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
-        missing = [clip for clip in missing if clip not in unread]
-    names, needed = [printable(clip) for clip in missing], f"{source} requires a file for each of its clips"
-    if len(missing) == 1:
-        needed = f"{source} requires {names[0]}.csv"
-    needed += "; leave it empty if nothing was detected"
-    if len(missing) > SINGLY:
-        every = plural(len(collection.expected), "clip")
-        message = f"no result file for {len(missing):,} of {every}: {listed(names, 3)}"
-        yield found(collection.path, message, needed)
+    names = [printable(clip) for clip in missing if clip not in unread]
+    needed = f"{names[0]}.csv" if len(missing) == 1 and names else "a file for each of its clips"
+    hint = f"{printable(collection.reference.path)} requires {needed}; leave it empty if nothing was detected"
+    if len(names) > SINGLY:
+        count = f"{len(names):,} of {plural(len(collection.expected), 'clip')}"
+        yield found(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
         return
     for number, name in enumerate(names):  # the hint once for all
-        yield found(collection.path, f"no result file for {name}", None if number else needed)
+        yield found(collection.path, f"no result file for {name}", None if number else hint)
 
 
-@rule("SUB102", ERROR)
 def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Result file for a clip that the reference does not have."""
     if collection.reference is None:
         return
-    where, hint = printable(collection.reference.path), "name result files like the recordings, with .csv"
+    where = printable(collection.reference.path)
     surplus, missing = _alone(collection)
     if len(surplus) > SINGLY:
         message = f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {where}: "
         message += listed([printable(clip) for clip in surplus], 3)
         if len(missing) == len(collection.expected):
             message += f"; its clips are {listed([printable(clip) for clip in missing], 2)}"
-        yield found(collection.path, message, hint)
+        yield found(collection.path, message)
         return
     for clip in surplus:
-        yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {where}", hint)
+        yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {where}")
 
 
 def _alone(collection: Collection) -> tuple[list[str], list[str]]:
-    """The clips of files that the reference does not have, and those that have no file, where nothing explains it."""
-    about = explained(collection)
-    mine = collection.clips.keys() - collection.expected.keys() - {*about.surplus}
-    return sorted(mine), sorted(collection.expected.keys() - collection.clips.keys() - {*about.missing})
-
-
-_MEDIA = re.compile(r"(?i)\.(wav|flac|ogg|mp3|mp4|aac)$")
+    """Return the clips of files that the reference lacks, and those without a file, where no other rule reports it."""
+    mine, expected = collection.clips.keys(), collection.expected.keys()
+    surplus, missing = mine - expected, expected - mine
+    if (change := renamed(collection)) is not None:
+        return sorted(surplus - change.clips.keys()), sorted(missing - set(change.clips.values()))
+    if (other := other_split(collection)) is not None:
+        return sorted(surplus - {*other.clips}), sorted(missing) if mine & expected else []
+    twice = systems(collection)
+    return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
 
 
 def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
-    """Clips whose files are there, and were not read: their paths."""
+    """Return clips whose files are there, and were not read: their paths."""
     read = {part.file.path for _, part in collection.parts}
-    left = {stem_of(posixpath.basename(entry.name)): entry.path for entry in collection.entries
-            if entry.path not in read and not _MEDIA.search(entry.name)}  # fmt: skip
-    return {clip: left[stem] for clip in missing if (stem := posixpath.basename(clip)) in left}
+    left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
+    names = [(posixpath.basename(entry.name), entry.path) for entry in left]
+    stems = {stem_of(stem_of(name)): path for name, path in names} | {stem_of(name): path for name, path in names}
+    return {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
 
 
-@rule("SUB103", WARNING)
 def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File name unlike those of the other result files."""
     shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
@@ -370,7 +311,10 @@ _PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-
 
 
 def _as_recording(name: str, collection: Collection) -> str:
-    """A name as that of a recording: without its suffix and, for a submission, in the datasets' spelling."""
+    """Return a name as that of a recording: without suffix and, for a submission, in the datasets' spelling."""
     name = RECORDING.sub("", name)
     padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
     return padded if collection.submitted and CLIP_NAME.fullmatch(padded) else name
+
+
+NAME_RULES = (misspelt_clip, name_around_clip, files_of_other_split, missing_clip, surplus_clip, result_name)

@@ -14,6 +14,7 @@ from seldio.findings import Finding, Rule
 from seldio.formats.base import FileRows, LabelReading
 
 if TYPE_CHECKING:
+    from seldio.catalogues.groups import FileGroup
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
@@ -42,14 +43,16 @@ class Collection:
     exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     wrong: Sequence[Finding] = ()  # what was found when its files were read
     own: OwnDatasets | None = None  # what the datasets say of themselves
+    others: Sequence[FileGroup] = ()  # the files that were passed over
 
     @staticmethod
     def of(
-        source: Source, readings: Sequence[LabelReading], reference: object, wrong: Sequence[Finding] = ()
-    ) -> Collection:
-        """The files of *source*, with the labels among them and the clips that are expected."""
-        clips = reference if isinstance(reference, Reference) else None
-        return Collection(source.path, source.kind, source.entries, readings, clips, source.exported, wrong)
+        source: Source, readings: Sequence[LabelReading], reference: Reference | None, wrong: Sequence[Finding] = (),
+        others: Sequence[FileGroup] = (),
+    ) -> Collection:  # fmt: skip
+        """Return the files of *source*, with the labels among them and the clips that are expected."""
+        made = Collection(source.path, source.kind, source.entries, readings, reference, source.exported, wrong)
+        return dataclasses.replace(made, others=others)
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:
@@ -65,6 +68,12 @@ class Collection:
     def expected(self) -> Mapping[str, int | None]:
         """The clips of the reference; none without one."""
         return self.reference.clips if self.reference is not None else {}
+
+    @cached_property
+    def unread_labels(self) -> list[FileGroup]:
+        """The files that were passed over and have rows like those of labels that were read."""
+        layouts = {reading.format.name for reading in self.readings}
+        return [group for group in self.others if layouts.intersection(group.like)]
 
     def spot(self, places: Sequence[TreePlace]) -> str:
         """The path of one file, or of the folder that several have in common; that of the source if there is none."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
@@ -19,7 +18,7 @@ from seldio.catalogues.trees import Tree
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Heard, Rule, Sink
+from seldio.findings import Finding, Heard, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.parallel import parallel_map
@@ -41,8 +40,9 @@ from seldio.rules.deep_fit import (
     pairs_of,
     rows_of,
 )
+from seldio.rules.deep_levels import foa_gains
 from seldio.rules.deep_timing import Other, Shift
-from seldio.rules.registry import ERROR, WARNING, register, rule, run
+from seldio.rules.registry import ERROR, WARNING, findings
 from seldio.text import listed, plural, printable
 
 _Timing = TypeVar("_Timing", Shift, Other)
@@ -112,21 +112,27 @@ def _names(fits: list[Fit]) -> str:
     return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in fits)
 
 
-#: The kinds of causes that have a rule of their own.
-_KINDS = (
-    ("AUD301", "azimuths-mirrored", "mirrored"),
-    ("AUD302", "elevations-upside-down", "flipped"),
-    ("AUD303", "front-and-back-exchanged", "reversed"),
-    ("AUD304", "azimuths-rotated", "rotated"),
-    ("AUD305", "channels-exchanged", "order"),
-)
-for _code, _name, _kind in _KINDS:
-    register(Rule(_code, _name, ERROR, "none", partial(directions, _kind), ("Fits",)))
+def azimuths_mirrored(fits: Fits, found: Found) -> Iterator[Finding]:
+    return directions("mirrored", fits, found)
 
 
-@rule("AUD306", ERROR)
+def elevations_upside_down(fits: Fits, found: Found) -> Iterator[Finding]:
+    return directions("flipped", fits, found)
+
+
+def front_and_back_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
+    return directions("reversed", fits, found)
+
+
+def azimuths_rotated(fits: Fits, found: Found) -> Iterator[Finding]:
+    return directions("rotated", fits, found)
+
+
+def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
+    return directions("order", fits, found)
+
+
 def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Channels with an inverted sign."""
     yield from directions("inverted", fits, found)
     yield from fits.told(_turned(fits), found)
 
@@ -140,9 +146,7 @@ def _turned(fits: Fits) -> Iterator[Symptom]:
             yield Symptom(fit, f"{what} inverted relative to the rest", "use the original")
 
 
-@rule("AUD307", ERROR)
 def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Recording of the other format: MIC in an FOA folder, or FOA in a MIC folder."""
     why = {
         "mic": "they are equally loud and nearly identical at low frequencies",
         "foa": "the first is as loud as the others together, and they differ at low frequencies",
@@ -158,9 +162,7 @@ def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
     yield from fits.told(symptoms, found)
 
 
-@rule("AUD308", ERROR)
 def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that are early or late by a constant time."""
     for fit, one, agree, names in by_file(fits, Shift):
         time = f"{float(abs(one.frames) * fit.hop):.1f} s"
         count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
@@ -179,9 +181,7 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
             yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
 
 
-@rule("AUD309", ERROR)
 def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that fit another clip's recording instead of their own."""
     for fit, one, agree, names in by_file(fits, Other):
         share = f"{printable(one.clip)} fits {100 * one.after:.0f} % of isolated label frames"
         if agree:
@@ -195,9 +195,7 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
             yield found(fit.labels, message, "check which name is right")
 
 
-@rule("AUD310", WARNING)
 def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that the audio contradicts, for no cause that seldio knows."""
     for fit, share, middle, frames, other in fits.misfits:
         numbers = (
             f"{100 * share:.0f} % of {plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° off "
@@ -279,6 +277,27 @@ def _remaining(fit: Fit, one: Heard) -> str | None:
     return f"but {', and '.join(said)}" if said else None
 
 
+DEEP_RULES = (
+    azimuths_mirrored,
+    elevations_upside_down,
+    front_and_back_exchanged,
+    azimuths_rotated,
+    channels_exchanged,
+    channels_inverted,
+    other_array,
+    labels_shifted,
+    labels_of_another_clip,
+    labels_fit_badly,
+    foa_gains,
+)
+
+
+def report(fits: Fits, sink: Sink) -> None:
+    """Pass to *sink* what the sound says of the labels."""
+    for finding in findings(DEEP_RULES, fits):
+        sink(finding)
+
+
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> list[Heard]:
     """Compare labels with the audio of their recordings; *lookup* finds recordings that are not in the source.
 
@@ -291,7 +310,7 @@ def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) ->
     what, here = "comparing labels with the audio", packed(pair.entry for pair in pairs)
     compares = list(parallel_map(compared, pairs, what=what, size=attrgetter("size"), here=here))
     fits = Fits(collection, (fit for fit in compares if isinstance(fit, Fit)))
-    run(fits, sink)
+    report(fits, sink)
     return heard(fits, (one for one in compares if isinstance(one, Unheard)))
 
 
@@ -307,7 +326,7 @@ def check_clip(
     clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
     pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in recordings)
     fits = Fits(collection, (fit for fit in map(compared, pairs) if isinstance(fit, Fit)))
-    run(fits, sink)
+    report(fits, sink)
     if not fits.all:
         return None
     first = fits.all[0]

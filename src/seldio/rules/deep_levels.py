@@ -10,7 +10,6 @@ from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.deep_fit import MANY, Fits
 from seldio.rules.deep_pieces import Floats
-from seldio.rules.registry import WARNING, rule
 
 #: To be named, a wrong gain leaves at most this part of what is unlike a sound field: of a clip, of four or more.
 _LEFT, _LEFT_TOGETHER = 0.5, 0.65
@@ -20,9 +19,7 @@ _FUMA, _SMALL = 3.9, 3.0
 _NEARLY = 1.3
 
 
-@rule("AUD312", WARNING)
 def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
-    """FOA with a channel that is louder or quieter than a sound field permits."""
     told = [fit for fit in fits.all if fit.intact and fit.kind != "order"]
     heard = [(fit, fit.unlike) for fit in told if fit.unlike is not None]
     alone = [(fit, said) for fit, unlike in heard if (said := _gain(unlike, _LEFT)) is not None]

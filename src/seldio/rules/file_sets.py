@@ -14,7 +14,7 @@ from seldio.findings import Finding
 from seldio.formats.base import FileRows, Ints
 from seldio.formats.datasets import TOPS
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
@@ -25,9 +25,7 @@ def _in_tree(collection: Collection) -> bool:
     return any(folder.lower() in TOPS for name in names for folder in name.replace("\\", "/").split("/"))
 
 
-@rule("SUB115", ERROR)
 def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Some files in a folder, others in a folder below it."""
     if _in_tree(collection):
         return
     single = [part for reading, part in collection.parts if reading.format.role != "table"]
@@ -55,9 +53,7 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
 SAME_ROWS = 10
 
 
-@rule("SUB116", ERROR)
 def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files of different clips with the same content."""
     single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= SAME_ROWS]
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
@@ -154,9 +150,7 @@ def finer(clips: Sequence[FramedClip]) -> int | None:
     return None if more else factor
 
 
-@rule("SUB119", ERROR, explains="LAB307")
 def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames counted on too fine a grid."""
     clips = framed_clips(collection)
     if (factor := finer(clips)) is not None:
         ended = [one for one in clips if one.end]
@@ -169,3 +163,6 @@ def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
         message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
         yield found(collection.path, message,
                     f"divide by {factor}, and write one row for every 100 ms")  # fmt: skip
+
+
+FILE_SET_RULES = (uneven_depth, same_content, finer_frames)

@@ -10,7 +10,6 @@ from seldio.catalogues.groups import FileGroup, leftover_groups
 from seldio.files import Entry, Source
 from seldio.findings import Finding
 from seldio.rules.collection import Collection, Found
-from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import listed, plural, printable
 
 _ARCHIVE = re.compile(r"(?i)\.(zip|tar|tgz|tar\.\w+|gz|bz2|xz|7z|rar)$")
@@ -24,12 +23,9 @@ class Ignored:
     kind: str  # file, folder, zip, tar, gzip or stdin
     groups: Sequence[FileGroup]
     alone: bool  # whether nothing else was there to be checked
-    layouts: frozenset[str]  # those of the labels that were checked
 
 
-@rule("LAY118", ERROR, explains="SUB101 SUB111")
 def nothing_checked(ignored: Ignored, found: Found) -> Iterator[Finding]:
-    """Nothing in the source was checked."""
     if not ignored.alone:
         return
     if not ignored.groups:
@@ -70,25 +66,23 @@ def _what_is_there(groups: Iterable[FileGroup], kind: str) -> tuple[str, str]:
 _KINDS = 5
 
 
-@rule("LAY119", ERROR)
-def labels_not_read(ignored: Ignored, found: Found) -> Iterator[Finding]:
-    """Files that hold labels and are not called so."""
-    for group in () if ignored.alone else ignored.groups:
-        if ignored.layouts.intersection(group.like):
-            names = listed([entry.name.rpartition("/")[2] for entry in group.files])
-            count = f"{plural(len(group.files), 'file')} {group.evidence} {_is(group.files)} not read"
-            yield found(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}",
-                        "rename them to .csv, or move them elsewhere")  # fmt: skip
+def labels_not_read(collection: Collection, found: Found) -> Iterator[Finding]:
+    for group in collection.unread_labels:
+        names = listed([entry.name.rpartition("/")[2] for entry in group.files])
+        count = f"{plural(len(group.files), 'file')} {group.evidence} {_is(group.files)} not read"
+        yield found(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
 
 
-@rule("LAY120", WARNING)
 def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Label files or results packed one by one."""
     packed = [entry for entry in collection.entries if entry.unpacked]
     if packed and collection.kind == "folder":
         message = f"{plural(len(packed), 'file')} {_is(packed)} compressed with gzip: seldio reads them, others may not"
-        yield found(collection.path, message, "unpack them with gunzip before you publish or submit them")
+        yield found(collection.path, message)
 
 
 def _is(entries: Sequence[Entry]) -> str:
     return "is" if len(entries) == 1 else "are"
+
+
+IGNORED_RULES = (nothing_checked,)
+UNREAD_RULES = (labels_not_read, packed_labels)

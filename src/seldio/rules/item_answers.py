@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
-from seldio.rules.registry import ERROR, rule
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
 from seldio.text import clipped, listed
@@ -65,15 +64,13 @@ _FIELDS = ("task", "question", "answer", "canonical_answer", "answer_meta")
 
 def _judged(table: ItemTable, judge: Callable[[_Asked], str | None]) -> Iterator[tuple[int, str]]:
     """Each row of questions of SO-Bench, with a task that it has, that has a fault, and the fault."""
-    if table.asks and table.home == "so-bench":
+    if table.home == "so-bench":
         yield from table.judged(_FIELDS, lambda *values: judge(_Asked(*values)) if values[0] in PUBLISHED else None)
 
 
-@rule("QAI106", ERROR)
 def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Numbers in the meta that differ from the canonical answer."""
-    for row, message in table.judged(_FIELDS, _contradicting) if table.asks else ():
-        yield found(row, "canonical_answer", message, "write both from the same value")
+    for row, message in table.judged(_FIELDS, _contradicting):
+        yield found(row, "canonical_answer", message)
 
 
 def _contradicting(*values: Any) -> str | None:
@@ -92,9 +89,7 @@ def _contradicted(canonical: str | None, meta: list[float]) -> bool:
     )
 
 
-@rule("QAI114", ERROR)
 def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without the number that its task is scored by."""
     for row, task in _judged(table, lambda asked: asked.task if asked.task in TRUTHS and not asked.truth else None):
         meta, other = table.value(row, "answer_meta"), table.extra(row).get("answer_meta")
         keys = [key for key, value in (meta or {}).items() if value is not None]
@@ -104,9 +99,7 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
         yield found(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
 
 
-@rule("QAI115", ERROR)
 def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Canonical answer that is impossible for its task."""
     for row, must in _judged(table, _lacking):
         canonical = table.value(row, "canonical_answer")
         shown = clipped(canonical) if canonical.strip() else "empty"
@@ -156,12 +149,10 @@ def _plainly(text: str) -> str:
     return plainly(text)
 
 
-@rule("QAI116", ERROR)
 def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Answer in words that contradicts the canonical answer or the meta."""
-    if table.asks and table.home == "jasco":
+    if table.home == "jasco":
         yield from _without_key_words(table, found)
-    asked = table.distinct(*_FIELDS)[0] if table.asks and table.home == "so-bench" else ()
+    asked = table.distinct(*_FIELDS)[0] if table.home == "so-bench" else ()
     texts = {(task, None if canonical else answer, canonical) for task, _, answer, canonical, _ in asked
              if task in PUBLISHED and (answer or "").strip()}  # fmt: skip
     if texts:
@@ -300,3 +291,6 @@ _ODD = re.compile(
 )
 #: What separates words, in sentences that are not odd.
 _BETWEEN = ' ,."-'
+
+
+SPATIAL_RULES = (meta_contradicts_answer, missing_truth, impossible_canonical_answer, answer_contradicts_truth)

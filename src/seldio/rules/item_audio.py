@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, update_wrapper
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,10 +16,9 @@ import pyarrow as pa
 
 from seldio.benchmarks import find
 from seldio.files import Entry
-from seldio.findings import Finding, Rule, Severity
+from seldio.findings import Finding
 from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemTable
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.tasks.spatial import spatial
 from seldio.text import clipped, plural, printable
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The file that a path of an item names.
 Find = Callable[[str], "Entry | None"]
+#: What is wrong with a recording, by its header, in words that follow its name.
+Fault = Callable[["NamedRecording", "Probe"], "str | None"]
 #: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
 #: From this many recordings on, a fault that all of them share is one finding.
@@ -100,109 +101,99 @@ def plain(path: str) -> str:
     return path.removeprefix("./")
 
 
-def header_rule(
-    code: str, severity: Severity, hint: str, together: bool = False
-) -> Callable[[Callable[[Audio, NamedRecording, Probe], str | None]], Rule]:
-    """Make a rule from a function that says of a recording, by its header, what is wrong with it.
-
-    Where all of them have the same fault, it is one finding if *together*.
-    """
-
-    def made(fault: Callable[[Audio, NamedRecording, Probe], str | None]) -> Rule:
-        def check(audio: Audio, found: Found) -> Iterator[Finding]:
-            faults = [(one, said) for one, probe in audio.readable if (said := fault(audio, one, probe))]
-            alike = len(faults) == len(audio.readable) >= MANY and len({said for _, said in faults}) == 1
-            if together and alike:
-                one, said = faults[0]
-                message = f"all {len(faults):,} recordings {said.replace('has', 'have', 1)}"
-                yield found(one.row, "audio", message, hint.format("them"), one.number)
-                return
-            for one, said in faults:
-                yield found(one.row, "audio", f"{one.shown} {said}", hint.format("it"), one.number)
-
-        return rule(code, severity)(update_wrapper(check, fault))
-
-    return made
+def _by_header(audio: Audio, found: Found, fault: Fault, hint: str, together: bool = False) -> Iterator[Finding]:
+    """Yield a finding for each recording that has a *fault*; if *together*, one where all of them have the same."""
+    faults = [(one, said) for one, probe in audio.readable if (said := fault(one, probe))]
+    if together and len(faults) == len(audio.readable) >= MANY and len({said for _, said in faults}) == 1:
+        one, said = faults[0]
+        message = f"all {len(faults):,} recordings {said.replace('has', 'have', 1)}"
+        yield found(one.row, "audio", message, hint.format("them"), one.number)
+        return
+    for one, said in faults:
+        yield found(one.row, "audio", f"{one.shown} {said}", hint.format("it"), one.number)
 
 
-@rule("QAI301", ERROR)
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Missing recording of a question, although others exist."""
     for one in audio.absent if audio.recordings else ():
         message = f"the recording {one.shown} is missing"
-        yield found(one.row, "audio", message, "download it, or correct the path", one.number)
+        yield found(one.row, "audio", message, None, one.number)
 
 
-@rule("QAI302", ERROR)
 def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Recording that is not audio, or has no samples."""
     for one in audio.recordings.values():
         if one.fault is not None or (one.probe is not None and not one.probe.frames):
             said = f"cannot be read as audio: {printable(one.fault)}" if one.fault is not None else "has no samples"
-            yield found(one.row, "audio", f"{one.shown} {said}", "download it again", one.number)
+            yield found(one.row, "audio", f"{one.shown} {said}", None, one.number)
 
 
-@header_rule("QAI303", ERROR, "download it again")
-def audio_cut_off(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:  # noqa: ARG001
-    """WAV file shorter than its header says."""
-    return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
+def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
+    def fault(_: NamedRecording, probe: Probe) -> str | None:
+        return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
+
+    return _by_header(audio, found, fault, "download it again")
 
 
-@header_rule("QAI304", ERROR, "resample {}", together=True)
-def audio_rate(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:
-    """Recording whose sampling rate differs from the benchmark's."""
+def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
     wanted, known = audio.expected.get("rate"), audio.expected.get("known", {})
-    if wanted is None or probe.rate in (wanted, known.get(one.path)):
-        return None
-    return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
+
+    def fault(one: NamedRecording, probe: Probe) -> str | None:
+        if wanted is None or probe.rate in (wanted, known.get(one.path)):
+            return None
+        return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
+
+    return _by_header(audio, found, fault, "resample {}", together=True)
 
 
-@header_rule("QAI305", ERROR, "use the original of {}", together=True)
-def audio_channels(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:  # noqa: ARG001
-    """Recording with the wrong number of channels for the benchmark."""
+def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
     wanted = audio.expected.get("channels")
-    if wanted is None or probe.channels == wanted:
-        return None
-    return f"has {plural(probe.channels, 'channel')}, but the benchmark's recordings have {plural(wanted, 'channel')}"
+
+    def fault(_: NamedRecording, probe: Probe) -> str | None:
+        if wanted is None or probe.channels == wanted:
+            return None
+        expected = plural(wanted, "channel")
+        return f"has {plural(probe.channels, 'channel')}, but the benchmark's recordings have {expected}"
+
+    return _by_header(audio, found, fault, "use the original of {}", together=True)
 
 
-@header_rule("QAI306", WARNING, "cut it into clips")
-def audio_too_long(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:  # noqa: ARG001
-    """Recording longer than models process."""
+def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
     most = audio.expected.get("heard", math.inf)
-    too_long = probe.seconds > most
-    return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if too_long else None
+
+    def fault(_: NamedRecording, probe: Probe) -> str | None:
+        too_long = probe.seconds > most
+        return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if too_long else None
+
+    return _by_header(audio, found, fault, "cut it into clips")
 
 
-@header_rule("QAI311", WARNING, "cut it, or download it again")
-def audio_of_another_length(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:
-    """Recording shorter or longer than those of the benchmark."""
+def audio_of_another_length(audio: Audio, found: Found) -> Iterator[Finding]:
     least, most = audio.expected.get("seconds", (0.0, math.inf))
-    if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
-        return None
-    return f"lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
+
+    def fault(one: NamedRecording, probe: Probe) -> str | None:
+        if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
+            return None
+        return f"lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
+
+    return _by_header(audio, found, fault, "cut it, or download it again")
 
 
-@header_rule("QAI308", INFO, "resample it when loading")
-def audio_known_oddity(audio: Audio, one: NamedRecording, probe: Probe) -> str | None:
-    """Recording published with a sampling rate that differs from the rest."""
+def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
     usual, known = audio.expected.get("rate"), audio.expected.get("known", {})
-    if probe.rate == usual or known.get(one.path) != probe.rate:
-        return None
-    return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
+
+    def fault(one: NamedRecording, probe: Probe) -> str | None:
+        if probe.rate == usual or known.get(one.path) != probe.rate:
+            return None
+        return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
+
+    return _by_header(audio, found, fault, "resample it when loading")
 
 
-@rule("QAI309", INFO)
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
-    """File of questions without any of its recordings."""
     if audio.missing and not audio.recordings:
-        hint = "put them where the paths point, relative to this file's folder or one above it"
-        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked", hint)
+        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
 
 
-@rule("QAI310", WARNING)
 def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Direction or distance question about a mono recording."""
     mono = {one.path for one, probe in audio.readable if probe.channels == 1}
     if not mono or audio.expected.get("channels") is not None:
         return
@@ -213,12 +204,10 @@ def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
     for path, row in [*rows.items()][:1]:
         more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
         message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield found(row, "audio", message, "use the recordings with all their channels")
+        yield found(row, "audio", message)
 
 
-@rule("QAI307", ERROR)
 def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
-    """Time after the end of the recording."""
     table, aside = audio.table, audio.expected.get("aside")
     columns = [table.values(field) for field in _TIMES] if audio.lengths else []
     for row, (recordings, start, end, span, onset, events) in enumerate(zip(*columns, strict=True)):
@@ -233,7 +222,7 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
         for what, field, number, time, last in _late(start, end, seconds, times):
             thing = "recording" if field in ("start", "end") else whole
             message = f"{what} is {time:g} s, but the {thing} ends at {last:.3f} s"
-            yield found(row, field, message, "write times in seconds from its start", number)
+            yield found(row, field, message, None, number)
 
 
 _TIMES = ("audio", "start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events")
@@ -270,3 +259,18 @@ def _times(
         last = max((time for time in (event["onset"], event["offset"]) if time is not None), default=None)
         if last is not None:
             yield f"the end of {clipped(event['class_name'], 30)}", "events", number, last
+
+
+RECORDING_RULES = (
+    audio_missing,
+    audio_unreadable,
+    audio_cut_off,
+    audio_rate,
+    audio_channels,
+    audio_too_long,
+    audio_of_another_length,
+    audio_known_oddity,
+    audio_not_checked,
+    direction_of_one_channel,
+    time_outside_audio,
+)

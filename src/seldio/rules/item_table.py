@@ -21,15 +21,13 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
 from seldio.rules.base import Bools
 from seldio.rules.collection import grouped
-from seldio.rules.registry import findings, rules_for
+from seldio.rules.registry import Check, findings
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
 Verdict = TypeVar("Verdict")
-#: A place in a message.
-_PLACE = re.compile(r"\bline ([\d,]+), column\b")
 
 
 class Paths(NamedTuple):
@@ -63,20 +61,18 @@ class Breach(NamedTuple):
 
 
 class ItemTable:
-    """The columns of a file, or of a part of it, and values that several rules need, computed once.
+    """The columns of a file, and values that several rules need, computed once.
 
-    *home* is the format that the rows come from; *read* gives the reading of a part (again), for places.
+    *home* is the format that the rows come from; *read* gives the reading (again), for places.
     """
 
     def __init__(
-        self, table: pa.Table, home: str, format: str, path: str, read: Callable[[int], ItemReading] | None = None,
+        self, table: pa.Table, home: str, format: str, path: str, read: Callable[[], ItemReading] | None = None,
         begins: Ints | None = None,
     ) -> None:  # fmt: skip
-        self.table, self.home, self.format, self.path, self._read = table, home, format, path, read
+        self.table, self.home, self.format, self.path, self.read = table, home, format, path, read
         #: the line in which each row begins, of a file with a record in each line
         self._begins = begins
-        #: of each part the first row, and how many lines of the file precede it
-        self._starts = self._lines = np.zeros(1, np.int64)
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
@@ -86,34 +82,20 @@ class ItemTable:
     @classmethod
     def of(cls, reading: ItemReading, keep: bool = True) -> ItemTable:
         """All columns of a reading; without *keep*, what it was read from can go."""
-        read = (lambda _: reading) if keep else None
+        read = (lambda: reading) if keep else None
         return cls(reading.table, reading.home, reading.format.name, reading.path, read, reading.lines)
-
-    def join(self, others: Sequence[ItemTable], lines: Sequence[int], read: Callable[[int], ItemReading]) -> None:
-        """Take in the rows of the parts that follow, of a file whose parts have so many *lines*."""
-        parts = [self, *others]
-        self._read, self._starts = read, np.cumsum([0, *map(len, parts)])[:-1]
-        self._lines = np.cumsum([0, *lines])[:-1]
-        begins = [part._begins for part in parts]
-        known = [begin + before for begin, before in zip(begins, self._lines, strict=True) if begin is not None]
-        self._begins = np.concatenate(known) if len(known) == len(parts) else None
-        self.table = pa.concat_tables([part.table for part in parts])
-        for part in others:
-            part.table = part.table.slice(0, 0)
 
     # --- findings --------------------------------------------------------------------------------------
 
-    def report(self, *subjects: Any, skip: Container[str] = ()) -> list[Finding]:
-        """Return the findings of the rules for this file and for further *subjects* of its rows.
+    def report(self, checks: Iterable[Check], subject: Any, skip: Container[str] = ()) -> list[Finding]:
+        """Return what rules find in *subject*, which is this table or what its rows name.
 
         More than :data:`~seldio.findings.RECORDS_SINGLY` of a rule are one, at the first row.
         """
         shown: list[tuple[Breach, Ints]] = []
-        for subject in (self, *subjects):
-            for rule in rules_for(type(subject)):
-                faults: Iterable[Any] = findings(subject, chosen=[rule], skip=skip, at=cast("Any", Breach))
-                for same in grouped(faults, lambda fault: (fault.severity, fault.row is None)).values():
-                    shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
+        faults = findings(checks, subject, skip=skip, at=Breach)
+        for same in grouped(faults, lambda fault: (fault.rule.code, fault.severity, fault.row is None)).values():
+            shown += _folded(same) if same[0].row is not None else [(fault, np.zeros(0, int)) for fault in same]
         shown.sort(key=lambda pair: pair[0].row or 0)  # each part is read again once
         return [self._shown(fault, rows) for fault, rows in shown]
 
@@ -132,23 +114,21 @@ class ItemTable:
         if row is None:
             return rule.at(self.path, str(message), hint)
         row = int(row[0]) if isinstance(row, np.ndarray) else row
-        reading, at, lines = self._at(row)
         text = message if isinstance(message, str) else message(row)
-        finding = moved(reading.finding(rule, at, field, text, hint, number), lines)
+        finding = self.reading.finding(rule, row, field, text, hint, number)
         return dataclasses.replace(finding, severity=severity or finding.severity, fixable=finding.fixable and fixable)
 
-    def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        """The reading of a row, the number of the row in it, and how many lines of the file precede it."""
-        part = int(np.searchsorted(self._starts, row, side="right")) - 1
-        assert self._read is not None
-        return self._read(part), row - int(self._starts[part]), int(self._lines[part])
+    @property
+    def reading(self) -> ItemReading:
+        """What the rows were read from, for places."""
+        assert self.read is not None
+        return self.read()
 
     def line(self, row: int, field: str | None = "id") -> int:
         """The line in which a field of a row stands, or the row begins."""
         if self._begins is not None:
             return int(self._begins[row])
-        reading, at, lines = self._at(row)
-        return reading.place(at, field).line + lines
+        return self.reading.place(row, field).line
 
     # --- columns ---------------------------------------------------------------------------------------
 
@@ -335,15 +315,6 @@ def _codes(column: pa.Array | pa.ChunkedArray) -> Ints:
     encoded = column.dictionary_encode("encode")
     chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
     return np.concatenate([np.zeros(0, np.int64), *(chunk.indices.to_numpy() for chunk in chunks)])
-
-
-def moved(finding: Finding, lines: int) -> Finding:
-    """A finding in a run of lines as one in the file, of which *lines* precede it."""
-    if finding.line is None or not lines:
-        return finding
-    message = _PLACE.sub(lambda found: f"line {int(found[1].replace(',', '')) + lines:,}, column", finding.message)
-    ranges = tuple((first + lines, last + lines) for first, last in finding.ranges)
-    return dataclasses.replace(finding, line=finding.line + lines, message=message, ranges=ranges)
 
 
 def rows_where(mask: Bools | pa.BooleanArray) -> list[int]:

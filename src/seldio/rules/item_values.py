@@ -17,7 +17,6 @@ from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
-from seldio.rules.registry import INFO, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, plural, printable
 
@@ -25,9 +24,7 @@ from seldio.text import clipped, listed, plural, printable
 _SHARE = 0.05
 
 
-@rule("QAI107", WARNING)
 def not_the_whole_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """File that looks like all of a benchmark but differs from it."""
     known = _benchmark_of(table)
     if known is None:
         return
@@ -44,9 +41,7 @@ def not_the_whole_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]
             yield found(0, "id", message, again)
 
 
-@rule("QAI129", INFO)
 def subset_of_a_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """File with a part of the questions of a benchmark."""
     known = _benchmark_of(table)
     if known is None:
         return
@@ -61,7 +56,7 @@ def subset_of_a_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
 def _benchmark_of(table: ItemTable) -> Benchmark | None:
     """Return the benchmark that questions may be some of; None where all of them were made from labels."""
     known = find(table.format)
-    if known is None or not known.sizes or not table.asks:
+    if known is None or not known.sizes:
         return None
     elsewhere = (table.field(one).null_count == len(table) for one in known.fields if one.unless)
     return None if any(elsewhere) else known
@@ -126,20 +121,16 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
 
 
-@rule("QAI113", WARNING)
 def unknown_task(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Task that the benchmark does not have."""
-    known = find(table.home) if table.asks else None
+    known = find(table.home)
     if known is not None and known.tasks:
         yield from _strange(
             known, FieldValues(name="task", values=(*known.tasks,), column="task", needed=True), table, found
         )
 
 
-@rule("QAI126", WARNING)
 def value_of_another_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Value of a field that the benchmark does not have."""
-    known = find(table.home) if table.asks else None
+    known = find(table.home)
     if known is not None:
         for one in known.fields:
             yield from _strange(known, one, table, found)
@@ -170,10 +161,8 @@ def _in(count: int) -> str:
     return f", in {count:,} questions" if count > 1 else ""
 
 
-@rule("QAI127", WARNING)
 def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Field or options that do not go with the task."""
-    known = find(table.home) if table.asks else None
+    known = find(table.home)
     if known is None or not known.tasks:
         return
     for one in known.fields:
@@ -200,3 +189,12 @@ def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:
     if count is not None and len(options) != count:
         return f"{count} options, but this question has {plural(len(options), 'option')}"
     return None
+
+
+BENCHMARK_RULES = (
+    not_the_whole_benchmark,
+    subset_of_a_benchmark,
+    unknown_task,
+    value_of_another_benchmark,
+    field_of_another_task,
+)

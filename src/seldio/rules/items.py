@@ -16,7 +16,6 @@ from seldio.files.names import plain_stem
 from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ABSOLUTE, ItemTable, rows_where
-from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, printable
 
@@ -24,44 +23,32 @@ from seldio.text import clipped, listed, printable
 PUBLIC = ("so-bench", "so-dataset-qa")
 
 
-@rule("QAI101", ERROR)
 def repeated_id(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Duplicate question id."""
-    if not table.asks:
-        return
     rows, first = table.repeated([table.table["id"]], table.known("id"))
 
     def message(row: int) -> str:
         return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
 
     if len(rows):
-        yield found(rows, "id", message, "give each question its own id")
+        yield found(rows, "id", message)
 
 
-@rule("QAI105", ERROR)
 def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Impossible times: an end before the start, or outside the audio."""
-    if not table.asks:
-        return
     start, end = table.numbers("start"), table.numbers("end")
     first, last = table.spans
     reversed_ = end < start
     late = (last > end - start + 0.05) & ~reversed_  # where it is, the length of the clip is unknown
     for row in rows_where(reversed_ | (last < first) | late):
         if reversed_[row]:
-            yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s",
-                        "write the start first")  # fmt: skip
+            yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s")
         if last[row] < first[row]:
-            yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s",
-                        "write the start first")  # fmt: skip
+            yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s")
         elif late[row]:
             message = f"time_span ends at {last[row]:g} s, but the clip at {end[row] - start[row]:g} s"
             yield found(row, "answer_meta", message, "times count from the start of the clip")
 
 
-@rule("QAI108", ERROR)
 def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Audio path that leads out of the dataset, or is not a path."""
     faults = [why if table.asks or why != ABSOLUTE else None for why in table.paths.unsafe]
     yield from _mentions(table, faults, "write paths relative to the root of the dataset", found)
 
@@ -86,9 +73,7 @@ _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 
 
-@rule("QAI109", WARNING)
 def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Audio path that other systems reject or confuse."""
     named = pc.list_flatten(table.column("audio"))
     if pc.all(_are_usual(named)).as_py():
         lower = pc.utf8_lower(named)
@@ -109,25 +94,19 @@ def awkward_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     yield from _mentions(table, faults, "rename the recording", found)
 
 
-@rule("QAI111", ERROR)
 def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Empty question."""
-    for row in rows_where(table.blank("question")) if table.asks else ():
-        yield found(row, "question", f"the question {table.cell(row, 'id')} is empty", "write the question")
+    for row in rows_where(table.blank("question")):
+        yield found(row, "question", f"the question {table.cell(row, 'id')} is empty")
 
 
-@rule("QAI112", ERROR)
 def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without an answer, in a benchmark whose answers are public."""
-    public = table.asks and table.home in (*PUBLIC, "jasco")
+    public = table.home in (*PUBLIC, "jasco")
     for row in rows_where(table.blank("answer")) if public else ():
-        yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer", "write the answer")
+        yield found(row, "answer", f"the question {table.cell(row, 'id')} has no answer")
 
 
-@rule("QAI122", ERROR)
 def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without an answer, in a file where most questions have one."""
-    if not table.asks or table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
+    if table.home in (*PUBLIC, "jasco"):  # of which QAI112 tells each
         return
     missing = rows_where(pc.and_(table.blank("answer"), table.blank("canonical_answer")))
     if missing and 2 * len(missing) < len(table):
@@ -135,14 +114,10 @@ def answer_missing_among_others(table: ItemTable, found: Found) -> Iterator[Find
         has = "has" if len(missing) == 1 else "have"
         message = f"{len(missing):,} of {len(table):,} questions {has} no answer, while the others do: "
         message += listed([clipped(id, 40) for id in ids], 3)
-        yield found(missing[0], "answer", message, "write the answer, or leave the question out")
+        yield found(missing[0], "answer", message)
 
 
-@rule("QAI123", WARNING)
 def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question about a recording that is asked twice, under two ids."""
-    if not table.asks:
-        return
     asked: list[Any] = [table.table[field] for field in ("question", "audio", "start", "end")]
     choices, groups = table.distinct("options")
     numbers: dict[tuple[str, ...], int] = {}
@@ -157,21 +132,19 @@ def same_question_twice(table: ItemTable, found: Found) -> Iterator[Finding]:
         return f"the question and its recording are those of {id}, in line {table.line(first[row])}"
 
     if len(rows):
-        yield found(rows, "question", message, "leave one of them out")
+        yield found(rows, "question", message)
 
 
-@rule("QAI124", WARNING)
 def english_question(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """English question in a set of Russian ones."""
-    russian = pc.equal(table.column("language"), "ru") if table.asks else None
-    if russian is None or not pc.any(russian).as_py():
+    russian = pc.equal(table.column("language"), "ru")
+    if not pc.any(russian).as_py():
         return
     for row in rows_where(pc.and_(russian, pc.match_substring_regex(table.column("question"), _ENGLISH))):
         question = table.value(row, "question")
         latin, other = len(_LATIN.findall(question)), len(_CYRILLIC.findall(question))
         if latin > 4 * other:
             message = f"the question is in English ({latin / (latin + other):.0%} of its letters are Latin)"
-            yield found(row, "question", message, "translate it and its options")
+            yield found(row, "question", message)
 
 
 #: What English questions have and names of classes do not.
@@ -179,10 +152,8 @@ _ENGLISH = r"(?i)\b(?:what|which|who|whose|where|when|why|how|is|are|was|were|do
 _LATIN, _CYRILLIC = re.compile("[A-Za-z]"), re.compile("[\u0400-\u04ff]")
 
 
-@rule("QAI117", ERROR)
 def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question whose audio_id does not match its recording."""
-    if not table.asks or table.home not in PUBLIC:
+    if table.home not in PUBLIC:
         return
     paths, names = table.paths, table.further("audio_id")
     stems = [plain_stem(path) for path in paths.names]
@@ -191,26 +162,33 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
         name = names[row]
         if isinstance(name, str) and stems[path] and stems[path] != name and whole[row]:
             message = f"the audio_id is {clipped(name)}, but the recording is {clipped(paths.names[path])}"
-            yield found(row, "audio_id", message, "check where ids and paths were joined")
+            yield found(row, "audio_id", message)
 
 
-@rule("PRD101", ERROR)
 def repeated_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Two predictions for one question."""
-    if table.asks:
-        return
     rows, first = table.repeated([table.table["id"], table.table["prompt"]], table.known("id"))
 
     def message(row: int) -> str:
         return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
 
-    hint = "keep one: MERA uses the last, SO-Bench's scorer may join the second to another question"
     if len(rows):
-        yield found(rows, "id", message, hint)
+        yield found(rows, "id", message)
 
 
-@rule("PRD102", WARNING)
 def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Empty prediction."""
-    for row in () if table.asks else rows_where(table.blank("prediction")):
-        yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}", "it counts as wrong")
+    for row in rows_where(table.blank("prediction")):
+        yield found(row, "prediction", f"no prediction for {table.cell(row, 'id')}")
+
+
+PATH_RULES = (unsafe_audio_path, awkward_audio_path)
+QUESTION_RULES = (
+    repeated_id,
+    times_of_item,
+    empty_question,
+    no_answer,
+    answer_missing_among_others,
+    same_question_twice,
+    english_question,
+    audio_id_of_another,
+)
+PREDICTION_RULES = (repeated_prediction, empty_prediction)

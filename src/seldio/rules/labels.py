@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
+from seldio.catalogues.parts import resolved
+from seldio.changes import crosses_the_seam
+from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
+from seldio.formats.cells import ABSENT, absent
 from seldio.formats.diagnosis import headed_by
 from seldio.rules.base import POSITION, Bools, Labels, RowFault, Values
 from seldio.schema.arrays import to_mask
@@ -17,14 +22,20 @@ from seldio.schema.events import FARTHEST
 from seldio.text import clipped, plural, times
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
+#: What to say of azimuths that are many, or far out of range.
+NOT_WRAPPED = "; not repaired, as only a few just outside can be wrapped"
 #: According to the task page, recordings have up to six overlapping events; more mean that a system went wrong.
 MOST_OVERLAPS = 6
 #: No vector of real outputs is longer; activities are near 1, and no cause but another column makes one this long.
 LONGEST_ACTIVITY, LONGEST_VECTOR = 1.65, 3
 
 
-def frame_range(frame: Values) -> Bools:
-    return frame < 0
+#: What people write where there is no class or no distance.
+ABSENT_VALUES = (-1, ABSENT)
+
+
+def frame_range(frame: Values, labels: Labels) -> Bools:
+    return (frame < 0) | (frame >= int(LONGEST / labels.format.hop))
 
 
 def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
@@ -32,13 +43,17 @@ def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
         return
     classes = vocabulary(labels.format.vocabulary)
     field = "class_name" if labels.has("class_name") else "class_id"
-    if field == "class_name" and (labels.format.tool or labels.format.name == "seld-studio"):
+    origin = resolved(labels.format, labels.reading.table)
+    if field == "class_name" and (origin.tool or origin.name == "seld-studio"):
         return  # names of people's own choice: LAB120
     for row in labels.where(field, (class_id < 0) | (class_id >= len(classes))):
         text = labels.text(row, field)
         if field == "class_name":
             hint = f"the classes are {', '.join(names[0] for names in classes.classes)}"
             yield RowFault(row, field, message=f"{text} is not a class of {classes.name}", hint=hint)
+        elif class_id[row] in ABSENT_VALUES:
+            message, hint = absent(field)
+            yield RowFault(row, field, message=f"{message}: {text} stands for none", hint=hint)
         else:
             yield RowFault(row, field, {"last": len(classes) - 1, "list": classes.name})
 
@@ -65,8 +80,11 @@ def _closest(name: str, classes: Vocabulary) -> str | None:
     return classes.label(classes.indices[near[0]]) if near else None
 
 
-def azimuth_range(azimuth: Values, widest: int) -> Bools:
-    return np.abs(azimuth) > widest
+def azimuth_range(azimuth: Values, labels: Labels, widest: int) -> Iterator[RowFault]:
+    outside = np.abs(azimuth) > widest
+    wrapped = crosses_the_seam(azimuth, widest)
+    for row in labels.where("azimuth", outside) if outside.any() else ():
+        yield RowFault(row, "azimuth", {"but": "" if wrapped else NOT_WRAPPED}, fixable=wrapped)
 
 
 def elevation_range(elevation: Values, labels: Labels) -> Bools:
@@ -76,8 +94,21 @@ def elevation_range(elevation: Values, labels: Labels) -> Bools:
     return wrong
 
 
-def distance_range(distance: Values) -> Bools:
-    return (distance < 0) | (distance > FARTHEST)
+def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
+    metres = distance * (labels.metre or 1)
+    wrong = (distance < 0) | (distance > FARTHEST)
+    unknown = wrong & np.isin(metres, ABSENT_VALUES)
+    for row in labels.where("distance", wrong & ~unknown):
+        yield RowFault(row, "distance")
+    for row in labels.where("distance", unknown):
+        message, hint = absent("distance")
+        text = labels.text(row, "distance")
+        yield RowFault(row, "distance", message=f"{message}: {text} stands for none", hint=hint)
+    nearest = np.array([spec.nearest if spec is not None else 0 for spec in labels.datasets])
+    near = (distance >= 0) & (metres < np.repeat(nearest, labels.sizes))
+    for row in labels.where("distance", near):
+        message = f"distance {labels.text(row, 'distance')}: the dataset has none below {nearest[labels.file_of(row)]}"
+        yield RowFault(row, "distance", message=message, severity=Severity.WARNING)
 
 
 def source_range(source: Values, numbered: bool) -> Bools:
@@ -138,9 +169,12 @@ def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
     files, firsts, counts = np.unique(labels.owners(labels.unsorted), return_index=True, return_counts=True)
     for file, row, count in zip(files.tolist(), labels.unsorted[firsts].tolist(), counts.tolist(), strict=True):
         apart = _frame_apart(labels, file)
-        whole = apart is None and _every_line_read(labels, file)
+        clips = apart is None and _may_be_two_clips(labels, file)
+        whole = apart is None and not clips and _every_line_read(labels, file)
         hint = "sort the rows by frame"
-        if apart is not None:
+        if clips:
+            hint += " if all are of one clip: where frames fall far and seldom, the rows of another one may begin"
+        elif apart is not None:
             hint += f" if all are of one clip: those of frame {apart} do not stand together, as in a file of two clips"
         elif not whole:
             hint = "put the lines right that cannot be read, then sort the rows by frame"
@@ -154,6 +188,22 @@ def _frame_apart(labels: Labels, file: int) -> int | None:
     frames, pieces = labels.ordered("frame")[rows], labels.pieces[labels.rows(np.arange(rows.start, rows.stop))]
     apart = np.flatnonzero((np.diff(frames) == 0) & (np.diff(pieces) != 0))
     return int(frames[apart[0]]) if len(apart) else None
+
+
+#: Frames that a fall is at least if another clip begins there, and rows of the shortest clip; what has fewer and goes
+#: on where it was cut is a piece. Where a fall comes with a quarter of the frames, rows are in any order.
+_FAR, _CLIP, _OFTEN = 20, 10, 4
+
+
+def _may_be_two_clips(labels: Labels, file: int) -> bool:
+    """Whether the frame number falls far and seldom."""
+    frame = labels.values(file, "frame")
+    steps = np.diff(frame)
+    if _OFTEN * np.count_nonzero(steps < 0) >= len(np.unique(frame)) or steps.min() >= -_FAR:
+        return False
+    pieces = sorted(np.split(frame, np.flatnonzero(steps < 0) + 1), key=lambda piece: int(piece[0]))
+    goes_on = all(after[0] - before[-1] <= 1 for before, after in itertools.pairwise(pieces))
+    return not goes_on or sorted(map(len, pieces))[-2] >= _CLIP
 
 
 def _every_line_read(labels: Labels, file: int) -> bool:
@@ -211,17 +261,19 @@ def overlaps(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 def decimal_angle(labels: Labels) -> Iterator[RowFault]:
     for field in ("azimuth", "elevation", "distance"):
-        asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
-        if not asked or not labels.has(field) or field in labels.reading.whole:
+        integers = labels.dialect is not None and labels.dialect.kind(field) == "whole"
+        if not integers or not labels.has(field) or field in labels.reading.whole:
             continue
         values, unit = labels.column(field), "degrees"
         if field == "distance":
             values, unit = np.round(values * (labels.metre or 1), 9), "centimetres" if labels.metre == 100 else "metres"
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
             spec = labels.datasets[labels.file_of(row)]
-            whole = "" if spec is None else f", but {spec.title} has whole numbers"
+            source = "submissions have" if spec is None else f"{spec.title} has"
+            asked = spec is not None or labels.format.role == "submission"
+            whole = f", but {source} whole numbers" if asked else ""
             words = {"field": field, "whole": whole, "unit": unit}
-            yield RowFault(row, field, words, severity=None if spec is not None else Severity.WARNING)
+            yield RowFault(row, field, words, severity=None if asked else Severity.WARNING)
 
 
 #: Rows of actors and of things from which on they show how sources are numbered.

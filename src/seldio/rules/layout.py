@@ -1,34 +1,24 @@
-"""LAY: names and splits of a dataset tree, where its files are, and what types of files they are."""
+"""LAY: names and splits of a dataset tree, where its files are, and which are missing: a finding for each split."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from operator import attrgetter
+from typing import NamedTuple
 
-from seldio.catalogues.trees import Holding, Tree, TreePlace
+from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.about import with_address
-from seldio.formats.datasets import Set
+from seldio.formats.dataset_toml import TomlPlaces, clips_of
+from seldio.formats.datasets import Field, Set
+from seldio.formats.own_dataset import OwnDataset
 from seldio.rules.collection import Collection, Found, by_folder, grouped
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
 _name = attrgetter("name")
-
-
-def file_names(places: Sequence[TreePlace]) -> str:
-    """The first few file names."""
-    return listed([place.file for place in places])
-
-
-def wanted_types(place: TreePlace) -> tuple[str, ...]:
-    """The suffixes that belong in its folder."""
-    if place.top is None:
-        return ("csv", "wav", "mp4")
-    return ({"metadata": "csv", "video": "mp4"}.get(place.top.field, "wav"),)
-
-
 _EVALUATION = {
     "none": "the official code reads {top}/ itself: move them up",
     "any": "the official code lists subfolders: move them to one below {top}, such as {top}/eval/",
@@ -36,75 +26,87 @@ _EVALUATION = {
 }
 
 
-@rule("LAY110", INFO)
+def _file_names(places: Sequence[TreePlace]) -> str:
+    return listed([place.file for place in places])
+
+
+def _is_or_are(things: Sequence[object]) -> str:
+    return "is" if len(things) == 1 else "are"
+
+
+# --- names and places ----------------------------------------------------------------------------------------
+
+
 def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Evaluation recordings that are not where the official code looks for them."""
     wanted = tree.row.below_eval
-    fits = {"none": (), "eval": ("eval",)}
-    away = [
-        place for place in tree.places
-        if place.top is not None and place.top.set == "eval" and place.field not in (None, "metadata")
-        and (len(place.below) != 1 if wanted == "any" else place.below != fits[wanted])
-    ]  # fmt: skip
-    for field, places in sorted(grouped(away, lambda place: place.top and place.top.field).items()):
+
+    def misplaced_in(place: TreePlace) -> str | None:
+        if place.top is None or place.top.set != "eval" or place.field in (None, "metadata"):
+            return None
+        fits = len(place.below) == 1 if wanted == "any" else place.below == (("eval",) if wanted == "eval" else ())
+        return None if fits else place.top.field
+
+    for field, places in sorted(grouped(tree.places, misplaced_in).items()):
         where = "/".join((f"{field}_eval", *places[0].below))
-        message = f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {file_names(places)}"
+        message = f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {_file_names(places)}"
         yield found(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
 
 
-@rule("LAY112", WARNING)
 def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """File of a type that does not belong in its folder."""
     ours = (place for place in tree.places if place.inside and (place.top is None or place.top.set is not None))
-    odd = [place for place in ours if place.suffix not in wanted_types(place) and place.is_text]
+    odd = [place for place in ours if place.suffix not in _wanted_types(place) and place.is_text]
     for places in by_folder(odd, _name):
-        folder = printable(places[0].name.rpartition("/")[0].rpartition("/")[2])
+        folder = printable(places[0].name.rpartition("/")[0].rpartition("/")[2]) or "a folder"
         types = listed(sorted({f".{place.suffix}" if place.suffix else "no suffix" for place in places}))
-        only = " and ".join(f".{suffix}" for suffix in wanted_types(places[0]))
-        yield found(
-            places,
-            f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder or 'a folder'}, "
-            f"which should hold only {only}: {file_names(places)}",
-            "use only the suffixes .wav, .csv or .mp4, in lower case",
+        only = " and ".join(f".{suffix}" for suffix in _wanted_types(places[0]))
+        message = (
+            f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder}, which should hold only {only}"
         )
+        yield found(places, f"{message}: {_file_names(places)}")
 
 
-@rule("LAY113", ERROR)
+def _wanted_types(place: TreePlace) -> tuple[str, ...]:
+    if place.top is None:
+        return ("csv", "wav", "mp4")
+    return ({"metadata": "csv", "video": "mp4"}.get(place.top.field, "wav"),)
+
+
 def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Empty audio or video file (0 bytes)."""
-    empty = {
-        entry.name for entry in collection.entries
-        if entry.size == 0 and media_type(entry.name) is not None
-    }  # fmt: skip
+    empty = {entry.name for entry in collection.entries if entry.size == 0 and media_type(entry.name) is not None}
     for places in by_folder((place for place in tree.places if place.name in empty), _name):
-        verb = "is" if len(places) == 1 else "are"
-        yield found(
-            places,
-            f"{plural(len(places), 'recording or video', 'recordings or videos')} {verb} empty (0 bytes): "
-            f"{file_names(places)}",
-            with_address("download or unpack again", tree.layout),
-        )
+        count = f"{plural(len(places), 'recording or video', 'recordings or videos')} {_is_or_are(places)}"
+        message = f"{count} empty (0 bytes): {_file_names(places)}"
+        yield found(places, message, with_address("download or unpack again", tree.layout))
 
 
-@rule("LAY116", WARNING)
 def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Development files that are not directly in a split folder."""
-
     def away(place: TreePlace) -> tuple[str, bool] | None:
         if not (place.inside and place.set == "dev" and place.field) or len(place.below) == tree.row.depth:
             return None
         top = f"{place.top.field}_dev" if place.top is not None else "the split folder"
         return top, len(place.below) > tree.row.depth
 
-    seen = {place.top for place in tree.places if place.inside and place.field and away(place) is None}
+    rightly_filled = {place.top for place in tree.places if place.inside and place.field and away(place) is None}
     for (top, deep), places in sorted(grouped(tree.places, away).items()):
         what = "too deep in" if deep else "outside any split folder, in"
-        yield found(
-            places,
-            f"{plural(len(places), 'file')} {what} {top}: {file_names(places)}",
-            f"the official code looks {'one folder' if tree.row.depth else 'directly'} below {top}",
-            severity=ERROR if deep and places[0].top in seen else WARNING,
-        )
+        message = f"{plural(len(places), 'file')} {what} {top}: {_file_names(places)}"
+        hint = f"the official code looks {'one folder' if tree.row.depth else 'directly'} below {top}"
+        severity = ERROR if deep and places[0].top in rightly_filled else WARNING
+        yield found(places, message, hint, severity=severity)
+
+
+def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    odd = (place for place in tree.places if place.inside and place.field and not place.exact)
+    ruled = (place for place in odd if (tree.row.mix if place.set == "eval" else tree.row.clip))
+    for places in by_folder(ruled, _name):
+        near = places[0].named
+        example = "mix001" if places[0].set == "eval" else tree.row.example
+        count = f"{plural(len(places), 'file')} {_is_or_are(places)}"
+        message = f"{count} not named like the clips of {tree.row.title}: {_file_names(places)}"
+        yield found(places, message, f"did you mean {near.clip}?" if near else f"clips are named like {example}")
+
+
+# --- splits --------------------------------------------------------------------------------------------------
 
 
 def _clips(holdings: Sequence[Holding]) -> str:
@@ -112,12 +114,12 @@ def _clips(holdings: Sequence[Holding]) -> str:
 
 
 def _files(holdings: Sequence[Holding], split: str) -> list[TreePlace]:
-    """The first file of each clip in *split*."""
+    """Return the first file of each clip in *split*."""
     return [holding.splits.get(split) or next(iter(holding.files.values())) for holding in holdings]
 
 
 def _split(holding: Holding) -> str | None:
-    """The split that a clip is in; None if it is in none, or in several."""
+    """Return the split that a clip is in; None if it is in none, or in several."""
     return next(iter(holding.splits)) if len(holding.splits) == 1 else None
 
 
@@ -125,55 +127,28 @@ def _held(tree: Tree, set: Set) -> list[Holding]:
     return [holding for holding in tree.holdings.values() if holding.inside and holding.set == set]
 
 
-@rule("LAY101", WARNING)
-def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """File of a dataset tree that is not named like its clips."""
-    odd = (place for place in tree.places if place.inside and place.field and not place.exact)
-    ruled = (place for place in odd if (tree.row.mix if place.set == "eval" else tree.row.clip))
-    for places in by_folder(ruled, _name):
-        near = places[0].named
-        example = "mix001" if places[0].set == "eval" else tree.row.example
-        hint = f"did you mean {near.clip}?" if near else f"clips are named like {example}"
-        verb = "is" if len(places) == 1 else "are"
-        yield found(
-            places,
-            f"{plural(len(places), 'file')} {verb} not named like the clips of {tree.row.title}: {file_names(places)}",
-            hint,
-        )
-
-
-@rule("LAY106", ERROR)
 def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip in the folder of the wrong split."""
-
     def wrong(holding: Holding) -> tuple[str, str] | None:
         split = _split(holding)
-        why = split is not None and tree.row.misplaced(split, holding.named)
+        why = tree.row.misplaced(split, holding.named) if split is not None else None
         return (split, why) if split is not None and why else None
 
     for (split, why), holdings in sorted(grouped(_held(tree, "dev"), wrong).items()):
         message = f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}"
-        yield found(_files(holdings, split), message, "move them back: do not train on test recordings")
+        yield found(_files(holdings, split), message)
 
 
-@rule("LAY107", ERROR)
 def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip in two splits."""
     twice = (holding for holding in _held(tree, "dev") if len(holding.splits) > 1)
     for splits, holdings in sorted(grouped(twice, lambda holding: tuple(sorted(holding.splits))).items()):
-        named = holdings[0].named
-        right = tree.row.split_of(named.fold, named.room)
+        right = tree.row.split_of(holdings[0].named.fold, holdings[0].named.room)
         wrong = next(split for split in splits if split != right)
-        yield found(
-            _files(holdings, wrong),
-            f"{plural(len(holdings), 'clip')} in {' and '.join(map(printable, splits))}: {_clips(holdings)}",
-            f"{holdings[0].clip} belongs to {right}" if right else "keep one of them",
-        )
+        message = f"{plural(len(holdings), 'clip')} in {' and '.join(map(printable, splits))}: {_clips(holdings)}"
+        hint = f"{holdings[0].clip} belongs to {right}" if right else "keep one of them"
+        yield found(_files(holdings, wrong), message, hint)
 
 
-@rule("LAY109", WARNING)
 def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
-    """Clip that the dataset does not have."""
     row = tree.row
 
     def strange(holding: Holding) -> str | None:
@@ -182,11 +157,173 @@ def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         return split if split in row.folders and not row.misplaced(split, holding.named) else None
 
     groups = grouped(_held(tree, "dev"), strange)
-    if others := [one for one in _held(tree, "eval") if row.evaluation and one.clip not in row.evaluation]:
+    if others := [holding for holding in _held(tree, "eval") if row.evaluation and holding.clip not in row.evaluation]:
         groups.setdefault("eval", []).extend(others)
     for split, holdings in sorted(groups.items()):
-        yield found(
-            _files(holdings, split),
-            f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}",
-            "put your own recordings in a separate folder, such as dev-train-synth",
-        )
+        message = f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}"
+        yield found(_files(holdings, split), message)
+
+
+# --- what is missing -----------------------------------------------------------------------------------------
+
+
+class Gap(NamedTuple):
+    """The clips of a split that lack something, among *total* that should have it."""
+
+    split: str
+    clips: list[Holding]
+    total: int
+
+    def __str__(self) -> str:
+        every = "all " if len(self.clips) == self.total > 1 else ""
+        where = f" of {printable(self.split)}" if self.split else ""
+        names = listed([holding.clip for holding in self.clips])
+        return f"{every}{plural(len(self.clips), 'recording')}{where}: {names}"
+
+    def files(self, has: Iterable[Field]) -> list[TreePlace]:
+        """Return the existing files of its clips."""
+        wanted = tuple(has)
+        return [next(held.files[field] for field in wanted if field in held.files) for held in self.clips]
+
+
+def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Field]) -> Iterator[Gap]:
+    """Yield the clips by split that have a file of *has* and none of *lacks*.
+
+    Only partial absence is a gap: a set without any file of *lacks* has no gaps, nor has a split that the user
+    created.
+    """
+    held = [clip for (part, _), clip in tree.holdings.items() if part == set and clip.inside]
+    if not any(clip.files.keys() & lacks for clip in held):
+        return
+    having = (clip for clip in held if clip.files.keys() & has)
+    for split, clips in sorted(grouped(having, lambda clip: clip.split or "").items()):
+        gap = sorted((c for c in clips if not c.files.keys() & lacks), key=lambda c: c.clip)
+        promised = split in ("", "eval") or split in tree.row.folders
+        if gap and (promised or len(gap) < len(clips)):
+            yield Gap(split, gap, len(clips))
+
+
+def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    for gap in _gaps(tree, "dev", AUDIO, {"metadata"}):
+        where = f"metadata_dev/{gap.split}/" if gap.split else "metadata_dev/"
+        hint = f"expected {printable(where)}{printable(gap.clips[0].clip)}.csv"
+        yield found(gap.files(AUDIO), f"no labels for {gap}", hint)
+
+
+def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    has: tuple[tuple[str, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
+    for set, fields in has:
+        for gap in _gaps(tree, set, fields, AUDIO):
+            what = "video without a recording" if set == "eval" else "labels or video without a recording"
+            hint = with_address("download or unpack the recordings again", tree.layout)
+            yield found(gap.files(sorted(fields)), f"{what} for {gap}", hint)
+
+
+def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    pairs: tuple[tuple[Field, Field], ...] = (("foa", "mic"), ("mic", "foa"))
+    for set in ("dev", "eval"):
+        for here, there in pairs:
+            for gap in _gaps(tree, set, {here}, {there}):
+                message = f"{here.upper()} without {there.upper()} for {gap}"
+                yield found(gap.files((here,)), message, f"expected in {there}_{set}/")
+
+
+def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    for set in ("dev", "eval"):
+        for gap in _gaps(tree, set, AUDIO, {"video"}):
+            clips = [clip for clip in gap.clips if clip.named.recording not in tree.row.without_video]
+            if clips:
+                filmed = gap._replace(clips=clips)
+                hint = f"expected video_{set}/…/{printable(clips[0].clip)}.mp4"
+                yield found(filmed.files(AUDIO), f"no video for {filmed}", hint)
+
+
+class _Count:
+    """How much of a split is present."""
+
+    def __init__(self, split: str, clips: AbstractSet[str], present: AbstractSet[str]) -> None:
+        self.split, self.total, self.missing = split, len(clips), sorted(clips - present)
+        self.there = self.total - len(self.missing)
+        #: whether so few clips are missing that it looks complete
+        self.nearly = 0 < len(self.missing) <= max(1, self.total // 10) and self.there > 0
+        #: whether a large part of it is missing
+        self.part = bool(self.missing) and not self.nearly
+
+
+def _counts(collection: Collection, tree: Tree) -> list[_Count]:
+    """Return how much of each split is present, for datasets whose clips are counted."""
+    if not tree.row.counted or collection.submitted:
+        return []
+    dev = {clip for (set, clip) in tree.holdings if set == "dev"}
+    tested = {clip for (set, clip) in tree.holdings if set == "eval"}
+    counts = [_Count(split.name, split.clips, dev) for split in tree.row.splits]
+    return [*counts, _Count("eval", tree.row.evaluation, tested)]
+
+
+def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    for count in _counts(collection, tree):
+        if count.nearly:
+            missing = f"{listed(count.missing)} {_is_or_are(count.missing)} missing"
+            hint = with_address(f"{tree.row.title} has {count.total}", tree.layout)
+            message = f"{count.split} has {count.there} of {count.total} clips: {missing}"
+            yield found(collection.path, message, hint)
+
+
+def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    *dev, evaluation = _counts(collection, tree) or [_Count("eval", set(), set())]
+    parts = [count for count in dev if count.part]
+    shown = any(place.inside and "/" in place.name for place in tree.places)
+    parts = parts if shown and any(count.there for count in dev) else []
+    if evaluation.part and evaluation.there:
+        parts.append(evaluation)
+    if parts:
+        counted = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
+        hint = with_address("fine if intended, else download the rest", tree.layout)
+        yield found(collection.path, f"part of {tree.row.title}: {counted}", hint)
+
+
+def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    for own in collection.own.datasets if collection.own else ():
+        rows = (part.origin for one in collection.readings if one.format.clips_by == "rows" for part in one.parts)
+        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips} | {
+            one.clip: one.name for one in rows
+        }
+        clips = {clip: path for clip, path in paths.items() if path.startswith(own.folder)}
+        said = {clip: own.splits(path) for clip, path in clips.items()}
+        several: dict[tuple[str, ...], list[str]] = {}
+        for clip, splits in said.items():
+            if len(splits) > 1:
+                several.setdefault(tuple(splits), []).append(clip)
+        for both, some in several.items():
+            message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
+            yield found(own.path, message, "a clip is in one split: do not test on what was trained on",
+                        **_at(own, both[1]))  # fmt: skip
+        for split, keys in own.record.get("splits", {}).items() if not own.below else ():
+            names = frozenset[str]().union(*map(clips_of, keys.get("clips", ())))
+            if missing := sorted(names - clips.keys()):
+                message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
+                yield found(own.path, message, "add them, or take them from the list", **_at(own, split))
+
+
+def _at(own: OwnDataset, split: str) -> Mapping[str, object]:
+    place = TomlPlaces(own.text).at(("splits", split))
+    return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
+
+
+LAYOUT_RULES = (
+    evaluation_depth,
+    file_type,
+    empty_media,
+    split_depth,
+    clip_name,
+    wrong_split,
+    clip_in_two_splits,
+    unknown_clip,
+    recording_without_labels,
+    recording_missing,
+    other_format_missing,
+    video_missing,
+    clip_missing,
+    part_of_data_set,
+    splits_contradict,
+)

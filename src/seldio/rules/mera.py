@@ -16,7 +16,7 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value, task_name
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
-from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
+from seldio.rules.registry import findings
 from seldio.schema.qa import Item
 from seldio.text import clipped, printable
 
@@ -44,9 +44,7 @@ def _latin(text: str) -> bool:
     return len(text) == 1 and text in string.ascii_lowercase
 
 
-@rule("PRD131", ERROR)
 def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Question without an answer."""
     left_out, ids = answers.left_out, answers.table.values("id")
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
@@ -71,19 +69,13 @@ def _quoted(extra: Mapping[str, Any] | None) -> bool:
     return isinstance(id, str) and type(id_value(id)) is int
 
 
-@rule("PRD132", WARNING)
 def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Answer to a question that the benchmark does not have."""
     for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
         if id not in (answers.gold or ()):
-            yield found(
-                number, "id", f"no question {clipped(id or '')} in the benchmark", "it is ignored: correct its id"
-            )
+            yield found(number, "id", f"no question {clipped(id or '')} in the benchmark")
 
 
-@rule("PRD133", ERROR)
 def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Letter that matches no option of the question."""
     for number, _, letter in answers.letters():
         count = answers.options(number)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
@@ -91,18 +83,14 @@ def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
             yield found(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
 
 
-@rule("PRD134", ERROR)
 def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Cyrillic letter as an answer."""
     for number, _, letter in answers.letters():
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
             yield found(number, "prediction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
-@rule("PRD135", WARNING)
 def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
-    """More than a letter as an answer."""
     for number, text, letter in answers.letters():
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
@@ -112,9 +100,7 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
             yield found(number, "prediction", f"{clipped(shown, 30)} is more than a letter: scored 0", hint)
 
 
-@rule("PRD136", INFO)
 def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
-    """Letter in lower case or with punctuation around it."""
     for number, text, letter in answers.letters():
         if _latin(letter) and text != letter.upper():
             yield found(number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}")
@@ -122,7 +108,8 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
 # --- running them -----------------------------------------------------------------------------------
 
-LETTER_RULES = frozenset({"PRD133", "PRD134", "PRD135", "PRD136"})
+ANSWER_RULES = (missing_answer, surplus_answer)
+LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter)
 
 
 def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
@@ -131,7 +118,7 @@ def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, lett
     Without *letters* answers may be any text, as in MERA's other tasks.
     """
     answers = Answers(reading, None if gold is None else {item.id: item for item in gold})
-    return findings(answers, skip=() if letters else LETTER_RULES)
+    return findings((*ANSWER_RULES, *(LETTER_RULES if letters else ())), answers)
 
 
 # --- the files of a submission ------------------------------------------------------------------------------
@@ -158,16 +145,12 @@ class MeraPackage:
         return self.paths.get(member, f"{self.path}!/{member}")
 
 
-@rule("PRD121", ERROR)
 def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Submission that is not a valid zip archive."""
     if package.members is None:
-        yield found(package.path, "the archive cannot be opened as a zip", "compress the files with zip")
+        yield found(package.path, "the archive cannot be opened as a zip")
 
 
-@rule("PRD122", ERROR)
 def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Task file that is not JSON in UTF-8."""
     for task, member in package.files.items():
         if package.members is None or written_suffix(member) != "json":
             continue
@@ -175,12 +158,10 @@ def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
             json.loads(package.members[member].decode())
         except (ValueError, RecursionError):
             message = f"the file of {printable(task)} cannot be read as JSON"
-            yield found(package.shown(member), message, "write it again, in UTF-8")
+            yield found(package.shown(member), message)
 
 
-@rule("PRD123", ERROR)
 def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Task file without the suffix .json."""
     for task, member in package.files.items():
         suffix = written_suffix(member)
         if suffix != "json":
@@ -188,12 +169,13 @@ def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
             yield found(package.shown(member), message, f"name it {printable(task)}.json")
 
 
-@rule("PRD124", ERROR)
 def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """Submission without the file of a task."""
     for task in package.tasks if package.members is not None else ():
         if task in package.files:
             continue
         alike = [name for name in package.members or () if task.lower() in name.lower()]
         hint = f"rename {printable(alike[0])}" if alike else "add it"
         yield found(package.path, f"{printable(task)}.json is missing", hint)
+
+
+ARCHIVE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)

@@ -9,18 +9,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from seldio.changes import instead_of_0_to_360
 from seldio.findings import Severity
 from seldio.formats.base import Ints
-from seldio.formats.datasets import ABOUT, DatasetSpec, counted
-from seldio.formats.detect import Candidate, detect, judge, means_the_same
-from seldio.formats.dialects import DIALECTS
+from seldio.formats.datasets import ABOUT, counted
+from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
+from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
 
 #: Fewer rows than this prove nothing about a file as a whole.
 ENOUGH = 10
-#: Points by which the content must contradict the format that the user chose.
-CONTRADICTED = 4.0
 #: The columns whose values show that a format is wrong, with their smallest and largest value.
 STRAYS = {"source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100), "x": (-3, 3)}
 #: No vector of real outputs is longer.
@@ -39,8 +38,6 @@ IN_FRONT = 0.3
 ZENITH, OVER = (45, 135), 0.1
 #: How many times as far apart azimuths are as elevations.
 WIDER = 1.5
-#: Share of files that begin at frame 1 where frames count from 1.
-FROM_ONE = 0.75
 #: Frames of clips that are no short ones, and which share of the longest one labels fill, if they count as they should.
 LONG_CLIP, FILLED = 300, (0.6, 1.02)
 #: Metres that the farthest source of a file reaches if metres were read as centimetres, or these as metres.
@@ -65,9 +62,6 @@ MILLIMETRES, NO_ROOM = {100: 10, 1: 800}, 20_000
 LONGEST = 8000
 #: Fewest distinct frames that prove that all are multiples of a number.
 STEPS = 20
-#: So many changes between frames, in so many files, and this share of them on every 2nd or 5th frame are no chance: in
-#: real sets it is 0.5 and 0.2 to 0.35.
-CHANGES, CHANGED_FILES, ALIGNED = 300, 3, 0.95
 
 
 def label_as_submission(labels: Labels) -> Iterator[RowFault]:
@@ -91,11 +85,13 @@ def _contradicted(labels: Labels) -> Candidate | None:
     if all(np.count_nonzero(_strays(labels, field)) < least for field in STRAYS if labels.has(field)):
         return None
     detection = detect(labels.texts)
-    points = judge(labels.dialect, detection.sample).points
     best = detection.candidates[0] if detection.format is not None else None
-    if best is None or best.points < points + CONTRADICTED or means_the_same(best.format, labels.dialect):
+    if best is None or means_the_same(best.format, labels.dialect):
         return None
-    return best
+    if detection.shape is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
+        return None
+    wide = len(labels.dialect.columns) == detection.rows.width
+    return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best
 
 
 def _strays(labels: Labels, field: str) -> Bools:
@@ -106,7 +102,7 @@ def _strays(labels: Labels, field: str) -> Bools:
 
 def _instead(labels: Labels, best: Candidate, message: str) -> RowFault:
     labels.foreign = True
-    seems = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
+    seems = f"it looks like {best}"
     return RowFault(0, None, message=f"{message}; {seems}", hint=f"use --format {best.format.name}")
 
 
@@ -118,15 +114,16 @@ def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterato
     for file in labels.explain(empty & (labels.sizes >= 2), *fields):
         yield labels.fault(file, None, rows=plural(int(labels.sizes[file]), "row"))
     ahead = not (labels.reach("azimuth").any() or labels.reach("elevation").any()) and not labels.has("x")
-    if ahead and not empty.all() and len(labels) >= 3 * ENOUGH and _several_classes(labels):
+    if (
+        ahead
+        and not empty.all()
+        and len(labels) >= 3 * ENOUGH
+        and len({*labels.low("class_id"), *labels.high("class_id")}) > 1
+    ):
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was localised, or the "
         hint = "check where the directions are lost"
         yield RowFault(0, "azimuth", message=f"{message}columns were never filled", hint=hint)
-
-
-def _several_classes(labels: Labels) -> bool:
-    return bool(labels.low("class_id").min() < labels.high("class_id").max())
 
 
 def swapped_frame_and_class(frame: Values, class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
@@ -146,17 +143,16 @@ def swapped_frame_and_class(frame: Values, class_id: Values, labels: Labels, cla
 def cartesian(azimuth: Values, elevation: Values, distance: Values, labels: Labels) -> Iterator[RowFault]:
     if labels.dialect is None or labels.has("x"):
         return
-    lengths: dict[int, tuple[float, float]] = {}
-    for file in np.flatnonzero(labels.reach("azimuth") < LONGEST_CARTESIAN).tolist():
-        rows = labels.rows_of(file)
-        norm = np.sqrt(azimuth[rows] ** 2 + elevation[rows] ** 2 + (distance[rows] * (labels.metre or 1)) ** 2)
-        decimals = np.mean(azimuth[rows] != np.rint(azimuth[rows]))
-        if len(norm) >= 3 and decimals >= MOSTLY and norm.max() < LONGEST_CARTESIAN:
-            lengths[file] = float(norm.min()), float(norm.max())
-    for file in labels.explain(lengths, "azimuth", "elevation", "distance"):
-        six = len(labels.dialect.columns) == 6
-        instead = "use --format dcase2020-output" if six else "write angles in degrees"
-        yield labels.fault(file, "azimuth", low=lengths[file][0], high=lengths[file][1], instead=instead)
+    if not (labels.reach("azimuth") < LONGEST_CARTESIAN).any():
+        return
+    norm = np.sqrt(azimuth**2 + elevation**2 + (distance * (labels.metre or 1)) ** 2)
+    low, high = (reduce.reduceat(norm, labels.starts) for reduce in (np.minimum, np.maximum))
+    decimals = labels.count(azimuth != np.rint(azimuth)) >= MOSTLY * labels.sizes
+    short = (high < LONGEST_CARTESIAN) & decimals & (labels.sizes >= 3)
+    six = len(labels.dialect.columns) == 6
+    instead = "use --format dcase2020-output" if six else "write angles in degrees"
+    for file in labels.explain(short, "azimuth", "elevation", "distance"):
+        yield labels.fault(file, "azimuth", low=low[file], high=high[file], instead=instead)
 
 
 def radians(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -312,42 +308,19 @@ def no_angles(azimuth: Values, elevation: Values, class_id: Values, labels: Labe
 def numbered_header(frame: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
     if labels.dialect is None or labels.headed or labels.has("class_name"):
         return
-    columns = labels.dialect.columns
-    if not labels.has(*(part.field for part in columns)):
-        return
-    count = np.ones(len(labels.filled), dtype=bool)
-    for number, part in enumerate(columns):
-        unit = labels.metre or 1 if part.field == "distance" else 1
-        count &= np.abs(labels.column(part.field)[labels.starts] - number / unit) < 1e-6
-    files = np.flatnonzero(count).tolist()
-    line = f"{','.join(map(str, range(len(columns))))}: these are the numbers of the columns, as pandas writes them"
+    numbers = ",".join(map(str, range(len(labels.dialect.columns))))
+    starts = [part.file.data.split(b"\n", 1)[0].strip() for part in labels.filled]
+    files = [file for file, start in enumerate(starts) if start == numbers.encode()]
+    line = f"{numbers}: these are the numbers of the columns, as pandas writes them"
     if len(files) == len(labels.filled) >= 3:
         message = f"the first line of each of {plural(len(files), 'file')} is {line}, and no event"
         yield RowFault(0, "frame", message=message)
         return
-    names = [field for field in ("class_id", "source") if labels.has(field)]
-    for file in files if len(columns) >= 5 else ():
-        alike = [(values := labels.values(file, field)) == values[0] for field in names]
+    places = [field for field in ("class_id", "source", "azimuth", "elevation") if labels.has(field)]
+    for file in files:
+        alike = [(values := labels.values(file, field)) == values[0] for field in places]
         if labels.sizes[file] > ENOUGH and np.all(alike, axis=0).sum() == 1:
-            yield labels.fault(file, "frame", line=line, kind=" and ".join(names).replace("_id", ""))
-
-
-def one_class(class_id: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
-    files, low = len(labels.filled), class_id.min()
-    if labels.has("class_name") or files < 2 * ENOUGH or len(labels) < 100 * ENOUGH or classes < 2:
-        return
-    if low == class_id.max():
-        words = {"rows": plural(len(labels), "row"), "files": plural(files, "file")}
-        yield RowFault(0, "class_id", words)
-
-
-def same_distance(distance: Values, azimuth: Values, class_id: Values, labels: Labels) -> Iterator[RowFault]:
-    low, high = distance.min(), distance.max()
-    if low != high or labels.has("class_name") or len(labels) < 10 * ENOUGH or len(labels.filled) < 3:
-        return
-    known = not high or (labels.metre is not None and (distance > 0).any())
-    if known and np.ptp(azimuth) > LOWEST and _several_classes(labels):
-        yield RowFault(0, "distance", {"rows": plural(len(labels), "row")})
+            yield labels.fault(file, "frame", line=line)
 
 
 def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -357,9 +330,14 @@ def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
         return
     behind = azimuth > 180
     counts = labels.count(behind)
-    for file in labels.explain(fits & (counts >= 2), "azimuth"):
-        words = {"low": low[file], "high": high[file], "above": plural(int(counts[file]), "row")}
-        yield RowFault(labels.first_row(file, behind), "azimuth", words)
+    fits &= counts >= 2
+    others = [change.why for change in instead_of_0_to_360(azimuth[np.repeat(fits, labels.sizes)])]
+    if low.min() < -180 or high[~fits].max(initial=0) > 180:
+        others.append("are turned or in another unit, as other files are")
+    hint, or_else = "not repaired: find out which" if others else None, "".join(f", or {other}" for other in others)
+    for file in labels.explain(fits, "azimuth"):
+        words = {"low": low[file], "high": high[file], "above": plural(int(counts[file]), "row"), "others": or_else}
+        yield RowFault(labels.first_row(file, behind), "azimuth", words, hint=hint, fixable=not others)
 
 
 def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterator[RowFault]:
@@ -367,8 +345,8 @@ def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterat
         return
     every = [*labels.every]
     together = _swapped(labels, every)
-    for file in labels.explain(every if together else [n for n in every if _swapped(labels, [n])],
-                               "azimuth", "elevation"):  # fmt: skip
+    swapped = every if together else [file for file in every if _swapped(labels, [file])]
+    for file in labels.explain(swapped, "azimuth", "elevation"):
         files = every if together else [file]
         wide, narrow = (labels.reach(field)[files].max() for field in ("elevation", "azimuth"))
         row = int(labels.starts[file] + np.argmax(np.abs(labels.values(file, "elevation"))))
@@ -418,51 +396,40 @@ def classes_from_one(class_id: Values, labels: Labels, classes: int) -> Iterator
         yield RowFault(row, "class_id", words, fixable=every)
 
 
-def frames_from_one(frame: Values, labels: Labels) -> Iterator[RowFault]:
-    first = labels.low("frame")
-    ones = int((first == 1).sum())
-    if labels.explained("frame").any() or first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
-        return
-    ends = zip(labels.clips, labels.high("frame").tolist(), strict=True)
-    certain = any(labels.lengths.get(clip) == last for clip, last in ends)
-    if certain or (labels.format.role in ("submission", "output") and ones >= FROM_ONE * len(first)):
-        row = int(labels.starts[np.argmax(first == 1)])
-        yield RowFault(row, "frame", {"ones": ones, "files": len(first), "may": "" if certain else "may "})
-
-
 def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
     if labels.format.hop.denominator != 10 or labels.explained("frame").any():
         return
     limit = labels.format.clip_frames or 0  # 0 where the length of recordings is unknown
     last, lengths = labels.high("frame"), [labels.lengths.get(clip, limit) for clip in labels.clips]
-    coarser, steps = _coarser(labels, last, lengths), [_step(labels.values(file, "frame")) for file in labels.every]
-    for file, step in enumerate(steps):
-        end, length = int(last[file]), lengths[file]
+    coarser, finer = _coarser(labels, last, lengths), []
+    for file, clip in enumerate(labels.clips):
+        end, length, step = int(last[file]), lengths[file], _step(labels.values(file, "frame"))
+        begin, (longest, recording) = int(labels.low("frame")[file]), _longest(labels, clip)
+        row, message, hint = int(labels.starts[file]), "", ""
         if step > 1:
-            why, hint = _counted_in_steps(step, end, length)
-            message, hint = f"every frame number is a multiple of {step}: {why}", f"{hint}: a frame lasts 100 ms"
-            yield RowFault(int(labels.starts[file]), "frame", message=message, hint=hint)
+            counts = f"frames of {100 / step:g} ms were counted", f"divide by {step}"
+            sparse = f"only one frame in {step} has a row", f"repeat each row {step} times"
+            causes = [counts] if end >= (length or LONGEST) else [sparse] if length else [counts, sparse]
+            why, do = (", or ".join(words) for words in zip(*causes, strict=True))
+            message, hint = f"every frame number is a multiple of {step}: {why}", f"{do}: a frame lasts 100 ms"
         elif coarser > 1 and length:
             message = f"frames end at {end:,}, but the recording has {length:,}, with the same ratio in all files: "
             message += f"frames of {100 * coarser} ms were counted"
-            hint = f"multiply by {coarser}, and write one row for every 100 ms"
-            yield RowFault(int(labels.starts[file] + labels.sizes[file] - 1), "frame", message=message, hint=hint)
-    longest = [_longest(labels, clip) for clip in labels.clips]
-    late = [n for n in labels.every if not lengths[n] and last[n] >= longest[n][0] and steps[n] <= 1]
-    if late:
-        worst = max(late, key=last.__getitem__)
-        many = f", and {len(late):,} of {plural(len(last), 'file')} go past it" if len(late) > 1 else ""
-        message = f"frames reach {int(last[worst]):,}, but the longest recording{longest[worst][1]}{many}: "
-        message += _finer(int(last[worst]))
-        hint = "divide by 10 or 5 if so: a frame lasts 100 ms"
-        yield RowFault(int(labels.starts[worst] + labels.sizes[worst] - 1), "frame", message=message, hint=hint)
-    elif not any(lengths) and not labels.ended and max(steps) <= 1 and (evidence := _repeated(labels)):
-        step, aligned, changes = evidence
-        message = f"{aligned:,} of {changes:,} changes between frames are on every {step}{'nd' if step == 2 else 'th'} "
-        message += f"frame: frames of {100 // step} ms may have been counted, unless rows are meant to change only "
-        hint = "pass the recordings with --reference to compare their lengths; a frame lasts 100 ms"
-        message, row = f"{message}every {100 * step} ms", int(labels.starts[np.argmax(last)])
-        yield RowFault(row, "frame", message=message, hint=hint, severity=Severity.INFO)
+            row, hint = row + int(labels.sizes[file]) - 1, f"multiply by {coarser}, and write one row for every 100 ms"
+        elif not length and begin >= longest:
+            message = f"frames begin at {begin:,}, but the longest recording{recording}: all rows are late"
+            hint = "subtract the frame at which the recording begins"
+        elif not length and end >= longest:
+            finer.append((end, file, recording))
+        if message:
+            yield RowFault(row, "frame", message=message, hint=hint)
+    if finer:
+        end, file, recording = max(finer)
+        many = f", and {len(finer):,} of {plural(len(last), 'file')} go past it" if len(finer) > 1 else ""
+        short = "10 or 20 ms were counted" if end >= LONGEST else "less than 100 ms were counted, or recordings joined"
+        message = f"frames reach {end:,}, but the longest recording{recording}{many}: frames of {short}"
+        row, hint = int(labels.starts[file] + labels.sizes[file] - 1), "divide by 10 or 5 if so: a frame lasts 100 ms"
+        yield RowFault(row, "frame", message=message, hint=hint)
 
 
 def _step(frames: Ints) -> int:
@@ -471,24 +438,6 @@ def _step(frames: Ints) -> int:
         return 0
     distinct = np.unique(frames)
     return int(np.gcd.reduce(distinct)) if len(distinct) >= STEPS else 0
-
-
-def _counted_in_steps(step: int, end: int, length: int) -> tuple[str, str]:
-    """Why all frame numbers of a clip are multiples of *step*, and what to do about it."""
-    counts, often = f"frames of {100 / step:g} ms were counted", f"only one frame in {step} has a row"
-    divide, fill = f"divide by {step}", f"repeat each row {step} times"
-    if end >= (length or LONGEST):
-        return f"{counts} (they reach {end:,})", divide
-    if length:
-        return f"frames of {step * 100} ms: {often}", fill
-    return f"{counts}, or {often}", f"{divide}, or {fill}"
-
-
-def _finer(end: int) -> str:
-    """What labels that end there were counted in, where that is past their recording."""
-    if end >= LONGEST:
-        return "frames of 10 or 20 ms were counted"
-    return "frames of less than 100 ms were counted, or recordings were joined"
 
 
 def _longest(labels: Labels, clip: str) -> tuple[float, str]:
@@ -501,44 +450,8 @@ def _longest(labels: Labels, clip: str) -> tuple[float, str]:
     return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}"
 
 
-def _repeated(labels: Labels) -> tuple[int, int, int] | None:
-    """By how much each frame seems to be repeated, 5 or 2 times; how many changes are where it says, and of how many.
-
-    Where all are on every 10th frame, sounds may well begin and end at whole seconds.
-    """
-    frames, files = _changes(labels)
-    digits = np.bincount(frames % 10, minlength=10)
-    if len(frames) < CHANGES or len(np.unique(files)) < CHANGED_FILES or digits.max() >= ALIGNED * len(frames):
-        return None
-    aligned = {step: int(digits.reshape(-1, step).sum(axis=0).max()) for step in (5, 2)}
-    return next(((step, most, len(frames)) for step, most in aligned.items() if most >= ALIGNED * len(frames)), None)
-
-
-_NUMBERS = ("azimuth", "class_id", "distance", "elevation", "score", "source", "x", "y", "z")
-
-
-def _changes(labels: Labels) -> tuple[Ints, Ints]:
-    """The frames that have other rows than the frame before, and their files; without frame 0."""
-    marks = np.zeros(len(labels), np.uint64)  # of the content of rows; those of a frame are added up, in any order
-    for field in filter(labels.has, _NUMBERS):
-        bits = np.ascontiguousarray(labels.ordered(field), np.float64).view(np.uint64)
-        marks = (marks ^ (bits >> np.uint64(29)) ^ bits) * np.uint64(0x9E3779B97F4A7C15)
-    marks ^= marks >> np.uint64(31)
-    starts = labels.frame_starts[:-1]
-    content = np.add.reduceat(marks * np.uint64(0xBF58476D1CE4E5B9), starts)
-    frames, owners = labels.ordered("frame")[starts], labels.owners(starts)
-    same_file, follows = owners[1:] == owners[:-1], frames[1:] == frames[:-1] + 1
-    begins = np.append(True, ~same_file | ~follows | (content[1:] != content[:-1])) & (frames != 0)
-    ends = np.append(same_file & ~follows, False)  # no rows in the next frame, and some later on
-    changed = np.concatenate((frames[begins], frames[ends] + 1)).astype(np.int64)
-    return changed, np.concatenate((owners[begins], owners[ends]))
-
-
 def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
-    """The factor by which frame numbers must be multiplied, judged by recordings of known length; 1 if by none.
-
-    Numbers that are too large by a factor are told of all files together: SUB119.
-    """
+    """Return what frame numbers must be multiplied by, judged by recordings of known length (too large: SUB119)."""
     known = np.array(lengths) > 0
     # short clips, or only a few, may well have no event after their beginning
     if np.count_nonzero(known) < 3 or min(labels.lengths.values(), default=0) < LONG_CLIP:
@@ -550,8 +463,7 @@ def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
 def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
     if metre is None:
         return
-    bound = MILLIMETRES[100 if metre == 100 else 1]
-    far = distance > bound
+    far = distance > MILLIMETRES[100 if metre == 100 else 1]
     known, beyond = np.count_nonzero(distance > 0), np.count_nonzero(distance >= NO_ROOM / metre)
     usual = 2 * np.count_nonzero(far) > known > 2 * beyond
     if known < ENOUGH or not usual or np.nanmax(distance) > 100_000 / metre:
@@ -570,37 +482,26 @@ def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterat
     if metre not in (1, 100) or labels.explained("distance").any():
         return
     high = _farthest(labels)
-    if (spec := _named_otherwise(labels)) is not None and np.nanmax(high) <= TOO_FAR[0]:
-        message = f"{spec.title} has clips of these names, with distances in centimetres; these reach "
-        hint = f"multiply by 100, or use --format {labels.format.name} if they are not of it"
-        message += f"{np.nanmax(high):g}, read as metres"
-        yield RowFault(0, "distance", message=message, hint=hint, severity=Severity.WARNING, fixable=False)
-        return
     # what comes out of the repair must not look wrong again
-    unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
     near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
-    suspects = near if metre == 100 else far
+    suspects, unit, meant, do = (
+        (near, "centimetres", "metres", "multiply") if metre == 100 else (far, "metres", "centimetres", "divide")
+    )
     few = bool(suspects.sum() * 2 < len(high))
     if few and metre == 100:
         suspects &= high < NEAREST
     if labels.sizes[suspects].sum() < ENOUGH:
         return
-    below_1 = metre == 100 and np.nanmax(high) * metre <= 1
     sure = not few and _of_a_room(labels, 100 if metre == 100 else 0.01)
+    seem = f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
+    if metre == 100 and np.nanmax(high) * metre <= 1:
+        seem += ", confidences, or shares of the longest distance"
     for file in labels.explain(suspects, "distance"):
-        spec = counted(labels.format.name, labels.clips[file])
-        message = f"distances reach {high[file] * metre:g} {unit}"
-        message += f"{', unlike in other files' if few else ''}: these {'are' if sure else 'seem to be'} {meant}"
-        if below_1:
-            message += ", confidences, or shares of the longest distance"
-        hint = f"{labels.format.name} holds {unit}"
-        if sure or spec is not None:
-            hint += f": {'multiply' if metre == 100 else 'divide'} by 100"
-        if spec is not None and not labels.named:
-            hint += f"; name the format if the labels are not of {spec.title}"
-        if not (sure or few):
-            hint += f"; {UNLIKELY}"
-        severity = Severity.ERROR if sure or spec is not None else Severity.WARNING
+        known = sure or counted(labels.format.name, labels.clips[file]) is not None
+        message = f"distances reach {high[file] * metre:g} {unit}{seem}"
+        hint = f"{labels.format.name} holds {unit}{f': {do} by 100' if known else ''}"
+        hint += "" if sure or few else f"; {UNLIKELY}"
+        severity = Severity.ERROR if known else Severity.WARNING
         row = int(labels.starts[file])
         yield RowFault(row, "distance", message=message, hint=hint, severity=severity, fixable=sure)
 
@@ -613,21 +514,6 @@ def _of_a_room(labels: Labels, factor: float) -> bool:
         return False
     decimals = np.count_nonzero(np.round(distance * 100, 6) % 1 > 0)  # of those that are known
     return factor != 100 or bool(2 * decimals > np.count_nonzero(distance > 0))
-
-
-def _named_otherwise(labels: Labels) -> DatasetSpec | None:
-    """The dataset whose recordings all files are named after, where its labels have these columns in another unit."""
-    dialect = labels.dialect
-    if dialect is None or dialect.metre is None or labels.named or dialect.role != "label":
-        return None
-    fields = [part.field for part in dialect.columns]
-    alike = (
-        other.name
-        for other in DIALECTS
-        if other.metre == 100 * dialect.metre and [part.field for part in other.columns] == fields
-    )
-    specs = ([counted(name, clip) for clip in labels.clips] for name in alike)
-    return next((rows[0] for rows in specs if all(rows)), None)
 
 
 def angles_cut_off(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
@@ -673,13 +559,10 @@ FILE_RULES = (
     frames_jump,
     no_angles,
     numbered_header,
-    one_class,
-    same_distance,
     azimuth_0_to_360,
     swapped_angles,
     inclination,
     classes_from_one,
-    frames_from_one,
     other_hop,
     millimetres,
     distance_unit,

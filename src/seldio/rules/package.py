@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.names import is_csv, suffix_of
-from seldio.findings import Finding, Rule
+from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
+from seldio.reader_rules import reader_rule
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
 
@@ -25,7 +26,6 @@ _LABEL = re.compile(
     r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
 )
 YAML_NAME = re.compile(r"(?i)(\.meta)?\.ya?ml$")
-_OURS = 3
 
 
 class PackageFile(NamedTuple):
@@ -50,27 +50,12 @@ class PackageFile(NamedTuple):
         return YAML_NAME.sub("", self.base)
 
     @property
-    def is_meta(self) -> bool:
-        """Whether its name is that of a meta file."""
-        return META_NAME.search(self.base) is not None
-
-    @property
     def is_rightly_named(self) -> bool:
         """Whether it is named as the challenge asks meta files to be."""
         return self.base == f"{self.label}.meta.yaml"
 
-    @property
-    def is_csv(self) -> bool:
-        """Whether it may be an output."""
-        return is_csv(self.name)
-
-    @property
-    def is_report(self) -> bool:
-        """Whether it may be the technical report."""
-        return suffix_of(self.name) == "pdf"
-
     def shown(self, folder: str) -> str:
-        """The path of *folder*, which contains this file, as shown to people."""
+        """Return the path of *folder*, which contains this file, as shown to people."""
         return self.entry.path.removesuffix(self.name[len(folder) :] if folder else "/" + self.name)
 
 
@@ -93,17 +78,18 @@ class Meta:
         self.label = label if isinstance(label, str) and label.strip() else None
 
     def place(self, pointer: Pointer, key: bool = False) -> dict[str, Any]:
-        """The place of a field, or of its *key*, as findings need it; a KeyError if it is missing."""
+        """Return the place of a field, or of its *key*, as findings need it; a KeyError if it is missing."""
         if self.document is None:
             raise KeyError(pointer)
         span = self.document.locate(pointer, key)
         at = {"line": span.line, "column": span.column, "excerpt": span.excerpt}
         return {"path": self.path, "value": span.value if pointer else None, **at}
 
-    def finding(self, rule: Rule, pointer: Pointer | None, message: str, hint: str, *, key: bool = False) -> Finding:
-        """A finding of *rule* at a field, or at its *key*; about the file as a whole, if there is no pointer."""
-        place = {"path": self.path} if pointer is None else self.place(pointer, key)
-        return rule.at(message=message, hint=hint, **place)
+    def finding(
+        self, code: str, pointer: Pointer, message: str, hint: str | None = None, *, key: bool = False
+    ) -> Finding:
+        """Return a finding at a field, or at its *key*."""
+        return reader_rule(code).at(message=message, hint=hint, **self.place(pointer, key))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +103,7 @@ class Label:
 
     @staticmethod
     def parse(text: str) -> Label | None:
-        """The parts of *text*; None if it is malformed."""
+        """Return the parts of *text*; None if it is malformed."""
         match = _LABEL.fullmatch(text)
         return None if match is None else Label(**match.groupdict())
 
@@ -144,7 +130,7 @@ class System:
     @property
     def team(self) -> str:
         """Who submits it; empty if the label is malformed."""
-        return f"{self.parts.name}_{self.parts.institute}" if self.parts is not None else ""
+        return "" if self.parts is None else f"{self.parts.name}_{self.parts.institute}"
 
     @property
     def bare(self) -> bool:
@@ -158,13 +144,19 @@ class System:
         # according to the task page, ROOT/taskN/LABEL: a folder task3 contains the systems of both tracks
         return labelled if self.task in (None, "task3") and labelled is not None else self.task
 
-    def finding(self, rule: Rule, message: str, hint: str, path: str | None = None) -> Finding:
-        """A finding of *rule* about its folder, or about another one of its paths."""
-        return rule.at(self.path if path is None else path, message, hint)
+    @property
+    def clips(self) -> set[str]:
+        """The recordings that its outputs are for."""
+        return clips_of(self.outputs)
 
     def below(self, folder: str) -> str:
-        """A folder of the system as shown to people."""
+        """Return a folder of the system as shown to people."""
         return f"{self.path}/{folder}" if folder else self.path
+
+
+def clips_of(entries: Sequence[Entry]) -> set[str]:
+    """Return the recordings that files are for."""
+    return {entry.name.rpartition("/")[2][:-4] for entry in entries}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,36 +174,26 @@ class Package:
     reference: Reference | None  # the expected recordings
 
     @property
-    def subjects(self) -> tuple[System | Meta, ...]:
-        """The parts that rules check individually."""
-        return *self.systems, *self.metas
-
-    @property
     def orphans(self) -> tuple[Meta, ...]:
         """Meta files that belong to no system."""
-        owned = {id(system.sheet) for system in self.systems}
-        return tuple(meta for meta in self.metas if id(meta) not in owned)
-
-    @staticmethod
-    def finding(rule: Rule, where: str | Mapping[str, Any], message: str, hint: str, **more: Any) -> Finding:
-        """A finding of *rule* at a path, or at a place of a meta file."""
-        return rule.at(message=message, hint=hint, **({"path": where} if isinstance(where, str) else where), **more)
+        owned = {system.sheet.path for system in self.systems if system.sheet is not None}
+        return tuple(meta for meta in self.metas if meta.path not in owned)
 
 
 def systems(collection: Collection) -> Package:
     """Take a package apart and read its meta files."""
     prefix = prefix_of(collection)
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
-    files = [file for file in every if not _is_foreign(file.name)]
+    files = [file for file in every if not _is_of_another_task(file.name)]
     # places do not matter for a single file, nor for loose meta files in a folder
     placed = any(is_csv(file.entry.name) or task_of(file.entry.name) is not None for file in every)
     tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
-    groups = _grouped(files) if tree else {}
+    groups = _by_system(files) if tree else {}
     inside = {file.name for group in groups.values() for file in group}
     outside = [file for file in files if file.name not in inside]
     sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
     chosen = {sheet.name for sheet in sheets.values() if sheet is not None}
-    metas = {file.name: Meta(file) for file in files if file.is_meta or file.name in chosen}
+    metas = {file.name: Meta(file) for file in files if META_NAME.search(file.base) or file.name in chosen}
     found = tuple(
         _system(folder, groups[folder], metas[sheet.name] if sheet is not None else None)
         for folder, sheet in sheets.items()
@@ -220,46 +202,46 @@ def systems(collection: Collection) -> Package:
         path=collection.path,
         systems=found,
         metas=tuple(metas.values()),
-        astray=tuple(meta for meta in metas.values() if tree and not _in_place(meta.file.name)),
-        loose=tuple(file for file in outside if file.is_csv),
+        astray=tuple(meta for meta in metas.values() if tree and not _is_in_place(meta.file.name)),
+        loose=tuple(file for file in outside if is_csv(file.name)),
         tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := task_of(file.name))},
         whole=bool(found) and not prefix and not all(system.bare for system in found),
-        reported=any(file.is_report for file in files),
+        reported=any(suffix_of(file.name) == "pdf" for file in files),
         reference=collection.reference,
     )
 
 
-def _is_foreign(name: str) -> bool:
-    """Whether a file belongs to another task of the challenge."""
+def _is_of_another_task(name: str) -> bool:
     match = TASK.fullmatch((task_of(name) or "").rpartition("/")[2])
-    return match is not None and int(match[1]) != _OURS
+    return match is not None and int(match[1]) != 3
 
 
-def _in_place(name: str) -> bool:
-    """Whether a meta file is at ``[ROOT/]taskN/LABEL/``."""
+def _is_in_place(name: str) -> bool:
+    """Return whether a meta file is at ``[ROOT/]taskN/LABEL/``."""
     task = task_of(name)
     return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
 
-def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
-    """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever there is one meta file.
+def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
+    """Return the files of each system by its folder: ``taskN/LABEL``; without tasks, where there is one meta file.
 
     Without any of these, the folders that are called like a label.
     """
 
-    def system(file: PackageFile) -> str | None:
+    def below_task(file: PackageFile) -> str | None:
         task = task_of(file.name)
-        inside = task is not None and file.folder != task
-        return f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}" if task is not None and inside else None
+        if task is None or file.folder == task:
+            return None
+        return f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}"
 
     def is_system(folder: str, group: list[PackageFile]) -> bool:
         named = Label.parse(PurePosixPath(folder).name) is not None
-        return named or any(file.is_csv or YAML_NAME.search(file.base) for file in group)
+        return named or any(is_csv(file.name) or YAML_NAME.search(file.base) for file in group)
 
-    groups = {folder: group for folder, group in grouped(files, system).items() if is_system(folder, group)}
+    groups = {folder: group for folder, group in grouped(files, below_task).items() if is_system(folder, group)}
     if groups:
         return groups
-    metas = Counter(file.folder for file in files if file.is_meta)
+    metas = Counter(file.folder for file in files if META_NAME.search(file.base))
     homes = {folder for folder, count in metas.items() if count == 1}
     if not metas:
         return grouped(files, lambda file: label_folder(file.name) or None)
@@ -272,11 +254,11 @@ def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
 
 
 def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageFile]) -> PackageFile | None:
-    """The meta file that is meant for a system, in its folder or not, correctly named or not."""
+    """Return the meta file that is meant for a system, in its folder or not, correctly named or not."""
     label = PurePosixPath(folder).name
     files = (
-        [file for file in group if file.is_meta]
-        or [file for file in outside if file.is_meta and file.label == label]
+        [file for file in group if META_NAME.search(file.base)]
+        or [file for file in outside if META_NAME.search(file.base) and file.label == label]
         or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
     )
     return min(
@@ -285,10 +267,9 @@ def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageF
 
 
 def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
-    """The system in *folder*."""
     label = PurePosixPath(folder).name or (sheet.file.label if sheet is not None else "")
     task = task_of(folder + "/")
-    csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if file.is_csv else None)
+    csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if is_csv(file.name) else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
     documented = (label, f"{label}.output")  # both occur; otherwise the folder with most files is used
 
@@ -306,5 +287,5 @@ def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> Sy
         output=output,
         outputs=outputs.pop(output, ()),
         elsewhere=outputs,
-        rest=tuple(file for file in group if not (file == taken or file.is_csv or file.is_report)),
+        rest=tuple(file for file in group if file != taken and not is_csv(file.name) and suffix_of(file.name) != "pdf"),
     )

@@ -20,7 +20,7 @@ from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules.collection import Found
 from seldio.rules.item_table import OUTPUTS, ItemTable, rows_where
-from seldio.rules.registry import ERROR, WARNING, findings, rule
+from seldio.rules.registry import findings
 from seldio.schema.arrays import pc
 from seldio.schema.qa import cause_of_surplus, difference, loose, same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
@@ -149,9 +149,7 @@ _JASCO_COPIES = {
 }  # fmt: skip
 
 
-@rule("PRD201", ERROR)
 def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Question without a prediction."""
     if answered.nameless:
         return
     given, ids = answered.answers.column("id"), answered.questions.column("id")
@@ -161,9 +159,7 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
         yield found(None, None, message, answered.join.missing)
 
 
-@rule("PRD202", ERROR)
 def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Prediction for a question that the reference does not have."""
     surplus = rows_where((answered.question < 0) & answered.answers.known("id"))
     alike = {loose(id): id for id in answered.questions.values("id")} if surplus else {}
     for row in surplus:
@@ -175,9 +171,7 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
         yield found(row, "id", f"no question {name} in {answered.path}", hint)
 
 
-@rule("PRD203", ERROR)
 def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Prediction about a different recording than its question."""
     answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if not answered.same("audio", row, item):
@@ -191,9 +185,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
                 yield found(row, "audio_id", message, answered.join.audio)
 
 
-@rule("PRD204", ERROR)
 def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Prediction with a different task than its question."""
     for row, item in answered.pairs:
         if answered.same("task", row, item) or not answered.same("audio", row, item):
             continue  # with a wrong recording, one cause would be reported twice
@@ -202,9 +194,7 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
         yield found(row, "task", message, answered.hint(row, "task"))
 
 
-@rule("PRD205", ERROR)
 def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
-    """JASCO recording without all eight instructions."""
     if answered.home != "jasco-predictions":
         return
     prompts = answered.answers.values("prompt")
@@ -226,9 +216,7 @@ def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, i
     return found
 
 
-@rule("QAI125", ERROR)
 def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """JASCO recording that was asked fewer instructions than the others."""
     if table.home != "jasco-predictions":
         return
     asked = _asked(zip(table.values("id"), table.values("prompt"), range(len(table)), strict=True))
@@ -236,16 +224,14 @@ def instruction_missing_among_others(table: ItemTable, found: Found) -> Iterator
     for id, prompts in asked.items():
         if len(prompts) < most:
             message = f"{clipped(id)} was asked {len(prompts)} of the {most} instructions that others were"
-            yield found(next(iter(prompts.values())), "id", message, "eval.py takes the best of the answers given")
+            yield found(next(iter(prompts.values())), "id", message)
 
 
 #: Rules of what a comparison with the questions tells more about.
-REFERRED = frozenset({instruction_missing_among_others.code})
+REFERRED = frozenset({"QAI125"})
 
 
-@rule("PRD206", WARNING)
 def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Instruction that is not one of JASCO's eight."""
     if answered.home != "jasco-predictions":
         return
     others: dict[str, list[int]] = {}
@@ -263,9 +249,7 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-@rule("PRD207", ERROR)
 def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Predictions without ids that differ in number from the questions."""
     if not answered.counts_differ:
         return
     given, asked = len(answered.answers), len(answered.questions)
@@ -280,10 +264,8 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     yield found(first, None, message, answered.join.order)
 
 
-@rule("PRD208", ERROR)
 def output_missing(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Question without the model's output, in a file that has outputs."""
-    found_outputs = outputs(table) if table.asks and table.home in OUTPUTS else []
+    found_outputs = outputs(table) if table.home in OUTPUTS else []
     if all(output is _ABSENT for output in found_outputs):
         return
     key = OUTPUTS[table.home]
@@ -295,9 +277,7 @@ def output_missing(table: ItemTable, found: Found) -> Iterator[Finding]:
             yield found(row, key if there else None, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
 
 
-@rule("PRD209", ERROR)
 def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Copy of a question that differs from the reference."""
     answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if answers.asks:
@@ -322,9 +302,7 @@ def _shown(value: Any) -> str:
     return ", ".join(f'"{clipped(text, 40)}"' for text in ([value] if isinstance(value, str) else value))
 
 
-@rule("PRD210", ERROR)
 def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
-    """Predictions that match no question of the reference."""
     if not answered.pairs and len(answered.answers) and not answered.nameless:
         ids, theirs = answered.answers.values("id"), next(iter(answered.questions.values("id")), "")
         message = f"none of {plural(len(set(ids)), 'id')} matches a question of the reference"
@@ -338,8 +316,20 @@ def check_answered(answered: Answered) -> Iterator[Finding]:
 
     MERA's own rules report missing and extra answers in its submissions (PRD131, PRD132).
     """
-    strange = list(findings(answered, chosen=[other_questions]))
+    strange = list(findings([other_questions], answered))
     yield from strange
     if not strange:
         mera = answered.home == "ruenvaqa-submission"
-        yield from findings(answered, skip={"PRD201", "PRD202"} if mera else ())
+        yield from findings(ANSWERED_RULES, answered, skip={"PRD201", "PRD202"} if mera else ())
+
+
+ANSWERED_RULES = (
+    missing_prediction,
+    surplus_prediction,
+    wrong_audio,
+    wrong_task,
+    instructions_missing,
+    foreign_instruction,
+    count_differs,
+    changed_copy,
+)

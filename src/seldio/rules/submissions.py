@@ -6,51 +6,52 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from seldio import plugins
+from seldio.catalogues.trees import read_tree
 from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
-from seldio.formats import get
-from seldio.formats.datasets import of_dialect
+from seldio.formats import LabelFormat, TextFile, get
+from seldio.formats.datasets import DATASETS, DatasetSpec, dataset, of_dialect
+from seldio.formats.detect import years
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.label_csv import Dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.file_sets import finer, framed_clips
-from seldio.rules.registry import ERROR, INFO, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 
-@rule("SUB104", ERROR)
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Frames past the end of the recording."""
     clips = framed_clips(collection)
     for one in clips if finer(clips) is None else ():
         if one.known and one.end is not None and len(one.behind):
             place = one.part.place(int(one.behind[0]), "frame")
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
+            late = len(one.behind) == one.part.rows
             yield found(one.part.file.path,
                         f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                        "cut the output at the length of the recording",
+                         "all rows are late" if late else None,
                         place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
-@rule("SUB112", WARNING)
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many rows after the last label, or outputs that all end at the same frame."""
     clips = framed_clips(collection) if collection.submitted else []
     unknown = [one for one in clips if not one.known]
     if not unknown or finer(clips) is not None:
         return
     reference = collection.reference
     rows, behind = sum(one.part.rows for one in unknown), sum(len(one.behind) for one in unknown)
-    hint = "cut the output at the length of each recording; --reference with the recordings lists the rows past the end"
     if reference is not None and behind > FEW_BEHIND * rows:
         worst = max(unknown, key=lambda one: len(one.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms", hint)
+        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
         ends = [int(one.frames.max()) for one in unknown]
         last, files = Counter(ends).most_common(1)[0]
@@ -59,7 +60,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
         if 2 * files > len(ends) and seconds > SHORT:
             message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
             message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
-            yield found(first.part.file.path, message, hint)
+            yield found(first.part.file.path, message)
 
 
 #: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
@@ -70,19 +71,19 @@ ALIKE = 5
 SHORT = 60
 
 
-@rule("SUB105", ERROR)
 def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """All result files are empty."""
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
-        hint = "check that the system ran, and that its threshold is right"
-        yield found(collection.path, f"all {len(parts)} files are empty", hint)
+        yield found(collection.path, f"all {len(parts)} files are empty")
 
 
-@rule("SUB122", INFO)
-def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
-    """The only label file is empty."""
+def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
     if len(collection.parts) != 1:
+        labels = [part for reading, part in collection.parts if reading.format.role == "label"]
+        empty = [part for part in labels if not part.file.data.strip()]
+        if empty and len(empty) < len(labels):
+            many = f"{len(empty):,} of {plural(len(labels), 'label file')} {'is' if len(empty) == 1 else 'are'} empty"
+            yield found(empty[0].file.path, many, "that is right if nothing sounds in the clip")
         return
     ((_, part),), reference = collection.parts, collection.reference
     others = {entry.path for entry in collection.entries} - {part.file.path}
@@ -92,7 +93,7 @@ def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
     events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
-        yield found(part.file.path, f"the only label file is empty{more}", "that is right if nothing was detected")
+        yield found(part.file.path, f"the only label file is empty{more}")
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
@@ -100,9 +101,7 @@ def empty_alone(collection: Collection, found: Found) -> Iterator[Finding]:
 _LONG, _MANY_ROWS = 300, 100
 
 
-@rule("SUB121", WARNING)
 def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Many empty files for clips with events, next to full ones."""
     labelled = collection.reference.labelled if collection.reference is not None else {}
     parts = [part for _, part in collection.parts if labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
@@ -114,12 +113,10 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
         message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
         message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
-        yield found(collection.path, message, "check that the system read these recordings and ran to its end")
+        yield found(collection.path, message)
 
 
-@rule("SUB106", ERROR, explains="LAB2 LAB322 SUB101 SUB102")
 def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
-    """One file for all clips."""
     parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
@@ -129,13 +126,10 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        hint = "write one file per recording"
-        yield found(part.file.path, f"one file for all clips{starts}", hint)
+        yield found(part.file.path, f"one file for all clips{starts}")
 
 
-@rule("SUB107", ERROR)
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Two files for the same clip."""
     if twice := systems(collection):
         folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
         message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
@@ -148,71 +142,99 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
         several = [files for files in by_name.values() if len(files) > 1]
         for files in several if len(several) * 2 < len(by_name) else ():
             yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
+    else:
+        by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
+        for clip, parts in by_clip.items():
+            if len(paths := sorted({part.file.path for part in parts})) > 1:
+                yield found(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
 
 
-@rule("SUB108", ERROR)
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Files in different formats in one submission."""
-    if not collection.submitted:
-        return
-    folders: dict[str, dict[str, list[str]]] = {}
-    for reading, part in collection.parts:
-        layouts = folders.setdefault(posixpath.dirname(part.file.name), {})
-        layouts.setdefault(reading.format.name, []).append(part.file.path)
-    for layouts in folders.values():
-        usual = max(layouts, key=lambda name: len(layouts[name]))
-        others = plural(len(layouts.pop(usual)), "other file")
-        for name, paths in layouts.items():
-            few = len(paths) <= SINGLY
-            this = "this file is" if few else f"{plural(len(paths), 'file')} are"
-            for path in paths if few else paths[:1]:
-                message = f"{this} in format {name}, {others} of the submission in {usual}"
-                yield found(path, message, "write all files in one format")
+    known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
+    tree = read_tree([file.path for _, file in known])
+    labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
+        place.name: place.inside and place.top is not None and place.top.field == "metadata"
+        for place in tree.places
+        if tree.row.counted and place.named is not None and place.named.recording in tree.row.recordings
+    }
+    for files in grouped(known, lambda pair: posixpath.dirname(pair[1].name)).values():
+        usual, count = Counter(name for name, _ in files).most_common(1)[0]
+        by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
+        for (name, is_label), pairs in by_place.items():
+            if name in tree.formats if is_label else name == usual or 2 * count <= len(files):
+                continue
+            asked = get(tree.row.dialects[0] if is_label else usual)
+            others = f"labels of {tree.row.title}" if is_label else plural(len(files) - len(pairs), "other file")
+            few = len(pairs) <= SINGLY
+            this = "this file is" if few else f"{plural(len(pairs), 'file')} are"
+            for _, file in pairs if few else pairs[:1]:
+                command = conversion(file.path if few else posixpath.dirname(file.path), get(name), asked)
+                yield found(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
 
 
-@rule("SUB109", ERROR)
+def _is_label(pair: tuple[str, TextFile], labels: Mapping[str, bool]) -> bool:
+    """Return whether a file has labels of a recording of a dataset, by its folder, or by its name and its format."""
+    name, file = pair
+    return labels.get(file.path, False) or (file.path in labels and get(name, LabelFormat).role == "label")
+
+
+def layout(format: LabelFormat) -> str:
+    """Return the name of a format with its columns."""
+    return f"format {format.name} ({format.title.rpartition(': ')[2]})"
+
+
+def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
+    """Return a hint: the command that converts files to another format, with what that loses and needs."""
+    given, asked = ([column.field for column in one.columns] for one in (format, wanted) if isinstance(one, Dialect))
+    lost = ",".join(field for field in given if field not in asked)
+    computed = ("azimuth", "elevation") if "x" in given else ()
+    fills = [f"--fill {field}=VALUE" for field in asked if field not in (*given, *computed)]
+    losses = [f"--allow-loss {lost}"] if lost else []
+    return " ".join(
+        ["to convert: seldio convert", printable(path), "--to", wanted.name, *losses, *fills, "-o NEW-FOLDER"]
+    )
+
+
 def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Labels where the results of an evaluation set are expected."""
     clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
+    secret = next((row for row in DATASETS if row.secret and clips <= row.evaluation), None)
+    formats = official_formats(secret or dataset("starss23"))
     for reading in collection.readings:
-        if reading.format.role != "label" or reading.format.name == "dcase2025" or not reading.table.num_rows:
+        format, is_label = reading.format, reading.format.role == "label"
+        if not reading.table.num_rows or format not in DIALECTS or format in formats or format.name == "dcase2025":
             continue
         part = next(part for part in reading.parts if part.rows)
-        message = f"these are labels ({reading.format.name}), not results: {plural(len(reading.parts), 'file')}"
-        hint = "submissions have no source column; convert the files"
-        if collection.expected:
-            yield found(part.file.path, message, hint)
-            continue
         folder = posixpath.basename(posixpath.dirname(part.file.path))
-        called = _RESULTS.fullmatch(folder) is not None
-        own = get(reading.format.name).vocabulary != reading.format.vocabulary
-        for row in () if own or "metadata" in folder.lower() else of_dialect(reading.format.name):
-            if not (row.secret and clips <= row.evaluation and (called or len(clips) >= NUMBERED)):
-                continue
-            place = part.place(0, "source")
-            message += f" called as the evaluation clips of {row.title}, whose labels were never published"
-            one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
-                        place.line, place.column, place.value, place.excerpt)  # fmt: skip
-            yield one if called else dataclasses.replace(one, severity=WARNING)
+        wanted = next((one for one in formats if {*years(one)} & {*years(format)}), formats[0])
+        message = f"these are {'labels' if is_label else 'outputs'} in {layout(format)}, not results in "
+        message += f"{layout(wanted)}: {plural(len(reading.parts), 'file')}"
+        hint = conversion(posixpath.dirname(part.file.path), format, wanted)
+        if collection.reference is not None:
+            if is_label or (secret is not None and not collection.reference.labelled):
+                yield found(part.file.path, message, hint)
+            continue
+        called = _RESULTS.fullmatch(folder) is not None and (is_label or "submission" in folder.lower())
+        numbered = len(clips) >= NUMBERED and secret in of_dialect(format.name)
+        if secret is None or "metadata" in folder.lower() or not (called or numbered) or format.role == "submission":
+            continue
+        message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
+        place = part.place(0, None)
+        one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
+                    place.line, place.column, place.value, place.excerpt)  # fmt: skip
+        yield one if called else dataclasses.replace(one, severity=WARNING)
+
+
+def official_formats(row: DatasetSpec) -> list[LabelFormat]:
+    """Return the formats that the challenges on a dataset take, by their years."""
+    packages = (record["package"] for record in plugins.datasets() if "package" in record)
+    labels = years(get(row.dialects[0]))
+    return [get(package["format"], LabelFormat) for package in packages if package["year"] in labels]
 
 
 #: What folders of results are called.
 _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
-
-
-#: Bytes of a file of predictions from which on the program of 2026 ends with an error.
-_LARGEST_2026 = 20 << 20
-
-
-@rule("SUB113", WARNING)
-def large_file(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps over 20 MiB."""
-    for path, entry in _maps(collection):
-        if entry.size > _LARGEST_2026:
-            message = f"{entry.size / (1 << 20):.1f} MiB, over the limit of {_LARGEST_2026 >> 20} MiB"
-            yield found(path, message, "the official program ends there, without a score for any clip")
 
 
 def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
@@ -223,18 +245,14 @@ def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
             yield entry.path, entry
 
 
-@rule("SUB114", WARNING)
 def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    """File of energy maps that the official program does not pair with its labels."""
     names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
     if names:
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
-        yield found(collection.path, message, "call them X.json: the program looks for labels in X_std.json")
+        yield found(collection.path, message)
 
 
-@rule("SUB111", INFO)
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
-    """Gap in the numbering of files."""
     if collection.reference is not None:
         return
     for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
@@ -264,16 +282,16 @@ _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 NUMBERED = 10
 
 
-@dataclasses.dataclass(frozen=True)
-class Misfit:
-    """Predictions that fit the labels of a reference badly, and much better with a change."""
-
-    path: str  # of the predictions
-    causes: tuple[str, ...]  # each with its evidence
-
-
-@rule("SUB120", WARNING)
-def probable_cause(misfit: Misfit, found: Found) -> Iterator[Finding]:
-    """Predictions that fit the reference much better with a change."""
-    for cause in misfit.causes:
-        yield found(misfit.path, cause, "check where directions, classes and names of files come from")
+SUBMISSION_RULES = (
+    frame_past_end,
+    padded_output,
+    all_empty,
+    empty_file,
+    many_empty,
+    one_file_for_all,
+    result_twice,
+    several_formats,
+    labels_for_results,
+    unpaired_name,
+    missing_number,
+)

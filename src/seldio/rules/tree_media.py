@@ -13,11 +13,10 @@ from seldio.catalogues.trees import AUDIO, Tree, TreePlace
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.names import MEDIA, media_type, suffix_of
-from seldio.findings import Finding, Rule, Severity
+from seldio.findings import Finding, Rule
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
-from seldio.rules.registry import register
 from seldio.text import listed, printable
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ class TreeFile(Generic[Facts]):
         """Its file name, printable."""
         return printable(self.place.file)
 
-    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
+    def finding(self, rule: Rule, message: str, hint: str | None = None) -> Finding:
         """A finding of *rule* about it."""
         return rule.at(self.path, message, hint)
 
@@ -103,11 +102,6 @@ class TreeMedia(Generic[AnyFile, Facts]):
             place for place in tree.places
             if wanted(place.name) and place.name in self.entries and (whole or self.entries[place.name].size != 0)
         ]  # fmt: skip
-
-    @property
-    def subjects(self) -> list[object]:
-        """The parts that rules check individually."""
-        return [*self.all, *self.readable]
 
 
 # --- recordings ---------------------------------------------------------------------------------------------
@@ -152,28 +146,18 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
 # --- what is prescribed -------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class Prescription:
-    """A rule about what a dataset prescribes for all its recordings or videos."""
+def prescribed(
+    media: TreeMedia[Any, Any], found: Found, wrong: Callable[[DatasetSpec, Any, Any], str | None]
+) -> Iterator[Finding]:
+    """Yield a finding for each file that is not as its dataset prescribes, or one for a folder of files all alike.
 
-    media: type[TreeMedia[Any, Any]]
-    code: str
-    name: str
-    severity: Severity
-    #: what is wrong with a file of a dataset and its facts, in words after "has"; None if nothing is
-    wrong: Callable[[DatasetSpec, Any, Any], str | None]
-    hint: str
-
-    def __post_init__(self) -> None:
-        register(Rule(self.code, self.name, self.severity, "none", self.findings, (self.media.__name__,)))
-
-    def findings(self, media: TreeMedia[Any, Any], found: Found) -> Iterator[Finding]:
-        """A finding for each file; a single one for a folder whose files all share the same fault."""
-        for inside in by_folder((one for one, _ in media.readable), place_name):
-            for value, some in grouped(inside, lambda one: self.wrong(media.tree.row, one, one.facts)).items():
-                if len(some) == len(inside) >= MANY:
-                    names = listed([one.file for one in some], 3)
-                    message = f"all {len(some):,} {media.noun}s in the folder have {value}: {names}"
-                    yield found([one.place for one in some], message, self.hint)
-                else:
-                    yield from (found(one.path, f"{one.file} has {value}", self.hint) for one in some)
+    *wrong* says in words after "has" what is wrong with a file and its facts.
+    """
+    for inside in by_folder((file for file, _ in media.readable), place_name):
+        for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
+            if len(files) == len(inside) >= MANY:
+                names = listed([file.file for file in files], 3)
+                message = f"all {len(files):,} {media.noun}s in the folder have {value}: {names}"
+                yield found([file.place for file in files], message)
+            else:
+                yield from (found(file.path, f"{file.file} has {value}") for file in files)

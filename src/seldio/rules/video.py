@@ -1,44 +1,149 @@
 """VID: the videos of a dataset tree or folder, judged by their packets.
 
-:func:`check_videos` reads the packets of each video once, and decodes none. A recording without a video is LAY105, or
-LAY115 for the twelve that never had one.
+:func:`check_videos` reads the packets of each video once, and decodes none. A recording without a video is LAY105.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from seldio.catalogues.trees import Tree
-from seldio.clock import centre
+from seldio.clock import HOP, centre
+from seldio.errors import SeldioError
+from seldio.files import Entry
+from seldio.files.entries import packed
 from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
-from seldio.rules.collection import Collection, Found
-from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
-from seldio.rules.tree_media import Prescription
-from seldio.rules.tree_video import TreeVideo, VideoFacts, VideoFile
+from seldio.parallel import parallel_map
+from seldio.rules.base import Labels
+from seldio.rules.collection import Collection, Found, probed
+from seldio.rules.registry import findings
+from seldio.rules.tree_media import TreeFile, TreeMedia, is_video, prescribed
 from seldio.text import plural, printable
 
 #: Largest difference in length between audio and video in STARSS23, in seconds.
 USUAL = 0.30
 #: Rates that differ by less are the same, written with fewer digits.
 _SAME_RATE = 1e-5
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-@rule("VID101", ERROR)
+@dataclasses.dataclass(frozen=True)
+class VideoFacts:
+    """The facts from the packets of a video."""
+
+    size: tuple[int, int]  # width and height, as players show it
+    rate: Fraction  # frame rate, fps
+    frames: int  # number of video frames
+    promised: int  # the number in the header; 0 if it has none
+    start: float  # seconds at which the first frame is shown
+    end: float  # seconds at which the last one ends
+    stamped: bool  # whether the container has timestamps
+    off: float  # seconds by which the frame that is farthest from its nominal time is shown later than that
+    worst: int  # the number of that frame
+    fault: str  # why reading stopped, if it did
+    bare: tuple[int, ...]  # label frames with labels but without a video frame, ascending
+    hop: Fraction  # seconds between label frames
+
+    @property
+    def whole(self) -> bool:
+        """Whether all frames exist that the header declares."""
+        return not self.fault and self.frames >= self.promised
+
+
+@dataclasses.dataclass(frozen=True)
+class VideoFile(TreeFile[VideoFacts]):
+    """A video of a tree."""
+
+    only_sound: bool = False  # whether it cannot be read because it has audio but no video frames
+    sound: float | None = None  # seconds of the longest complete recording of the same clip, if there is any
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it is a recording in a video container, outside the folders for videos."""
+        return self.only_sound and (self.place.top is None or self.place.top.field != "video")
+
+
+class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
+    """The videos that rules check: all files that are videos, or in video containers, by their suffix."""
+
+    noun = "video"
+
+    def __init__(self, collection: Collection, tree: Tree) -> None:
+        super().__init__(collection, tree, is_video)
+        labelled: dict[str, tuple[Ints, Fraction]] = {}  # the label frames of each file and the seconds between them
+        for labels in map(Labels, collection.readings if self.places else ()):
+            for index, part in enumerate(labels.filled if labels.has("frame") else ()):
+                frames = np.unique(labels.column("frame")[labels.rows_of(index)])
+                labelled[part.file.path] = frames, labels.format.hop
+        clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
+        tasks: list[_VideoTask] = []
+        lengths: list[float | None] = []
+        for place in self.places:
+            clip = clips.get(place.name)
+            path = self.entries[clip.metadata].path if clip is not None and clip.metadata is not None else ""
+            tasks.append(_VideoTask(self.entries[place.name], *labelled.get(path, (np.zeros(0, np.int64), HOP))))
+            names = clip.recordings.values() if clip is not None else ()
+            probes = [probed(self.entries[name])[0] for name in names if name in self.entries]
+            lengths.append(max((probe.seconds for probe in probes if probe and not probe.cut_off), default=None))
+        here = packed(task.entry for task in tasks)
+        facts = parallel_map(_facts, tasks, batch=8, what="reading the packets of videos", here=here)
+        rows = zip(tasks, self.places, facts, lengths, strict=True)
+        self.all = [
+            VideoFile(task.entry, place, *found, length, dataset=tree.layout) for task, place, found, length in rows
+        ]
+        self.readable = [(one, one.facts) for one in self.all if one.facts is not None]
+
+
+class _VideoTask(NamedTuple):
+    """A video, the label frames of its clip that have labels, and the seconds between label frames."""
+
+    entry: Entry
+    frames: Ints
+    hop: Fraction
+
+
+def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
+    """The facts from packets, why they cannot be read, and whether that is because there is only audio."""
+    from seldio.media.video import SoundOnly, Video
+
+    entry, frames, hop = task
+    try:
+        with entry.open() as stream, Video(stream) as video:
+            bare = frames[video.numbers(frames.tolist(), hop=hop) < 0]
+            scan, ahead = video.scan, video.scan.ahead
+            far = np.abs(ahead)
+            worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
+            return VideoFacts(
+                video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end),
+                scan.stamped,
+                float(ahead[worst]), worst, scan.fault, tuple(bare.tolist()), hop,
+            ), "", False  # fmt: skip
+    except SeldioError as error:
+        return None, error.text, isinstance(error, SoundOnly)
+
+
 def video_unreadable(one: VideoFile, found: Found) -> Iterator[Finding]:
-    """Video that cannot be read, or has no video frames."""
     if one.facts is None and not one.is_recording:
         yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", one.again)
 
 
-@rule("VID102", ERROR)
 def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video with fewer frames than its header declares."""
     if not facts.whole:
         promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
         why = f" ({printable(facts.fault)})" if facts.fault else ""
         message = f"{one.file} ends after {facts.frames:,}{promised} frames, at {facts.end:.3f} s{why}"
         yield found(message, one.again)
+
+
+def video_size(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    return prescribed(video, found, _size)
 
 
 def _size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
@@ -48,6 +153,10 @@ def _size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
     return f"frames of {width}×{height}, not {wanted[0]}×{wanted[1]} or the same scaled down"
 
 
+def video_rate(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    return prescribed(video, found, _rate)
+
+
 def _rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
     wanted = row.pictures if one.place.inside else None
     if wanted is None or abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
@@ -55,50 +164,33 @@ def _rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
     return f"a frame rate of {float(facts.rate):.6g} fps, not {float(wanted):.6g}"
 
 
-Prescription(TreeVideo, "VID103", "video-size", WARNING, _size, "use the published video")
-Prescription(TreeVideo, "VID104", "video-rate", WARNING, _rate, "use the published video, or select frames by time")
-
-
-@rule("VID105", WARNING)
 def video_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video that is more than 0.30 s shorter or longer than its recording."""
     if facts.whole and one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
         longer = "longer" if facts.end > one.sound else "shorter"
-        message = (
-            f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: the video is "
-            f"{abs(facts.end - one.sound):.3f} s {longer}"
-        )
-        yield found(message, "use the published files")
+        message = f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: the video is "
+        yield found(f"{message}{abs(facts.end - one.sound):.3f} s {longer}")
 
 
-@rule("VID106", WARNING)
 def labels_without_picture(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Label frames more than 0.30 s before the first video frame or after the last one."""
     if facts.whole and _far(facts):
-        yield found(_bare(one, facts), "use the published video, or leave those label frames out")
+        frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
+        message = f"{plural(len(facts.bare), 'label frame')} without a video frame ({frames}): "
+        yield found(f"{message}{one.file} runs from {facts.start:.3f} to {facts.end:.3f} s")
 
 
-@rule("VID107", WARNING)
 def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
-    """Video frames shown at times that do not match the frame rate, by more than half a frame."""
     half = 0.5 / float(facts.rate)
     if facts.stamped and abs(facts.off) > half + 1e-3:
         shown = facts.worst / float(facts.rate) + facts.off
         late = facts.start > half and abs(facts.off - facts.start) <= half
         cause = f"it starts at {facts.start:.3f} s" if late else "frames are missing, or the rate is variable"
-        message = (
-            f"{one.file}: video frame {facts.worst:,} is shown at {shown:.3f} s, but at {shown - facts.off:.3f} s "
-            f"according to its number and the frame rate ({cause})"
-        )
-        yield found(message, "select frames by timestamp, or re-encode the video at a constant rate")
+        message = f"{one.file}: video frame {facts.worst:,} is shown at {shown:.3f} s, but at "
+        yield found(f"{message}{shown - facts.off:.3f} s according to its number and the frame rate ({cause})")
 
 
-@rule("VID110", INFO)
 def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
-    """Recording in a video container, such as AAC in .mp4."""
     if one.is_recording:
-        message = f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}"
-        yield found(message, "write it as WAV or FLAC, which programs can read and seldio can check")
+        yield found(f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}")
 
 
 def _far(facts: VideoFacts) -> bool:
@@ -107,16 +199,16 @@ def _far(facts: VideoFacts) -> bool:
     return any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times)
 
 
-def _bare(one: VideoFile, facts: VideoFacts) -> str:
-    frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
-    return (
-        f"{plural(len(facts.bare), 'label frame')} without a video frame ({frames}): "
-        f"{one.file} runs from {facts.start:.3f} to {facts.end:.3f} s"
-    )
+TREE_RULES = (video_size, video_rate)
+FILE_RULES = (video_unreadable, sound_without_pictures)
+PACKET_RULES = (video_cut_off, video_length, labels_without_picture, video_clock)
 
 
 def check_videos(collection: Collection, tree: Tree, sink: Sink) -> int:
     """Check the videos of a tree or folder, or a single one; return how many there are."""
     video = TreeVideo(collection, tree)
-    run(video, sink)
+    judged = [findings(TREE_RULES, video), *(findings(FILE_RULES, file) for file in video.all)]
+    judged += [findings(PACKET_RULES, file, facts) for file, facts in video.readable]
+    for finding in chain.from_iterable(judged):
+        sink(finding)
     return len(video.all)

@@ -24,7 +24,20 @@ else:
 
     pc = _Compute()
 
-__all__ = ["from_numpy", "from_texts", "known_values", "memory_given_back", "pc", "to_mask", "to_numpy"]
+__all__ = ["compute", "from_numpy", "from_texts", "known_values", "memory_given_back", "pc", "to_mask", "to_numpy"]
+
+
+def compute(function: str, *columns: Any, **options: Any) -> Any:
+    """Return what a function of Arrow makes of *columns*, without loading all the others.
+
+    >>> compute("utf8_trim_whitespace", from_texts([" a"])).to_pylist()
+    ['a']
+    """
+    arrow = import_module("pyarrow._compute")
+    if "kind" in options:
+        return arrow.call_function(function, [*columns], arrow.CastOptions.safe(options["kind"]))
+    made = {1: "MatchSubstringOptions", 2: "ReplaceSubstringOptions"}.get(len(options))
+    return arrow.call_function(function, [*columns], getattr(arrow, made)(**options) if made else None)
 
 
 @contextmanager

@@ -34,15 +34,21 @@ def _fraction(text: str | float) -> str:
     return text
 
 
+_RANGE = re.compile(r"-?[\d.]+\.\.(-?[\d.]+|inf)(/\d+)?")
+
+
 def _columns(text: str) -> str:
     from seldio.schema.events import COLUMNS
 
     for each in text.split():
         field, mark, kind = each.partition(":")
+        kind, _, declared = kind.partition(":")
         if not mark:
             raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
         _known("field", COLUMNS, field)
         _known("kind", KINDS, kind)
+        if declared and not _RANGE.fullmatch(declared):
+            raise ValueError(f"{declared!r} is no range: write it like -180..180, or -180..180/10")
         if (field == "onscreen") is not (kind == "flag"):
             raise ValueError(f"{each!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
     return text
@@ -147,7 +153,6 @@ class TreeKeys(_Keys):
     secret: bool = Field(False, description="whether labels of the evaluation set were never published")
     counted: bool = Field(False, description="whether the files are exactly the clips of the splits")
     without_video: str | None = Field(None, description="recordings that never had a video")
-    known_gaps: str = Field("", description="that, as a sentence")
     signs: list[SignKeys] = Field([], description="what tells a tree of this dataset")
     label_signs: list[FormatSignKeys] = Field([], description="what the paths of label files tell of their format")
 
@@ -187,12 +192,15 @@ class FormatKeys(_Keys):
     name: str = Field(description="what people type")
     title: str = Field(description="one line for people")
     role: Literal["label", "output", "submission"] = Field(description="what its files are")
-    columns: Annotated[str, AfterValidator(_columns)] = Field(description="field:kind of each column, in their order")
+    columns: Annotated[str, AfterValidator(_columns)] = Field(
+        description="field:kind:range of each column, in their order"
+    )
     years: str = Field("", description="of the challenge, for people")
     header: str | None = Field(None, description="the first line, where there is one")
     metre: int | None = Field(None, description="what one metre is written as: 100 for centimetres")
     unknown_distance: int | None = Field(None, description="the number that stands for an unknown distance")
     vocabulary: str = Field("starss", description="the class list of its class numbers")
+    nearest: int = Field(0, description="the least distance that its labels have, in the unit of their format")
     hop: Number = Field("1/10", description="seconds between frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
     folded: bool = Field(False, description="whether azimuth is folded into [-90, 90]")

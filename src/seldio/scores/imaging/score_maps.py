@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from seldio.check.vetting import Faults, joined
+from seldio.check.vetting import Faults
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
@@ -216,7 +216,7 @@ class MapsCounted:
     def __add__(self, other: MapsCounted) -> MapsCounted:
         return MapsCounted(
             self.clips + other.clips, self.reference + other.reference, self.prediction + other.prediction,
-            joined([self.wrong, other.wrong]), joined([self.amiss, other.amiss]),
+            self.wrong + other.wrong, self.amiss + other.amiss,
             ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
 

@@ -7,13 +7,13 @@ much better there is scored again, as it is, by whoever says it.
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, shifted
 from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
@@ -27,24 +27,13 @@ NO_LAGS = np.zeros(2 * REACH + 1, dtype=np.int64)
 Bools = NDArray[np.bool_]
 
 
-class Change(NamedTuple):
-    """A row of the table."""
-
-    name: str
-    text: str  # what is changed, after "with"
-    why: str  # what the mistake would be
-    apply: Callable[[EventFrames], EventFrames] = lambda side: side
-    kind: str = "place"  # what it makes better: the places of matched sources, or how many match
-    needs: str = "azimuth"  # a field that the profile must look at
-    moved: tuple[int, ...] = ()  # of each clip, the one that has its predictions
-
-
 class Suspect(NamedTuple):
     """A change that fits much better in the sample, and the clips that it is about."""
 
     change: Change
     clips: tuple[int, ...] = ()  # numbers, if it is not about the whole set
     where: str = ""  # the rooms or clips, if it is not about the whole set
+    moved: tuple[int, ...] = ()  # of each clip, the one that has its predictions
 
 
 class ProbableCause(NamedTuple):
@@ -61,78 +50,14 @@ class ProbableCause(NamedTuple):
         return f"with {self.change.text} {f}: {self.change.why}"
 
 
-def _turned(by: Callable[[Floats], Floats]) -> Callable[[EventFrames], EventFrames]:
-    return lambda side: dataclasses.replace(side, azimuth=by(side.azimuth))
+def applied(change: Change, side: EventFrames) -> EventFrames:
+    """Return events with a change undone, which concerns the columns that they have."""
+    return dataclasses.replace(side, **change.undo(_columns(side)))
 
 
-def _raised(by: Callable[[Floats], Floats]) -> Callable[[EventFrames], EventFrames]:
-    return lambda side: dataclasses.replace(side, elevation=None if side.elevation is None else by(side.elevation))
-
-
-def _farther(times: float) -> Callable[[EventFrames], EventFrames]:
-    return lambda side: dataclasses.replace(side, distance=None if side.distance is None else side.distance * times)
-
-
-def _classed(by: Callable[[Ints], Ints]) -> Callable[[EventFrames], EventFrames]:
-    return lambda side: dataclasses.replace(side, class_id=by(side.class_id))
-
-
-def _exchanged(side: EventFrames) -> EventFrames:
-    return side if side.elevation is None else dataclasses.replace(side, azimuth=side.elevation, elevation=side.azimuth)
-
-
-def _vectors(side: EventFrames) -> Floats:
-    azimuth, elevation = np.radians(side.azimuth), np.radians(0 if side.elevation is None else side.elevation)
-    return np.stack(
-        [np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), 0 * azimuth + np.sin(elevation)]
-    )
-
-
-def _axes(order: Sequence[int], signs: Sequence[int]) -> Change:
-    def apply(side: EventFrames) -> EventFrames:
-        x, y, z = _vectors(side)[list(order)] * np.array(signs)[:, None]
-        return dataclasses.replace(
-            side, azimuth=np.degrees(np.arctan2(y, x)), elevation=np.degrees(np.arcsin(np.clip(z, -1, 1)))
-        )
-
-    axes = ", ".join("-" * (sign < 0) + "xyz"[axis] for axis, sign in zip(order, signs, strict=True))
-    return Change(f"axes:{axes}", f"{axes} in the place of x, y, z", "axes seem to be exchanged or turned", apply,
-                  needs="elevation")  # fmt: skip
-
-
-_EITHER = "predictions or labels seem to"
-#: The first of equally good ones is named.
-CHANGES: tuple[Change, ...] = (
-    Change("mirrored", "the azimuth mirrored", f"{_EITHER} measure azimuths clockwise", _turned(np.negative)),
-    Change("flipped", "the elevation negated", f"{_EITHER} measure elevations downwards",
-           _raised(np.negative), needs="elevation"),
-    Change("inclination", "90° minus the elevation", f"{_EITHER} have angles from the zenith, not elevations",
-           _raised(lambda elevation: 90 - elevation), needs="elevation"),
-    Change("exchanged", "azimuth and elevation exchanged", f"{_EITHER} have them in the other order",
-           _exchanged, needs="elevation"),
-    Change("radians", "the predicted angles read as radians", "they seem not to be in degrees",
-           lambda side: _raised(np.degrees)(_turned(np.degrees)(side))),
-    Change("behind", "azimuths turned by 180°", f"{_EITHER} measure them from the back",
-           _turned(lambda azimuth: azimuth + 180)),
-    Change("reversed", "front and back swapped", f"{_EITHER} measure azimuths from the back, clockwise",
-           _turned(lambda azimuth: 180 - azimuth)),
-    Change("left", "the predicted azimuths turned by 90°", "the two seem to measure them from different axes",
-           _turned(lambda azimuth: azimuth + 90)),
-    Change("right", "the predicted azimuths turned by -90°", "the two seem to measure them from different axes",
-           _turned(lambda azimuth: azimuth - 90)),
-    Change("axes", "x and y exchanged", f"{_EITHER} measure azimuths clockwise from the left",
-           _turned(lambda azimuth: 90 - azimuth)),
-    Change("farther", "the predicted distances times 100", "they seem to be in another unit", _farther(100.0),
-           needs="distance"),
-    Change("nearer", "the predicted distances divided by 100", "they seem to be in another unit", _farther(0.01),
-           needs="distance"),
-    Change("class+1", "the predicted classes 1 higher", f"{_EITHER} count classes from 1",
-           _classed(lambda classes: classes + 1), "match"),
-    Change("class-1", "the predicted classes 1 lower", f"{_EITHER} count classes from 1",
-           _classed(lambda classes: classes - 1), "match"),
-    *(_axes(order, signs) for order in itertools.permutations(range(3))
-      for signs in itertools.product((1, -1), repeat=3)),
-)  # fmt: skip
+def _columns(side: EventFrames) -> dict[str, Any]:
+    fields = ("frame", "class_id", "azimuth", "elevation", "distance")
+    return {field: values for field in fields if (values := getattr(side, field)) is not None}
 
 
 # --- the sample ----------------------------------------------------------------------------------------------
@@ -170,13 +95,7 @@ class Tally(NamedTuple):
 class Trial:
     """A sample of both sides, with all pairs of rows of one clip and frame.
 
-    Args:
-        reference: its rows.
-        prediction: those of the predictions.
-        clips: how many there are.
-        classes: how many the vocabulary has.
-        profile: says how angles are measured, and which fields count.
-        limits: how far apart pairs may be.
+    The profile says how angles are measured and which fields count, *limits* how far apart pairs may be.
     """
 
     def __init__(
@@ -187,8 +106,8 @@ class Trial:
         self.b, self.clips, self.classes = prediction, clips, classes
         self.profile, self.limits = profile, limits
         self.folded = profile.measure is FOLDED
-        fields = {"azimuth", *profile.needs} | (set() if self.folded else {"elevation"})
-        self.changes = [change for change in CHANGES if change.needs in fields]
+        fields = {"azimuth", "class_id", *profile.needs} | (set() if self.folded else {"elevation"})
+        self.changes = [change for change in BETWEEN_SIDES if change.needs in fields]
         self.relative = np.isfinite(limits.relative) and "distance" in fields
         key = self.a.clip * FRAMES + self.a.frame
         self.i, self.j = near_pairs(key, self.b.clip * FRAMES + self.b.frame, 0)
@@ -205,10 +124,10 @@ class Trial:
         return self if wanted.all() else Trial(a, b, self.clips, self.classes, self.profile, self.limits)
 
     def _places(self, side: EventFrames) -> Floats:
-        vectors = _vectors(side)
+        vectors = directions(_columns(side))
         if self.folded:
             vectors[0] = np.abs(vectors[0])
-        return vectors
+        return np.asarray(vectors)
 
     def _sums(self, side: EventFrames, rows: Bools) -> Ints:
         known = rows & (side.class_id >= 0) & (side.class_id < self.classes)
@@ -269,11 +188,11 @@ def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[in
     ]
     poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
     trial = trial.of(every[units[len(rooms) :]] if not whole else every, *(rooms[room] for room in poor))
-    tried = {change: trial.tally(change.apply(trial.b)) for change in (*trial.changes, *_permuted(trial))}
+    tried = {change: trial.tally(applied(change, trial.b)) for change in (*trial.changes, *_permuted(trial))}
     if whole and (change := _best(trial, tried, every, _PLACED)) is not None:
         return [Suspect(change)]
     if whole and (moved := _moved(trial, names)) is not None:
-        return [Suspect(moved, tuple(every.tolist()))]
+        return [moved]
     found: dict[Change, list[str]] = {}
     for room in poor:
         if (change := _best(trial, tried, np.array(rooms[room]), _OF_ROOM)) is not None:
@@ -288,19 +207,25 @@ def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[in
         for change, some in found.items()
     ]
     for change, clips in _agreed(trial, tried, single):
-        some = listed([printable(names[clip]) for clip in clips], 3)
-        suspected.append(Suspect(change, tuple(clips), f"at least {len(clips)} clips ({some})"))
+        where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
+        suspected.append(Suspect(change, tuple(clips), where))
     return suspected
 
 
 def _agreed(
     trial: Trial, tried: Mapping[Change, Tally], single: Mapping[Change, list[int]]
 ) -> Iterator[tuple[Change, list[int]]]:  # fmt: skip
-    """The change that single clips agree on, if they do: each alone may be one with a source that is far off."""
+    """Yield the change that single clips agree on, if they do: each alone may be one with a source that is far off.
+
+    Many clips agree, or two of which each fits nearly whole, in several classes.
+    """
     for change, clips in single.items():
-        sure = (_better(tried[change].true[clips], trial.before.true[clips]).sum(axis=1) > 1).sum()
+        after = tried[change]
+        sure = _better(after.true[clips], trial.before.true[clips]).sum(axis=1) >= _SURE
+        whole = sure & (after.true[clips].sum(axis=1) >= _ALL * after.matched[clips].sum(axis=1))
         others = max((len(some) for other, some in single.items() if other != change), default=0)
-        if len(clips) >= max(_CLIPS, _CLEARER * others) and sure >= _SURE:
+        many = len(clips) >= max(_CLIPS, _CLEARER * others) and sure.sum() >= _SURE
+        if many or (len(clips) >= max(2, _CLEARER * others) and whole.all()):
             yield change, clips
 
 
@@ -317,13 +242,13 @@ def _best(trial: Trial, tried: Mapping[Change, Tally], clips: Ints, least: float
     most = max(sums.values(), default=0)
     for change, each in tried.items():
         if sums[change] >= _AS_GOOD * most:
-            return change if bad[change.kind] and _clear(trial, change, each, clips, least) else None
+            return change if bad[change.improves] and _clear(trial, change, each, clips, least) else None
     return None
 
 
 def _clear(trial: Trial, change: Change, after: Tally, clips: Ints, least: float) -> bool:
     """Whether a change makes what a system gets right better by more than chance or a weak system explains."""
-    placed = change.kind == "place"
+    placed = change.improves == "place"
     old, new = ((each.true if placed else each.matched)[clips] for each in (trial.before, after))
     most = (after.matched if placed else trial.references)[clips]
     if new.sum() < max(old.sum() + _EVIDENCE, 2 * old.sum(), least * most.sum()):
@@ -360,18 +285,7 @@ def _permuted(trial: Trial) -> Iterator[Change]:
     _, new = linear_sum_assignment(agreeing + 0.5 * np.eye(trial.classes), maximize=True)
     moved = np.flatnonzero((new != np.arange(trial.classes)) & (agreeing[np.arange(trial.classes), new] >= _EVIDENCE))
     if len(moved) >= 3:
-        yield _numbered(np.where(np.isin(np.arange(trial.classes), moved), new, np.arange(trial.classes)))
-
-
-def _numbered(new: Ints) -> Change:
-    moved = [f"{old} as {number}" for old, number in enumerate(new.tolist()) if old != number]
-
-    def apply(side: EventFrames) -> EventFrames:
-        known = (side.class_id >= 0) & (side.class_id < len(new))
-        return dataclasses.replace(side, class_id=np.where(known, new[side.class_id % len(new)], side.class_id))
-
-    name, text = f"classes:{','.join(map(str, new.tolist()))}", f"predicted classes read as others ({listed(moved, 4)})"
-    return Change(name, text, f"{_EITHER} have them in another order", apply, "match")
+        yield classes_permuted(np.where(np.isin(np.arange(trial.classes), moved), new, np.arange(trial.classes)))
 
 
 #: Of files compared with each other, the share that another clip fits better, that of predictions that are well placed
@@ -379,7 +293,7 @@ def _numbered(new: Ints) -> Change:
 _MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
 
 
-def _moved(trial: Trial, names: Sequence[str]) -> Change | None:
+def _moved(trial: Trial, names: Sequence[str]) -> Suspect | None:
     """The files as they fit other clips much better than their own, if that is so for most of them."""
     clips = trial.clips
     placed = trial.before.true.sum()
@@ -416,24 +330,12 @@ def _moved(trial: Trial, names: Sequence[str]) -> Change | None:
     if counts.max() > _MOST * clips:
         step = int(steps[counts.argmax()])
         why = f"names seem to be shifted by {min(step, clips - step)}"
-    return Change("files", many, why, moved=tuple(np.argsort(new).tolist()))
+    still = shifted(0)
+    change = Change("files", still.undo, still.redo, many, why)
+    return Suspect(change, tuple(every.tolist()), moved=tuple(np.argsort(new).tolist()))
 
 
 # --- shifts in time ----------------------------------------------------------------------------------------------
-
-
-def named(name: str) -> Change:
-    """The change called *name*; ``shift:N`` moves predictions by N label frames, ``classes:N,…`` numbers classes."""
-    kind, _, rest = name.partition(":")
-    if kind == "classes":
-        return _numbered(np.array(rest.split(","), dtype=np.int64))
-    if kind != "shift":
-        return next(change for change in CHANGES if change.name == name)
-    frames = int(rest)
-    text = f"the predictions {abs(frames) / 10:g} s {'later' if frames > 0 else 'earlier'}"
-    return Change(
-        name, text, "they seem to be shifted in time", lambda side: dataclasses.replace(side, frame=side.frame + frames)
-    )
 
 
 def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:

@@ -17,7 +17,6 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.vetting import Faults, vet
-from seldio.check.vetting import joined as faults_of
 from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -147,8 +146,6 @@ class LabelTable:
 
 #: What systems write, in numbers of the classes of their labels.
 OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
-#: Years of a challenge: labels are of any of them rather than of none.
-ANY_YEAR = tuple(sorted({year for dialect in DIALECTS for year in years(dialect)}))
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
 
@@ -172,7 +169,7 @@ def reference_labels(
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
     """
     try:
-        labels = labels_of(source, layout, Wanted(("label",), ANY_YEAR))
+        labels = labels_of(source, layout, Wanted(("label",)))
     except UnknownFormat as error:
         raise UnknownFormat(_reference_option(error.text)) from None
     if layout is None:
@@ -330,7 +327,7 @@ def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding
     """
     found: list[Finding] = []
     for side, faults in sides:
-        found += faults_of([side.faults, faults]).settle(force)
+        found += (side.faults + faults).settle(force)
     return found
 
 

@@ -14,7 +14,8 @@ from zlib import crc32
 
 import numpy as np
 
-from seldio.check.vetting import Faults, joined
+from seldio.changes import change_named, shifted
+from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
@@ -247,7 +248,7 @@ class Counted:
     def __add__(self, other: Counted) -> Counted:
         return Counted(
             self.pieces + other.pieces, self.mistakes + other.mistakes, self.facts + other.facts,
-            joined([self.reference, other.reference]), joined([self.prediction, other.prediction]),
+            self.reference + other.reference, self.prediction + other.prediction,
             self.lags + other.lags, self.samples + other.samples,
             ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
         )  # fmt: skip
@@ -298,7 +299,7 @@ class Counting:
         profile, limits, clips = profiles.get(self.profile), self.limits, len(part.clips)
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
-        changed = causes.named(self.change).apply(b) if self.change else b
+        changed = causes.applied(change_named(self.change), b) if self.change else b
         counts = count_sides(a, changed, profile, limits, self.classes, clips)
         found = Mistakes.none(self.classes)
         if self.errors:
@@ -353,10 +354,10 @@ def probable_causes(
     trial = Trial(a, b, len(names), work.classes, score.profile, work.limits)
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
     if not suspects and (shift := causes.shift(counted.lags)):
-        suspects.append((Suspect(causes.named(f"shift:{shift}")), _SHIFTED))
-    for (change, clips, where), least in suspects:
-        about = [names[clip] for clip in clips] if where or change.moved else list(score.clips)
-        moved = {name: names[clip] for name, clip in zip(names, change.moved, strict=False)}
+        suspects.append((Suspect(shifted(shift)), _SHIFTED))
+    for (change, clips, where, files), least in suspects:
+        about = [names[clip] for clip in clips] if where or files else list(score.clips)
+        moved = {name: names[clip] for name, clip in zip(names, files, strict=False)}
         changed = work if moved else dataclasses.replace(work, change=change.name)
         again = count(changed, compared._replace(clips=about), "scoring again", moved)
         before = score.counts.take(np.isin(score.clips, about))

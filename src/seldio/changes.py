@@ -1,0 +1,211 @@
+"""What may have happened to the columns of labels: one table, whoever judges it.
+
+Each change has what undoes it and what makes it, over columns as arrays or single values, and its sentences. A judge
+reports a change if the columns fit once it is undone, and not before; where two changes fit, none is repaired.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from seldio.geometry import fold, wrap
+from seldio.text import listed
+
+#: Columns by field: arrays, or the values of a row.
+Columns = Mapping[str, Any]
+#: Returns the columns that it changes, of those that there are.
+Move = Callable[[Columns], Columns]
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """A row of the table."""
+
+    name: str
+    undo: Move
+    redo: Move
+    text: str = ""  # with it undone, after "with"
+    why: str = ""  # what the mistake would be
+    needs: str = "azimuth"  # a column without which it changes nothing
+    improves: Literal["place", "match"] = "place"  # of events: where they are, or which of them match
+    unit: bool = False  # whether values are in another unit, and so written as their column asks for it
+    exchanges: tuple[str, ...] = ()  # columns that are in each other's place, as they are written
+
+    def fits(self, columns: Columns, allowed: Callable[[Columns], bool]) -> bool:
+        """Return whether columns are *allowed* once this is undone, and redoing it gives them back."""
+        undone = {**columns, **self.undo(columns)}
+        again = {**undone, **self.redo(undone)}
+        return allowed(undone) and all(np.allclose(again[field], columns[field]) for field in columns)
+
+
+def _each(by: Callable[[Any], Any], *fields: str) -> Move:
+    return lambda columns: {field: by(columns[field]) for field in fields if field in columns}
+
+
+def _exchanged(first: str, second: str, text: str = "", why: str = "") -> Change:
+    def exchange(columns: Columns) -> Columns:
+        return {first: columns[second], second: columns[first]} if {first, second} <= columns.keys() else {}
+
+    return Change("exchanged", exchange, exchange, text, why, second, exchanges=(first, second))
+
+
+def _itself(name: str, by: Callable[[Any], Any], field: str, text: str, why: str) -> Change:
+    """Return a change that undoes itself."""
+    return Change(name, _each(by, field), _each(by, field), text, why, field)
+
+
+def _turned(name: str, degrees: int, text: str, why: str) -> Change:
+    turn = _each(lambda azimuth: wrap(azimuth + degrees), "azimuth")
+    return Change(name, turn, _each(lambda azimuth: wrap(azimuth - degrees), "azimuth"), text, why)
+
+
+def _known(by: Callable[[Any], Any]) -> Move:
+    """Return what changes distances; those below 0 are unknown, and stay."""
+    return _each(lambda distance: np.where(np.asarray(distance) < 0, distance, by(distance)), "distance")
+
+
+def _axes(order: Sequence[int], signs: Sequence[int]) -> Change:
+    matrix = np.diag(signs) @ np.eye(3)[list(order)]
+    axes = ", ".join("-" * (sign < 0) + "xyz"[axis] for axis, sign in zip(order, signs, strict=True))
+    text, why = f"{axes} in the place of x, y, z", "axes seem to be exchanged or turned"
+    return Change(f"axes:{axes}", partial(_rotated, matrix), partial(_rotated, matrix.T), text, why, "elevation")
+
+
+def _rotated(matrix: Any, columns: Columns) -> Columns:
+    x, y, z = matrix @ directions(columns)
+    return {"azimuth": np.degrees(np.arctan2(y, x)), "elevation": np.degrees(np.arcsin(np.clip(z, -1, 1)))}
+
+
+def directions(columns: Columns) -> Any:
+    """Return unit vectors, shape [3, rows]; elevations are 0 where there are none."""
+    azimuth = np.radians(columns["azimuth"])
+    elevation = np.radians(columns["elevation"]) if "elevation" in columns else 0 * azimuth
+    return np.stack([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
+
+
+# --- the table ----------------------------------------------------------------------------------------------------
+
+_EITHER = "predictions or labels seem to"
+_ANGLES = "azimuth", "elevation"
+
+MIRRORED = _itself("mirrored", np.negative, "azimuth", "the azimuth mirrored", f"{_EITHER} measure azimuths clockwise")
+FLIPPED = _itself(
+    "flipped", np.negative, "elevation", "the elevation negated", f"{_EITHER} measure elevations downwards"
+)
+INCLINATION = _itself(
+    "inclination", lambda elevation: 90 - elevation, "elevation", "90° minus the elevation",
+    f"{_EITHER} have angles from the zenith, not elevations",
+)  # fmt: skip
+ANGLES_EXCHANGED = _exchanged(
+    *_ANGLES, "azimuth and elevation exchanged", f"{_EITHER} have them in the other order"
+)  # fmt: skip
+RADIANS = Change(
+    "radians", _each(np.degrees, *_ANGLES), _each(np.radians, *_ANGLES), "the predicted angles read as radians",
+    "they seem not to be in degrees", unit=True,
+)  # fmt: skip
+REVERSED = _itself(
+    "reversed", lambda azimuth: wrap(180 - azimuth), "azimuth", "front and back swapped",
+    f"{_EITHER} measure azimuths from the back, clockwise",
+)  # fmt: skip
+LEFT_FIRST = _itself(
+    "axes", lambda azimuth: wrap(90 - azimuth), "azimuth", "x and y exchanged",
+    f"{_EITHER} measure azimuths clockwise from the left",
+)  # fmt: skip
+METRES = Change(
+    "farther", _known(lambda distance: distance * 100), _known(lambda distance: distance / 100),
+    "the predicted distances times 100", "they seem to be in another unit", "distance", unit=True,
+)  # fmt: skip
+CENTIMETRES = Change(
+    "nearer", METRES.redo, METRES.undo, "the predicted distances divided by 100", METRES.why, "distance", unit=True
+)
+CLASSES_FROM_ONE = Change(
+    "class-1", _each(lambda number: number - 1, "class_id"), _each(lambda number: number + 1, "class_id"),
+    "the predicted classes 1 lower", f"{_EITHER} count classes from 1", "class_id", "match",
+)  # fmt: skip
+CLASSES_FROM_BELOW = Change(
+    "class+1", CLASSES_FROM_ONE.redo, CLASSES_FROM_ONE.undo, "the predicted classes 1 higher", CLASSES_FROM_ONE.why,
+    "class_id", "match",
+)  # fmt: skip
+FRAME_AND_CLASS = _exchanged("frame", "class_id")
+FROM_0_TO_360 = Change("0 to 360", _each(wrap, "azimuth"), _each(lambda azimuth: azimuth % 360, "azimuth"))
+FOLDED = Change("folded", _each(fold, "azimuth"), _each(lambda azimuth: azimuth, "azimuth"))
+CAST_TO_BYTES = Change(
+    "cast to uint8", _each(lambda azimuth: azimuth - 256 * (np.asarray(azimuth) > 127), "azimuth"),
+    _each(lambda azimuth: azimuth % 256, "azimuth"), why="were cast to uint8, where -12 becomes 244",
+)  # fmt: skip
+DOUBLED = Change(
+    "doubled", _each(lambda azimuth: azimuth / 2, "azimuth"), _each(lambda azimuth: azimuth * 2, "azimuth"),
+    why="were doubled",
+)  # fmt: skip
+
+_TURNED = (
+    _turned("behind", 180, "azimuths turned by 180°", f"{_EITHER} measure them from the back"),
+    _turned("left", 90, "the predicted azimuths turned by 90°", "the two seem to measure them from different axes"),
+    _turned("right", -90, "the predicted azimuths turned by -90°", "the two seem to measure them from different axes"),
+)
+_AXES = itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
+#: What predictions or labels may have that fit each other badly; the first of equally good ones is named.
+BETWEEN_SIDES: tuple[Change, ...] = (
+    *(MIRRORED, FLIPPED, INCLINATION, ANGLES_EXCHANGED, RADIANS, *_TURNED, REVERSED, LEFT_FIRST, METRES, CENTIMETRES),
+    *(CLASSES_FROM_BELOW, CLASSES_FROM_ONE, *itertools.starmap(_axes, _AXES)),
+)
+
+
+def classes_permuted(numbers: Any) -> Change:
+    """Return the change that is undone by reading each class as its number in *numbers*."""
+    new = np.asarray(numbers)
+    moved = [f"{old} as {number}" for old, number in enumerate(new.tolist()) if old != number]
+
+    def renumber(order: Any) -> Move:
+        return _each(lambda c: np.where((c >= 0) & (c < len(order)), order[c % len(order)], c), "class_id")
+
+    return Change(
+        f"classes:{','.join(map(str, new.tolist()))}", renumber(new), renumber(np.argsort(new)),
+        f"predicted classes read as others ({listed(moved, 4)})", f"{_EITHER} have them in another order", "class_id",
+        "match",
+    )  # fmt: skip
+
+
+def shifted(frames: int) -> Change:
+    """Return the change that is undone by moving events by *frames* of 100 ms."""
+    later, earlier = _each(lambda frame: frame + frames, "frame"), _each(lambda frame: frame - frames, "frame")
+    text = f"the predictions {abs(frames) / 10:g} s {'later' if frames > 0 else 'earlier'}"
+    return Change(f"shift:{frames}", later, earlier, text, "they seem to be shifted in time", "frame")
+
+
+def change_named(name: str) -> Change:
+    """Return the change between sides called *name*, also ``shift:N`` and ``classes:N,…``."""
+    kind, _, numbers = name.partition(":")
+    if kind == "shift":
+        return shifted(int(numbers))
+    if kind == "classes":
+        return classes_permuted([*map(int, numbers.split(","))])
+    return next(change for change in BETWEEN_SIDES if change.name == name)
+
+
+# --- azimuths that are out of range ---------------------------------------------------------------------------------
+
+#: A wrap is certain in so many rows, and so many degrees outside of what a format has: rounding and noise get so far.
+FEW_ROWS, NEAR = 10, 10
+
+
+def instead_of_0_to_360(azimuth: Any) -> Iterator[Change]:
+    """Yield what else than counting from 0 to 360 explains azimuths from 0 to more than 180."""
+    columns = {"azimuth": np.where(azimuth == 360, 0, azimuth)}
+    for change in (CAST_TO_BYTES, DOUBLED):
+        whole = change.undo(columns)["azimuth"] % 1 == 0
+        if whole.all() and change.fits(columns, lambda undone: bool((np.abs(undone["azimuth"]) <= 180).all())):
+            yield change
+
+
+def crosses_the_seam(azimuth: Any, widest: int) -> bool:
+    """Return whether the azimuths outside of ±*widest* are a handful of rows just outside."""
+    outside = np.abs(azimuth) > widest
+    few = int(outside.sum()) <= FEW_ROWS and bool((np.abs(azimuth) <= widest + NEAR).all())
+    return few and (len(azimuth) <= FEW_ROWS or bool((azimuth % 2).any()))  # else they may be doubled
