@@ -13,17 +13,13 @@ from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
 from seldio.check.vetting import Faults, vet
-from seldio.clock import HOP
-from seldio.conversion.frames import are_events
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import PARQUET, LabelFormat, get
-from seldio.formats.label_csv import Dialect
+from seldio.formats import LabelFormat, get
 from seldio.schema.events import COLUMNS, Origin, origin_of, with_origin
 from seldio.text import plural, printable
-from seldio.vocabularies import short
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
@@ -166,6 +162,11 @@ def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tup
     """
     if len(tables) == 1:
         return tables[0]
+    from seldio.clock import HOP
+    from seldio.conversion.frames import are_events
+    from seldio.formats.label_csv import Dialect
+    from seldio.vocabularies import short
+
     formats = [resolved(format, table) for table, format in tables]
     names = ", ".join(format.name for format in formats)
     several: str | None = None
@@ -185,4 +186,4 @@ def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tup
     table = pa.concat_tables(parts, promote_options="default").unify_dictionaries()
     table = table.select([name for name in COLUMNS if name in table.column_names])
     origin = Origin("", *lists, tuple(file for table, _ in tables for file in origin_of(table).files))
-    return with_origin(table, origin), dataclasses.replace(PARQUET, vocabulary=origin.vocabulary)
+    return with_origin(table, origin), dataclasses.replace(get("parquet"), vocabulary=origin.vocabulary)

@@ -22,7 +22,6 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter
 
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
@@ -64,6 +63,11 @@ class ExportFile:
     split: str | None = None  # the split that it belongs to; None for what is of no split
     rows: int = 0  # clips in it, or rows of labels; 0 for what is no table
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
+
+
+_TYPES: Mapping[str, Any] = {
+    "name": str, "bytes": int, "sha256": str, "split": str | None, "rows": int, "origin": str | None
+}  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,9 +124,14 @@ class Manifest(Displayed):
             record = json.loads(data)
             if record.pop("seldio_export") != VERSION:
                 raise DataError(f"{shown} was written by another version of seldio: read it with that version")
-            manifest = TypeAdapter(Manifest).validate_python(record)
-            counts = manifest.statistics
-            if manifest.finished and not all(isinstance(n, int) for n in (counts["clips"], *counts["files"].values())):
+            files = tuple(ExportFile(**file) for file in record.pop("files"))
+            manifest = Manifest(files=files, **record)
+            typed = [(getattr(file, name), kind) for file in files for name, kind in _TYPES.items()]
+            typed += [(manifest.kind, str), (manifest.features, dict), (manifest.finished, bool)]
+            if manifest.finished:
+                counts = [manifest.statistics["clips"], *manifest.statistics["files"].values()]
+                typed += [(count, int) for count in counts]
+            if not all(isinstance(value, kind) for value, kind in typed):
                 raise ValueError
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             raise DataError(f"{shown} cannot be read: export again, or fetch it again") from None
