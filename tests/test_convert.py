@@ -772,6 +772,13 @@ def test_recordings_and_synthetic_scenes_are_one_table(tmp_path: Path) -> None:
         )
 
 
+def test_a_clip_in_a_table_and_a_file_is_not_read_twice(tmp_path: Path) -> None:
+    root = recordings_and_synthetic(tmp_path / "set")
+    seldio.convert(root / "metadata_dev/dev-train-sony", root / "labels.parquet", "parquet")
+    with pytest.raises(UsageError, match="labels of fold3_room21_mix001 appear twice"):
+        seldio.read(root)
+
+
 def test_class_lists_and_clocks_are_not_mixed(tmp_path: Path) -> None:
     root = recordings_and_synthetic(tmp_path / "set")
     path = root / "other/tau.csv"

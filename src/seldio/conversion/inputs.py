@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.schema.events import COLUMNS, Origin, origin_of, with_origin
-from seldio.text import plural, printable
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
@@ -168,16 +169,21 @@ def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tup
     from seldio.vocabularies import short
 
     formats = [resolved(format, table) for table, format in tables]
-    names = ", ".join(format.name for format in formats)
-    several: str | None = None
+    names = ", ".join(format.name for _, format in tables)
+    files = tuple(file for table, _ in tables for file in origin_of(table).files)
+    counts = Counter(file.clip for file in files)
+    several = ""
     if len({format.role in ("table", "label") for format in formats}) > 1:
         several = f"labels and outputs do not fit in one table ({names})"
-    elif len(lists := {format.vocabulary for format in formats}) > 1:
-        several = f"several class lists do not fit in one table ({names}: {', '.join(map(short, sorted(lists)))})"
+    elif len({format.vocabulary for format in formats}) > 1:
+        lists = ", ".join(dict.fromkeys(short(format.vocabulary) for format in formats))
+        several = f"several class lists do not fit in one table ({names}: {lists})"
     elif {format.hop for format in formats} != {HOP} or len({are_events(table) for table, _ in tables}) > 1:
         several = f"only label frames of 100 ms fit in one table of several formats ({names})"
     elif len({isinstance(format, Dialect) and format.folded for format in formats}) > 1:
         several = f"folded azimuths and others do not fit in one table ({names})"
+    elif twice := [clip for clip, count in counts.items() if count > 1]:
+        several = f"labels of {listed(twice)} appear twice ({names})"
     if several:
         raise UsageError(
             f"{printable(where)}: {several}: pass a folder with a single format, or choose the format with --format"
@@ -185,5 +191,5 @@ def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tup
     parts = [table.replace_schema_metadata(None) for table, _ in tables]
     table = pa.concat_tables(parts, promote_options="default").unify_dictionaries()
     table = table.select([name for name in COLUMNS if name in table.column_names])
-    origin = Origin("", *lists, tuple(file for table, _ in tables for file in origin_of(table).files))
+    origin = Origin("", formats[0].vocabulary, files)
     return with_origin(table, origin), dataclasses.replace(get("parquet"), vocabulary=origin.vocabulary)

@@ -197,7 +197,8 @@ class Stream:
                     f"the state has {name} {state.get(name)!r}, but this stream has {value!r}: it was saved by a "
                     "different stream"
                 )
-        epoch, cursor = state.get("epoch"), state.get("cursor")
+        epoch: Any = state.get("epoch")
+        cursor: Any = state.get("cursor")
         fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= len(self._source)
         if not fits or state.get("left"):
             raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
