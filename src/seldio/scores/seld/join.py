@@ -389,8 +389,8 @@ def labels_of(
         raise UsageError(f"{printable(source.path)} holds no labels{why_no_labels(source)}")
     if len(layouts) != 1:
         raise UsageError(
-            f"{printable(source.path)} holds {', '.join(layouts)}: choose a folder with one format, or give the format "
-            "of all"
+            f"{printable(source.path)} holds {', '.join(layouts)}: choose a folder with a single format, or give the "
+            "format of all"
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
