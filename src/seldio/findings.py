@@ -157,6 +157,7 @@ class Rule:
         check: of a rule from outside, the generator of its findings, whose docstring is its page. The page of a rule of
             seldio is ``rules/pages/CODE.md``.
         subject: the names of the classes that *check* looks at.
+        needs: of labels, the columns without which it has nothing to say.
         explains: beginnings of the codes of findings that one of this rule accounts for, see
             :func:`seldio.rules.unexplained`.
         url: the address of its page; that in the documentation for rules of seldio, none for other rules.
@@ -170,6 +171,7 @@ class Rule:
     fix: Fix = "none"
     check: Callable[..., Iterator[Finding]] | None = None
     subject: tuple[str, ...] = ()
+    needs: frozenset[str] = frozenset()
     explains: tuple[str, ...] = ()
     url: str | None = None
     summary: str = ""

@@ -67,7 +67,7 @@ def findings(
     kinds = tuple(type(subject).__name__ for subject in subjects)
     added = [(rule, rule.check) for rule in plugins.added("rules", Rule) if rule.subject == kinds]
     for rule, check in [*((rule_of(check), check) for check in checks), *added]:
-        if check is not None and rule.code not in skip:
+        if check is not None and rule.code not in skip and (not rule.needs or rule.needs <= subjects[0].fields):
             yield from check(*subjects, rule.at if at is None else partial(at, rule))
 
 
