@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +12,6 @@ import pytest
 
 import seldio
 from seldio.errors import SeldioError, UsageError
-from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.schema.qa import Item
 
 
@@ -25,31 +22,6 @@ def test_every_public_name_is_typed_and_explained() -> None:
         if inspect.isfunction(value):
             hints = [each.annotation for each in inspect.signature(value).parameters.values()]
             assert inspect.Parameter.empty not in hints, name
-
-
-def test_a_star_import_takes_the_public_names() -> None:
-    names: dict[str, object] = {}
-    exec("from seldio import *", names)
-    assert set(seldio.__all__) == names.keys() - {"__builtins__"} == set(dir(seldio)) - {"__version__"}
-
-
-#: Modules whose import sets attributes of the package.
-MODULES = (
-    "seldio.conversion",
-    "seldio.viewer.page",
-    "seldio.viewer.plot",
-    "seldio.hub",
-    "seldio.cli",
-    "seldio.scores.seld",
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("module", MODULES)
-def test_public_names_are_no_modules_whatever_is_imported_first(module: str) -> None:
-    code = f"import {module}, seldio; print(*(n for n in seldio.__all__ if not callable(getattr(seldio, n))))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "\n"
 
 
 # --- tables --------------------------------------------------------------------------------------------------------
@@ -140,22 +112,3 @@ def test_scores_iterate_print_and_become_tables(bad: Path) -> None:
     assert json.loads(report.to_json())["version"] == 1
     with pytest.raises(UsageError, match="unknown table 'nothing'"):
         report.to_pandas("nothing")
-
-
-def test_rankings_take_reports() -> None:
-    column = Column("F", "F", better="higher")
-    made = [
-        ScoreReport(name, "p", "", "", (Table("overall", "", (Column("system", "system"), column), ((name, score),)),))
-        for name, score in (("a", Interval(0.2, 0.1, 0.3)), ("b", Interval(0.5, 0.4, 0.6)))
-    ]
-    ranked = seldio.rank(made, metrics="F:higher")
-    assert [row[0] for row in ranked.tables[0]] == ["b", "a"]
-
-
-def test_whole_events_with_names_of_classes_alone_are_written(tmp_path: Path) -> None:
-    event = {"clip": "a", "onset": 0.2, "offset": 0.4, "class_name": "Bell", "source": 0, "azimuth": 5.0}
-    table = pa.Table.from_pylist([event | {"elevation": 0.0, "distance": 1.5}])
-
-    seldio.write(table, tmp_path / "labels", "starss23")
-
-    assert "2,11,0,5,0,150\n3,11,0,5,0,150\n" == (tmp_path / "labels/a.csv").read_text("utf-8")

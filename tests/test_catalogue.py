@@ -82,14 +82,6 @@ def test_a_damaged_table_is_unreadable(tmp_path: Path) -> None:
     assert found.groups[1].evidence == "its content and its name"
 
 
-def test_what_is_wrong_with_an_archive_is_among_the_findings(tmp_path: Path) -> None:
-    (tmp_path / "half.zip").write_bytes(b"PK\x03\x04 and no more")
-
-    found = seldio.catalogue(tmp_path / "half.zip")
-
-    assert [one.code for one in found.findings] == ["SAF107"]
-
-
 # --- the tree says what its labels are ------------------------------------------------------------------
 
 ODD = {
@@ -128,22 +120,6 @@ def test_the_folders_of_starss_decide_the_layout_of_its_labels(tmp_path: Path, o
     assert {group.format for group in seldio.catalogue(home).groups} == {"starss23"}
     assert not any(one.fixable for one in found if code != "LAB308")
     assert (home / CLIP).read_text() == text
-
-
-def test_names_alone_do_not_make_labels_of_outputs(tmp_path: Path) -> None:
-    rows = "".join(f"{n},1,0,0.6,{(-1) ** n * 0.8},0.01\n" for n in range(200))
-    (tmp_path / CLIP).write_text(rows)
-    assert [group.format for group in seldio.catalogue(tmp_path).groups] == ["dcase2020-output"]
-
-
-def test_a_recording_alone_is_no_table_of_labels(tmp_path: Path) -> None:
-    (tmp_path / "kitchen.wav").write_bytes(b"1 2 3\n")
-
-    (group,) = seldio.catalogue(tmp_path / "kitchen.wav").groups
-
-    assert (group.kind, group.certainty) == ("recording", "likely")
-    with pytest.raises(seldio.UsageError, match=r"1 file called \.wav"):
-        seldio.convert(tmp_path / "kitchen.wav", tmp_path / "to.csv", "starss23")
 
 
 def test_labels_under_another_name_are_told_apart_from_other_files(tmp_path: Path) -> None:

@@ -37,11 +37,3 @@ def test_a_comment_is_told_and_removed(header: str, tmp_path: Path) -> None:
     assert "nothing was detected" not in said
     run(path, "--fix")
     assert path.read_bytes() == TEXT
-
-
-def test_a_comment_that_contradicts_the_columns_stays(tmp_path: Path) -> None:
-    path = tmp_path / "fold3_room1_mix001.csv"
-    np.savetxt(path, ROWS, fmt="%d", delimiter=",", header="frame,class,source,elevation,azimuth,distance")
-    before = path.read_bytes()
-    run(path, "--fix")
-    assert path.read_bytes() == before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shlex
 from pathlib import Path
@@ -12,7 +11,6 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.cli.printing import clip_page
 from seldio.reports import Options, render
 from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table
 
@@ -60,13 +58,6 @@ def test_numbers_of_one_cause_become_a_range() -> None:
 def test_numbers_that_count_nothing_become_no_range(texts: tuple[str, str]) -> None:
     shown = text(*(report(name, Notice("odd", said, True)) for name, said in zip("ab", texts, strict=True)))
     assert [one in shown for one in texts] == [True, True], shown
-
-
-@pytest.mark.parametrize("value", [1e-14, -5.7e-14, 1e-300, 1e308, -1e308])
-def test_numbers_of_any_size_have_a_page(value: float) -> None:
-    columns = (Column("pair", "pair"), Column("F", "F", "", 3, "higher"))
-    table = Table("differences", "differences", columns, (("b - a", value), ("c - a", -value)))
-    assert "differences" in "".join(render([dataclasses.replace(report("a"), tables=(table,), lead="F")], "html"))
 
 
 NARROW = ("ER", "F", "LE", "LR", "SELD")
@@ -142,14 +133,3 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")
-
-
-def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
-    labels, out = scored
-    page = tmp_path / "scores.html"
-    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
-    shown = page.read_text("utf-8")
-    assert "--predictions-format starss23" in shown
-    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
-    assert command("a").startswith(f"seldio view '{labels}' --clip a --predictions {out}")
-    assert clip_page(page, None, str(out)) is None

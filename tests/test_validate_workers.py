@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from seldio import formats, validate
-from seldio.check.validation import examine
 from seldio.findings import Finding
 from seldio.formats import ItemFormat
 from seldio.parallel import running
@@ -48,20 +46,3 @@ def test_workers_find_the_same(tree: Path) -> None:
     assert {"LAB", "QAI"} <= {finding.code[:3] for finding in alone}
     with running(2):
         assert alone == found(tree)
-
-
-def test_questions_are_checked_alike_whether_kept_or_not(tree: Path) -> None:
-    whole = examine(tree)
-    assert 2 == sum(rows.reading is not None for _, rows in whole.questions)
-    assert tuple(whole.report.findings) == found(tree, deep=False)
-
-
-def test_archives_travel_with_what_is_in_them(tree: Path, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
-        for path in sorted(tree.rglob("*")):
-            if path.is_file() and path.suffix != ".mp4":
-                archive.write(path, path.relative_to(tree).as_posix())
-    alone = found(tmp_path / "data.zip")
-    assert alone
-    with running(2):
-        assert alone == found(tmp_path / "data.zip")
