@@ -96,16 +96,6 @@ def test_clean_labels_pass(repository: Path) -> None:
     assert summary.startswith("## seldio validate")
 
 
-@pytest.mark.slow
-def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
-    (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
-
-    given = {"path": "metadata_dev", "sarif": "", "summary": "false"}
-
-    assert 0 == run(repository, **given)[0].returncode
-    assert 1 == run(repository, **given, fail_on="warning")[0].returncode
-
-
 def test_the_workflow_of_the_page_uses_inputs_that_exist() -> None:
     text = (ROOT / "docs/howto/github-action.md").read_text("utf-8")
     steps = [

@@ -12,6 +12,7 @@ import pytest
 
 import seldio
 from seldio.errors import SeldioError, UsageError
+from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.schema.qa import Item
 
 
@@ -112,3 +113,13 @@ def test_scores_iterate_print_and_become_tables(bad: Path) -> None:
     assert json.loads(report.to_json())["version"] == 1
     with pytest.raises(UsageError, match="unknown table 'nothing'"):
         report.to_pandas("nothing")
+
+
+def test_rankings_take_reports() -> None:
+    column = Column("F", "F", better="higher")
+    made = [
+        ScoreReport(name, "p", "", "", (Table("overall", "", (Column("system", "system"), column), ((name, score),)),))
+        for name, score in (("a", Interval(0.2, 0.1, 0.3)), ("b", Interval(0.5, 0.4, 0.6)))
+    ]
+    ranked = seldio.rank(made, metrics="F:higher")
+    assert [row[0] for row in ranked.tables[0]] == ["b", "a"]

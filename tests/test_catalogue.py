@@ -120,20 +120,3 @@ def test_the_folders_of_starss_decide_the_layout_of_its_labels(tmp_path: Path, o
     assert {group.format for group in seldio.catalogue(home).groups} == {"starss23"}
     assert not any(one.fixable for one in found if code != "LAB308")
     assert (home / CLIP).read_text() == text
-
-
-def test_labels_under_another_name_are_told_apart_from_other_files(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("0,1,0,10,20,150\n")
-    (tmp_path / "b.txt").write_text("0,1,0,-170,20,150\n")
-    (tmp_path / "README").write_text("labels of a room\n")
-
-    others = {group.files[0].name: group for group in seldio.catalogue(tmp_path).of("other")}
-
-    assert others["README"].doubt == ""
-    assert "labels" in others["b.txt"].doubt, "with what speaks against passing it over"
-    told = seldio.info(tmp_path)
-    assert [one["files"] for one in told["catalogue"] if one["kind"] == "other"] == [
-        [str(tmp_path / name)] for name in ("README", "b.txt")
-    ]
-    assert "README" in str(told)
-    assert "b.txt" in str(told)

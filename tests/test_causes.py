@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -29,20 +30,6 @@ def test_a_row_index_of_pandas_is_one_finding(header: str, tmp_path: Path) -> No
     assert codes(found(tmp_path / "mix001.csv", rows, header)) == ["SYN114"]
 
 
-def test_outputs_padded_to_one_frame_are_no_other_hop(tmp_path: Path) -> None:
-    """Recordings of several lengths, and outputs that all end at the same frame."""
-    (tmp_path / "out").mkdir()
-    (tmp_path / "labels").mkdir()
-    for number, length in enumerate([600, 900, 1500, 2500], 1):
-        for folder, end in (("out", 5699), ("labels", length - 1)):
-            rows = [f"{frame},1,{-(frame % 90)},0" for frame in range(0, end, 7)] + [f"{end},1,5,0"]
-            (tmp_path / folder / f"mix00{number}.csv").write_text("\n".join(rows) + "\n")
-
-    findings = validate(tmp_path / "out", format="dcase2023-submission", reference=tmp_path / "labels").findings
-
-    assert not [finding for finding in findings if finding.code == "LAB307" and "recording has" in finding.message]
-
-
 def test_one_file_for_all_clips_is_not_one_finding_for_each_clip(tmp_path: Path) -> None:
     findings = found(tmp_path / "all.csv", ROWS, reference="mix001..mix079")
     assert codes(findings) == ["SUB106"]
@@ -53,3 +40,11 @@ def test_a_header_in_another_order_names_its_layout(tmp_path: Path) -> None:
     findings = found(tmp_path / "mix001.csv", rows, "frame,class,source,azimuth,onscreen,distance")
     assert codes(findings) == ["SYN113"]
     assert "dcase2025" in findings[0].message
+
+
+def test_the_folder_task3_holds_both_tracks(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as package:
+        for label in [f"Doe_UNI_task3{track}_{number}" for track in "ab" for number in (1, 2, 3, 4)]:
+            package.writestr(f"task3/{label}/{label}.meta.yaml", f"submission:\n  label: {label}\n")
+            package.writestr(f"task3/{label}/{label}/mix001.csv", "0,1,20,-5\n")
+    assert not {"SUB203", "SUB205"} & set(codes(validate(tmp_path / "package.zip").findings))

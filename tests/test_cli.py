@@ -205,16 +205,6 @@ def test_an_option_that_takes_one_value_is_given_once(name: str) -> None:
             assert f"was given {values}; it takes one value" in " ".join(done.stderr.decode().split()), option
 
 
-def test_options_that_are_given_twice_are_counted_in_all_their_spellings(labels: Path) -> None:
-    done = seldio("score", labels, "--reference", "old", "-r", "new", "-rthird")
-
-    assert done.returncode == 2
-    assert "--reference was given 3 times (old, new, third); it takes one value" in " ".join(
-        done.stderr.decode().split()
-    )
-    assert seldio("validate", labels, "--deep", "--deep", "-f", "starss23").returncode == 1  # a flag says the same
-
-
 def test_json_and_another_form_are_not_both_asked_for(labels: Path) -> None:
     for name in ("validate", "score", "diff"):
         done = seldio(name, labels, labels, "--json", "--output", "csv")

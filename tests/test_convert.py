@@ -259,21 +259,6 @@ def test_classes_that_the_target_does_not_have_are_named() -> None:
     assert plan(given, get("starss23"), get("dcase2022-output")).losses.keys() == {"distance", "onscreen"}
 
 
-def test_names_outside_the_class_list() -> None:
-    given = table("seld-studio", frame=[0, 1, 2], class_id=[None, 12, 0], class_name=["dog bark", None, "female_speech"],
-                  azimuth=[0.0] * 3, elevation=[0.0] * 3)  # fmt: skip
-    planned = plan(given, get("seld-studio"), get("dcase2023-submission"))
-    assert planned.losses == {
-        "class_id": '"dog bark" (1 row) not among the 13 classes of starss; their rows are left out'
-    }
-    assert list(planned.notes) == ["the spelling of classes is not kept: female_speech"]
-    there = convert(given, get("seld-studio"), get("dcase2019"), fill={"distance": 1})
-    assert [row["class_name"] for row in there.table.to_pylist()] == ["dog bark", None, "female_speech"]
-    assert there.notes[1] == '2 classes not in tau-sse-2019, written by name: "dog bark", "female_speech"'
-    names = written(there.table, get("dcase2019"))["mix001.csv"].decode().split("\n")
-    assert names[1:3] == ["dog bark,0.0,0.1,0,0,1", "knock,0.1,0.2,0,0,1"]
-
-
 # --- time --------------------------------------------------------------------------------------------
 
 
@@ -466,26 +451,6 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     without = convert(starss(class_id=[47, 47]).drop_columns(["distance"]), target, source)
     assert list(without.notes) == ["distance is written as -1, unknown: the table has none"]
     assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
-
-
-def test_directions_and_vectors_complete_each_other() -> None:
-    given = table("", frame=[0, 1, 2], class_id=[1, 1, 1], azimuth=[90.0, None, 0.0], elevation=[0.0, None, 90.0],
-                  x=[None, 2.0, 0.0], y=[None, 0.0, 0.0], z=[None, 0.0, 1.0])  # fmt: skip
-    polar = convert(
-        given, get("dcase2023-output"), get("sony-av-output"), allow_loss="x,y,z", fill={"azimuth": 7}
-    ).table
-    assert list(zip(polar["azimuth"].to_pylist(), polar["elevation"].to_pylist(), strict=True)) == [
-        (90, 0),
-        (0, 0),
-        (0, 90),
-    ]
-    vectors = convert(given, get("dcase2023-output"), get("dcase2022-output")).table
-    xyz = np.array([vectors[axis].to_pylist() for axis in "xyz"]).T
-    assert np.allclose(xyz, [[0, 1, 0], [2, 0, 0], [0, 0, 1]])
-    only = given.drop_columns(["azimuth", "elevation"]).slice(1)
-    assert convert(only, get("dcase2023-output"), get("dcase2023-submission"), allow_loss="x,y,z").table[
-        "azimuth"
-    ].to_pylist() == [0, 0]
 
 
 # --- files and folders -------------------------------------------------------------------------------

@@ -88,10 +88,10 @@ def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
     kept: Kept, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
 ) -> None:
     head = 1 if name == "dcase2019" else 0
-    for data in real_files(kept, folder)[::4]:
+    for data in real_files(kept, folder)[::8]:
         lines = data.decode().splitlines(keepends=True)
         lines = [made(line.rstrip().split(",")) + "\n" for line in lines] if made else lines
-        for start in range(head, len(lines) - 1, max(1, len(lines) // 7)):
+        for start in range(head, len(lines) - 1, max(1, len(lines) // 4)):
             chosen = [line for line in lines[start : start + rows] if line.endswith("\n")]
             if chosen:
                 assert_right_or_undecided(detected("".join(lines[:head] + chosen)), name)
@@ -274,18 +274,6 @@ def test_a_few_impossible_values_do_not_make_another_layout() -> None:
         found = detect(spoiled).format
         assert found is not None, row
         assert "starss23" == found.name
-
-
-def test_a_table_of_other_columns_holds_no_labels(tmp_path: Path) -> None:
-    """The time stamps of an array of LOCATA, which are whole numbers in the ranges of labels."""
-    rows = ["2017\t1\t25\t15\t40\t25.064000", "2017\t1\t25\t15\t40\t25.064021"]
-    stamps = tmp_path / "audio_array_timestamps_dicit.txt"
-    stamps.write_text("\n".join(["year\tmonth\tday\thour\tminute\tsecond", *rows, ""]))
-
-    (finding,) = seldio.validate(stamps).findings
-
-    assert (finding.code, finding.fix) == ("SYN901", "none")
-    assert "names of other columns" in finding.hint
 
 
 # --- situations that people met ------------------------------------------------------------------------------

@@ -286,33 +286,3 @@ def test_a_killed_repair_leaves_files_whole(broken: Path) -> None:
     assert 0 == last.wait(60), last.communicate()
     last.communicate()
     assert {MENDED} == contents(broken)
-
-
-def test_a_full_disk_stops_a_conversion(tmp_path: Path) -> None:
-    """No output is half there, and nothing is left."""
-    if strace_fails():
-        pytest.skip(strace_fails())
-    (tmp_path / "in").mkdir()
-    (tmp_path / "out").mkdir()
-    for number in range(5):
-        (tmp_path / f"in/mix{number:03}.csv").write_bytes(MENDED + b"\n")
-    code = "import sys; from seldio.cli import main; sys.argv[1:] = ['convert', *sys.argv[1:]]; main()"
-    arguments = [
-        str(tmp_path / "in"),
-        "--to",
-        "dcase2024-submission",
-        "--allow-loss",
-        "all",
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=ENOSPC:when=1"]
-    done = subprocess.run(
-        [*inject, sys.executable, "-c", code, *arguments],
-        env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
-
-    assert 3 == done.returncode, done.stderr
-    assert "No space left on device" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert [] == list((tmp_path / "out").iterdir())

@@ -213,7 +213,7 @@ def patched(data: bytes, diff: list[str]) -> bytes:
     return b"".join([*new, *old[position:]])
 
 
-@fixable
+@pytest.mark.parametrize("case", some(FIXABLE, 3), ids=str)
 def test_diff_changes_nothing_and_shows_what_fix_does(case: Case, tmp_path: Path) -> None:
     path, format = copy(case, tmp_path), case.options.get("format")
     mode = "--unsafe-fixes" if CATALOGUE[case.code].fix == "unsafe" else "--fix"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,11 +172,6 @@ def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callabl
 
     assert list(zip(*(reading.table[name].to_pylist() for name in columns), strict=True)) == rows()
     assert reading.table["frame"].type == "int32"
-
-
-def alike(row: str, seed: int) -> str:
-    """The same row with other digits."""
-    return re.sub("[1-9]", lambda match: str((int(match[0]) * 7 + seed) % 9 + 1), row)
 
 
 # --- outputs that go on behind their recordings ---------------------------------------------------------

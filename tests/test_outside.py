@@ -84,26 +84,6 @@ def test_code_in_a_folder_is_refused(tmp_path: Path) -> None:
     )
 
 
-FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("name = ", "Invalid value (at end of document)"),
-        ("name = 'mine'\nyear = 2027", "year: there is no such key"),
-        (f"name = 'mine'\n{FORMAT}columns = 'azimut:int'", "unknown field 'azimut'; did you mean"),
-    ],
-)
-def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken/mine.toml").write_text(text)
-    code, shown, notes = fresh("info", EXAMPLES, plugins=tmp_path / "broken")
-    assert (code, shown) == (2, "")
-    assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
-    assert expected in notes
-
-
 # --- a challenge year ------------------------------------------------------------------------------
 
 

@@ -417,3 +417,11 @@ def table(tmp_path: Path) -> Path:
     with (tmp_path / "dataset.toml").open("a") as file:
         file.write('\n[splits]\ntrain = { clips = ["a"] }\ntest = { pattern = "b" }\n')
     return tmp_path
+
+
+def test_the_card_has_its_licence_and_title(yard: Path) -> None:
+    record(yard / "train/a.wav")
+    pushed = seldio.push(yard, "me/yard", kind="parquet", dry_run=True)
+    assert "license: cc-by-4.0\n" in pushed.card
+    assert "pretty_name: Yard sounds\n" in pushed.card
+    assert "Female speech" not in pushed.card

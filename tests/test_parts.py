@@ -28,7 +28,6 @@ from seldio.schema.events import ClipFile
 from seldio.scores.resampling import Intervals
 from seldio.scores.seld import join as joining
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
-from seldio.synth.tree import write_tree
 
 ITEM = {"audio": ["x.wav"], "task": "source_existence", "question": "Is there a dog?", "answer": "yes"}
 
@@ -132,6 +131,7 @@ def write_labels(folder: Path) -> None:
     for number, row in wrong.items():
         with (folder / f"mix{number:03}.csv").open("ab") as file:
             file.write(row)
+    (folder / "mix034.csv").write_bytes(b"\xef\xbb\xbf" + (folder / "mix034.csv").read_bytes())
     (folder / "mix035.csv").write_bytes(b"")
 
 
@@ -234,23 +234,6 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
 
 
 # --- real data ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_recordings_are_compared_with_their_labels(tmp_path: Path) -> None:
-    write_tree(tmp_path, 5, seconds=6.0, clips=synth.CLIPS[:3])
-    for path in tmp_path.rglob("metadata_dev/*/*.csv"):
-        with path.open("ab") as file:
-            file.write(b"90,1,0,10,10,200\n")  # behind the end of sound and pictures
-    foa, mic = tmp_path / "foa_dev", tmp_path / "mic_dev"
-    shutil.move(foa, tmp_path / "was")
-    shutil.move(mic, foa)
-    shutil.move(tmp_path / "was", mic)
-    there = validate(tmp_path, deep=True).findings
-    with cut(2000, held=False):
-        assert there == validate(tmp_path, deep=True).findings
-    assert {"AUD107", "VID106", "AUD307"} <= {finding.code for finding in there}
-    assert all(finding.line for finding in there if finding.code == "AUD107")
 
 
 # --- parts ----------------------------------------------------------------------------------------------------

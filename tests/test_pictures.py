@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import some
 
 import seldio
 from seldio.errors import SeldioError, UsageError
@@ -60,7 +61,7 @@ def test_every_event_has_a_bar_and_lines_of_its_values(tree: Path, tmp_path: Pat
     assert f"{CLIP}: 3 events in the labels, 1 event in the predictions" == classes.get_title(loc="left")
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("suffix", some(["svg", "png", "pdf"], 3))
 def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp_path: Path, suffix: str) -> None:
     files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for file in files:

@@ -331,3 +331,12 @@ def test_mera_submissions(tmp_path: Path, gold: Path, members: dict[str, bytes],
 
 
 # --- anything ------------------------------------------------------------------------------------------
+
+
+def test_files_that_cannot_be_read_say_why(tmp_path: Path, gold: Path) -> None:
+    path = tmp_path / "ruEnvAQA.json"
+    path.write_bytes(b'{"data": {"test_": [{"outputs": "A", "meta": {"id": 1}}]}}')
+    assert short(validate(path, reference=load(str(gold))).findings) == [("PRD112", 1)]
+    packed_up = packed(tmp_path, ruEnvAQA_json=b"[]")
+    found = validate(packed_up, format="ruenvaqa-submission", reference=load(str(gold))).findings
+    assert [finding.code for finding in found] == ["PRD131"] * 3 + ["PRD117"]

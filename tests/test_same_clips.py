@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from layouts import Example, annotators, label_examples, several
+from typer.testing import CliRunner
 
 import seldio
+from seldio.cli import app
 from seldio.data import export
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import ScoreReport
@@ -167,3 +169,17 @@ def test_a_split_is_chosen_by_its_folder_or_by_the_rooms_of_the_dataset(developm
         UsageError, match="is of the split dev-valid; it has dev-test-sony, dev-test-tau, dev-train-sony"
     ):
         seldio.score(mine, whole, split="dev-valid")
+
+
+def test_a_dataset_and_its_split_name_the_folder_with_its_labels(
+    development: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(development)
+    assert seldio.score("mine", "starss23:dev-test").over.startswith("3 clips")
+    assert seldio.compare(["mine"], "starss23:dev-test", intervals="bootstrap=100").over.startswith("3 clips")
+    done = CliRunner().invoke(app, ["score", "mine", "-r", "flat", "--split", "dev-test", "--json"])
+    assert done.exit_code == 0, done.output
+    with pytest.raises(UsageError, match="starss22:dev-test names clips, and scoring requires their labels"):
+        seldio.score("mine", "starss22:dev-test")
+    with pytest.raises(UsageError, match="split"):
+        seldio.score(development / "questions.jsonl", split="test", profile="mmau")

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
+from seldio.cli.printing import clip_page
 from seldio.reports import Options, render
 from seldio.reports.tables import Column, Interval, Notice, ScoreReport, Table
 
@@ -133,3 +134,14 @@ def test_tables_are_sorted_by_a_measure(scored: tuple[Path, Path]) -> None:
     assert report.table("worst").title == "worst clips by F"
     with pytest.raises(seldio.UsageError, match='sort="what": choose from ER, F, LE, LR, SELD'):
         seldio.score(out, labels, sort="what")
+
+
+def test_the_page_of_a_clip_is_of_labels_without_their_split(scored: tuple[Path, Path], tmp_path: Path) -> None:
+    labels, out = scored
+    page = tmp_path / "scores.html"
+    run("score", out, "-r", labels, "--table", "all", "--output", "html", "-o", page, "-f", "starss23")
+    shown = page.read_text("utf-8")
+    assert "--predictions-format starss23" in shown
+    assert (command := clip_page(page, f"{labels}:dev-test", str(out))) is not None
+    assert command("a").startswith(f"seldio view '{labels}' --clip a --predictions {out}")
+    assert clip_page(page, None, str(out)) is None

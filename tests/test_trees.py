@@ -282,18 +282,6 @@ def test_the_evaluation_set() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "metadata_dev/dev-train-tau/fold3_room4_mix001.CSV",
-        "metadata_dev/dev-train-tau/fold3_room4_mix001.csv.txt",
-        "foa_dev/dev-train-tau/fold3_room4_mix001.csv",
-    ],
-)
-def test_a_wrong_type_is_not_also_a_missing_file(name: str) -> None:
-    assert codes(swap(PLAIN, LABELS, name)) == ["LAY112"]
-
-
-@pytest.mark.parametrize(
     "stem",
     [
         "Fold3_Room4_Mix001",

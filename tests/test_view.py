@@ -326,3 +326,13 @@ def test_real_labels_of_every_kind_make_a_page(shared: Path) -> None:
 
     assert len(pages) > 3
     assert sum(page.events > 0 for page in pages) > 3
+
+
+def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
+    assert "not compared with the audio" in record(view(tree, no_media=True).html)["held"]
+    alone = tmp_path / "alone.csv"
+    alone.write_text(ROWS)
+    assert "No recording was found" in record(view(alone, format="starss23", deep=True).html)["held"]
+    stereo = wav(tmp_path / "stereo.wav", tone(90)[:2])
+    told = record(view(alone, audio=stereo, format="starss23", no_media=True, deep=True).html)["held"]
+    assert told.startswith("The labels could not be compared with stereo.wav")

@@ -60,17 +60,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Any:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("name", PAGES)
-def test_everybody_can_read_it(
-    browser: Browser, pages: Path, shots: Path, name: str, size: tuple[int, int], dark: bool
-) -> None:
-    """axe finds nothing, also where it is opened; nothing sticks out, nothing is loaded; pictures to be looked at."""
+def test_everybody_can_read_it(browser: Browser, pages: Path, name: str, size: tuple[int, int], dark: bool) -> None:
+    """axe finds nothing, also where it is opened; nothing sticks out, nothing is loaded."""
     browser.screen(size, dark, calm=True)
     browser.visit(pages / f"{name}.html")
     assert [] == browser.said()
     assert ["file"] == [address.partition(":")[0] for address in browser.requests()]
     browser.js("for (const each of document.querySelectorAll('details')) each.open = true")
-    wide, scheme = "narrow" if size == NARROW else "wide", "dark" if dark else "light"
-    browser.shot(shots / f"{name}-{wide}-{scheme}.png", whole=True)
 
     assert browser.js("return document.documentElement.scrollWidth") <= size[0]
     assert [] == browser.barriers()
