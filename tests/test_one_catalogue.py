@@ -135,17 +135,6 @@ def convert(asked: Asked) -> None:
     agree(done.rows[1], asked.example.rows, "rows that it says")
 
 
-@labels_only
-def to_starss22(asked: Asked) -> None:
-    """A file for each clip, and no row lost in silence."""
-    done = seldio.convert(asked.path, asked.out / "to", "starss22", allow_loss="all",
-                          fill={"source": "count", "azimuth": 0, "elevation": 0, "class_id": 0})  # fmt: skip
-    agree(done.rows[0], asked.example.rows, "rows read")
-    agree(len(done.written), len(asked.example.clips), "files written")
-    lines = sum(len(Path(name).read_text().split()) for name in done.written)
-    agree(lines, done.rows[1], "rows written")
-
-
 def open_(asked: Asked) -> None:
     of_dataset(asked, seldio.open(asked.path))
 
@@ -166,13 +155,6 @@ def table_of(report: Any, name: str, column: str) -> list[Any]:
 def score(asked: Asked) -> None:
     report = seldio.score(asked.path, asked.path, table="clips", average="micro")
     agree(set(table_of(report, "clips", "clip")), set(asked.example.clips), "clips")
-
-
-@labels_only
-def compare(asked: Asked) -> None:
-    over = seldio.compare([asked.path, asked.path], asked.path, average="micro", intervals="bootstrap=100").over or ""
-    clips = re.search(r"([\d,]+) clip", over)
-    agree(int(clips[1].replace(",", "")) if clips else over, len(asked.example.clips), "clips")
 
 
 def diff(asked: Asked) -> None:
@@ -220,9 +202,9 @@ def push(asked: Asked) -> None:
 
 VERBS: dict[str, Callable[[Asked], None]] = {
     "info": info, "read": read, "validate": validate, "validate -r": against_itself, "convert": convert,
-    "to starss22": to_starss22, "open": open_, "windows": windows, "score": score, "compare": compare, "diff": diff,
+    "open": open_, "windows": windows, "score": score, "diff": diff,
     "view": view, "export parquet": export_to("parquet"), "export webdataset": export_to("webdataset"),
-    "export audiofolder": export_to("audiofolder"), "push": push,
+    "push": push,
 }  # fmt: skip
 QUICK_VERBS = ("info", "read", "validate -r", "convert", "open", "diff")
 #: In `make test`: what is most unlike, in the layouts where verbs differ most.

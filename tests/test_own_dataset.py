@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import tomllib
-import wave
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from layouts import wav
 from typer.testing import CliRunner
 
 import seldio
@@ -61,14 +60,9 @@ def yard(tmp_path: Path) -> Path:
     return tmp_path / "yard"
 
 
-def record(place: Path, rate: int = 24000, seconds: float = 0.5, channels: int = 4) -> None:
+def record(place: Path, rate: int = 24000, channels: int = 4) -> None:
     """A recording of noise."""
-    rng = random.Random(place.name)
-    with wave.open(str(place), "wb") as file:
-        file.setnchannels(channels)
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(rng.randbytes(int(rate * seconds) * channels * 2))
+    place.write_bytes(wav(0.5, rate, channels))
 
 
 def found(path: Path) -> list[Finding]:

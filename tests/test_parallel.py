@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from seldio import progress
+from seldio import progress, validate
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
 from seldio.reports.bars import Bars
+from seldio.synth import CLIPS
+from seldio.synth.tree import write_tree
 
 
 def double(number: int) -> int:
@@ -64,6 +66,21 @@ def test_items_are_taken_one_by_one_without_workers() -> None:
     numbers = iter(range(5))
     assert 0 == next(parallel_map(double, numbers, batch=64))
     assert [1, 2, 3, 4] == list(numbers)
+
+
+@pytest.mark.slow
+def test_workers_find_the_same(tmp_path: Path) -> None:
+    write_tree(tmp_path, 5, seconds=6.0, clips=CLIPS[:3])
+    recordings = sorted(tmp_path.rglob("*.wav"))
+    recordings[0].write_bytes(recordings[0].read_bytes()[:-5000])
+    recordings[1].write_bytes(b"<!DOCTYPE html>")
+    recordings[3].write_bytes(recordings[2].read_bytes())
+    with next(tmp_path.rglob("*.csv")).open("ab") as labels:
+        labels.write(b"3,99,0,10,10,200\n")
+    alone = validate(tmp_path, deep=True).findings
+    assert {"AUD101", "AUD102", "AUD207", "LAB102"} <= {finding.code for finding in alone}
+    with running(2):
+        assert alone == validate(tmp_path, deep=True).findings
 
 
 @pytest.mark.slow

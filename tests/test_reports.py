@@ -160,14 +160,6 @@ def test_a_verdict_alone_reads_as_where_there_is_more(files: int) -> None:
     assert "\x1b" in "".join(screens.text(clean, Options(color=True)))
 
 
-@given(reports, st.sampled_from(sorted(OUTPUTS)))
-@quick
-def test_any_report_renders_the_same_twice_and_encodes_as_utf8(report: Report, format: str) -> None:
-    once = show(report, format)
-    assert once == show(report, format)
-    once.encode("utf-8")
-
-
 @given(reports, st.sampled_from((*FOR_TERMINALS, "json", "jsonl", "sarif")))
 @quick
 def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, format: str) -> None:

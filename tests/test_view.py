@@ -336,3 +336,19 @@ def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) 
     stereo = wav(tmp_path / "stereo.wav", tone(90)[:2])
     told = record(view(alone, audio=stereo, format="starss23", no_media=True, deep=True).html)["held"]
     assert told.startswith("The labels could not be compared with stereo.wav")
+
+
+def test_a_naughty_name_is_only_text(tmp_path: Path) -> None:
+    path = tmp_path / "<img src=x onerror=1>&\u202e.csv"
+    path.write_text(ROWS)
+    page = view(path, format="starss23").html.decode()
+
+    assert "<img" not in page
+    assert '<h1 id="clip">&lt;img src=x onerror=1&gt;&amp;\\u202e</h1>' in page
+
+
+def test_a_name_of_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = Path(str(tmp_path), b"a\xff.csv".decode("utf-8", "surrogateescape"))
+    path.write_text(ROWS)
+
+    assert b"a\\\\xff" in view(path, format="starss23").html
