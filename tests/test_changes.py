@@ -451,3 +451,19 @@ def test_nothing_is_said_of_parts_of_real_systems_and_weak_ones(real: Path, tmp_
         given = copied(real / folder, tmp_path / name, change)
         for profile in PROFILES if name == "whole" else PROFILES[:1]:
             assert not causes(seldio.score(given, real / "ref", profile=profile, allow_missing=True)), name
+
+
+def test_two_of_four_clips_that_are_turned_are_named(tmp_path: Path) -> None:
+    truth = clips(tmp_path / "ref", [labelled(clip) for clip in range(4)], as_label)
+    events: list[list[Event]] = [
+        [(*event[:2], event[2] + 180 * (clip % 2), *event[3:]) for event in labelled(clip)] for clip in range(4)
+    ]
+    given = clips(tmp_path / "out", events, as_axes)
+    (said,) = causes(seldio.score(given, truth, format="dcase2024-output"))
+    assert said.startswith(
+        "with azimuths turned by 180° F would be 100.0 % in at least 2 clips (fold4_room1_mix003, fold4"
+    )
+    (found,) = (
+        one for one in seldio.validate(given, reference=truth, format="dcase2024-output") if one.code == "SUB120"
+    )
+    assert found.message.partition(" F would")[0] == said.partition(" F would")[0]

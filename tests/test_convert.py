@@ -7,7 +7,6 @@ import functools
 import io
 import json
 import shutil
-import zipfile
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -497,21 +496,6 @@ def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
     assert result.notes == ("1 other file skipped",)
     assert len(result.written) == 4
     assert [finding.code for finding in result.findings] == ["SYN105"]
-
-
-def test_parquet_and_back(labels: Path, tmp_path: Path) -> None:
-    result = convert_source(labels, tmp_path / "x.parquet", PARQUET)
-    assert result.written == (str(tmp_path / "x.parquet"),)
-    convert_source(labels, tmp_path / "y.parquet", PARQUET)
-    assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "y.parquet").read_bytes()
-    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
-        for name, data in contents(labels).items():
-            archive.writestr(name, data)
-    back = convert_source(tmp_path / "x.parquet", tmp_path / "out", "starss23")
-    assert back.formats == ("parquet",)
-    convert_source(tmp_path / "x.zip", tmp_path / "unpacked", "starss23")
-    (labels / "README.md").unlink()
-    assert contents(tmp_path / "out") == contents(tmp_path / "unpacked") == contents(labels)
 
 
 def test_a_file_becomes_a_file(labels: Path, tmp_path: Path) -> None:

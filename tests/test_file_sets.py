@@ -146,25 +146,6 @@ def test_copies_are_one_finding_and_empty_files_are_none(labels: Path) -> None:
     assert told(labels) == ["SUB116"]
 
 
-def test_an_empty_file_is_said_where_there_is_no_other_and_no_clip_for_it(tmp_path: Path) -> None:
-    path = tmp_path / f"{CLIPS[0]}.csv"
-    path.write_text("")
-    for place in (path, tmp_path):
-        (found,) = seldio.validate(place)
-        assert (found.code, found.message, found.path) == ("SUB122", "the only label file is empty", str(path))
-    assert not list(seldio.validate(tmp_path, reference=Reference("x", {CLIPS[0]: 600})))
-    (tmp_path / "labels").mkdir()
-    (tmp_path / "labels" / path.name).write_text(rows(1, 300))
-    (found,) = (one for one in seldio.validate(path, reference=tmp_path / "labels") if one.code == "SUB122")
-    assert found.message == "the only label file is empty, and the reference has events in its clip"
-    shutil.rmtree(tmp_path / "labels")
-    (tmp_path / f"{CLIPS[1]}.csv").write_text("1,2,3,words\n")  # one that nobody can read is a file, too
-    assert "SUB122" not in {finding.code for finding in seldio.validate(tmp_path)}
-    (tmp_path / f"{CLIPS[1]}.csv").write_text(rows(1, 300))
-    (found,) = (one for one in seldio.validate(tmp_path) if one.code == "SUB122")
-    assert found.message == "1 of 2 label files is empty"
-
-
 def messages(path: Path, reference: Path) -> list[tuple[str, str]]:
     found = seldio.validate(path, reference=reference, format="starss23")
     return [(finding.code, finding.message) for finding in found if finding.code in SETS]

@@ -45,6 +45,7 @@ ELSEWHERE = {
     "LAY118": "test_ignored.py",
     "LAY119": "test_ignored.py",
     "LAY120": "test_ignored.py",
+    "LAY113": "test_about.py",
     "LAY": "test_trees.py",
     "AUD3": "test_deep.py",
     "AUD": "test_audio.py",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from layouts import Example, annotators, label_examples, several
+from layouts import label_examples, several
 from typer.testing import CliRunner
 
 import seldio
@@ -31,24 +30,11 @@ def example(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return shutil.copytree(CASES / request.param, tmp_path / "set", ignore=shutil.ignore_patterns("rows.jsonl"))
 
 
-EXAMPLES = {one.name: one for one in label_examples()}
-
-
-def made(layout: Callable[[Example], Example | None], name: str, folder: Path) -> Path:
-    """A file of a layout of the example of a format."""
-    example = layout(EXAMPLES[name])
+def raven(folder: Path) -> Path:
+    """Two recordings in one table of selections."""
+    example = several(next(one for one in label_examples() if one.name == "raven"))
     assert example is not None
-    return example.write(folder) / next(iter(example.files))
-
-
-def label_studio(folder: Path) -> Path:
-    """Two recordings in one export."""
-    return made(several, "label-studio", folder)
-
-
-def jams(folder: Path) -> Path:
-    """Two people about one recording."""
-    return made(annotators, "jams", folder)
+    return example.write(folder) / "all.txt"
 
 
 def table(folder: Path) -> Path:
@@ -68,7 +54,7 @@ def f_scores(report: ScoreReport) -> list[float]:
     return [float(getattr(row[at], "value", row[at])) for row in first.rows]
 
 
-TWO = [label_studio, jams, table]
+TWO = [raven, table]
 
 
 @pytest.mark.parametrize("make", TWO)
@@ -94,13 +80,13 @@ def test_several_recordings_in_one_file_are_scored_compared_and_opened(
 
 
 def test_a_clip_that_one_side_lacks_is_an_error(tmp_path: Path) -> None:
-    path = label_studio(tmp_path)
-    (tmp_path / "one.json").write_text(json.dumps(json.loads(path.read_text("utf-8"))[:1]), "utf-8")
+    path = raven(tmp_path)
+    (tmp_path / "kitchen.txt").write_text("".join(path.read_text("utf-8").splitlines(keepends=True)[:3]), "utf-8")
 
-    with pytest.raises(DataError, match="1 predicted clip without reference: hall_9"):
-        seldio.score(path, reference=tmp_path / "one.json")
-    with pytest.raises(DataError, match="1 clip of the reference without prediction: hall_9"):
-        seldio.score(tmp_path / "one.json", reference=path)
+    with pytest.raises(DataError, match="1 predicted clip without reference: hall"):
+        seldio.score(path, reference=tmp_path / "kitchen.txt")
+    with pytest.raises(DataError, match="1 clip of the reference without prediction: hall"):
+        seldio.score(tmp_path / "kitchen.txt", reference=path)
 
 
 def test_the_labels_of_every_format_are_seen_by_every_verb(example: Path, tmp_path: Path) -> None:

@@ -317,17 +317,6 @@ def test_the_labels_are_never_overwritten(tree: Path) -> None:
     assert ROWS == tree.read_text()
 
 
-def test_real_labels_of_every_kind_make_a_page(shared: Path) -> None:
-    folders = [
-        folder for folder in sorted((shared / "data").iterdir()) if folder.name.endswith(("labels", "predictions"))
-    ]
-    chosen = [next(iter(sorted(folder.rglob("*.csv"))), None) for folder in folders]
-    pages = [view(path) for path in chosen if path is not None]
-
-    assert len(pages) > 3
-    assert sum(page.events > 0 for page in pages) > 3
-
-
 def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
     assert "not compared with the audio" in record(view(tree, no_media=True).html)["held"]
     alone = tmp_path / "alone.csv"
