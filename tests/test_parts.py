@@ -231,9 +231,3 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert "LAB314" in str(usual["score", "angles"])
     assert isinstance(usual["convert to questions", "sound"][1], tuple)  # type: ignore[index]
     assert all(isinstance(one, tuple) for one in usual["convert questions", "asked"])  # type: ignore[attr-defined]
-
-
-# --- real data ------------------------------------------------------------------------------------------------
-
-
-# --- parts ----------------------------------------------------------------------------------------------------
