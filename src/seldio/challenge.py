@@ -75,7 +75,7 @@ results:
 
 
 def keys_of(year: int) -> PackageKeys:
-    """What the challenge of a year takes.
+    """Return what the challenge of a year accepts.
 
     Raises:
         UsageError: no record says it.
@@ -101,7 +101,7 @@ class ResultDifference:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PackedSystem:
-    """What was packed of one system.
+    """The packed files of one system.
 
     Args:
         label: of the submission.
@@ -132,7 +132,7 @@ class PackedSystem:
     differences: tuple[ResultDifference, ...]
 
     def lines(self) -> Iterator[str]:
-        """What was packed, for people."""
+        """Yield the lines of the summary of what was packed."""
         how = "converted" if self.converted else "byte for byte"
         whole = self.files - len(self.empty)
         yield f"{self.label}: {plural(whole, 'output')} of {self.source} ({' and '.join(self.formats)}, {how})"
@@ -150,7 +150,7 @@ class PackedSystem:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Packaged(Displayed):
-    """What :func:`seldio.package` did.
+    """The result of :func:`seldio.package`.
 
     Args:
         path: of the zip.
@@ -177,7 +177,7 @@ class Packaged(Displayed):
         return "\n".join(printable(line) for line in self.lines())
 
     def lines(self) -> Iterator[str]:
-        """What was done, for people; not what was found."""
+        """Yield the lines of the summary, without the findings."""
         errors = plural(count := self.report.count(Severity.ERROR), "error")
         done = f"written, with {errors}" if count else "written"
         packed = f"{plural(len(self.systems), 'system')} for DCASE {self.year}"
@@ -193,8 +193,6 @@ class Packaged(Displayed):
 
 @dataclasses.dataclass
 class _Outputs:
-    """The outputs of a system: bytes and the path they were copied from, if they were, by clip."""
-
     files: dict[str, tuple[bytes, str | None]] = dataclasses.field(default_factory=dict)
     formats: tuple[str, ...] = ()
     converted: bool = False
@@ -301,7 +299,6 @@ def _content(path: str) -> bytes:
 
 
 def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **options: Any) -> _Outputs:
-    """The outputs of a system in the format of the challenge."""
     findings: list[Finding] = []
     with open_source(place, strict(findings)) as source:
         parts = label_parts(source, format, strict(findings))
@@ -324,7 +321,7 @@ def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **o
 
 
 def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The clips that get an empty file, and what is to be said of others."""
+    """Return the clips that get an empty file, and notes on others."""
     if expected is None:
         return (), ()
     wanted = {posixpath.basename(clip) for clip in expected.clips}
@@ -347,7 +344,7 @@ def _unknown_clips(keys: PackageKeys) -> str:
 
 
 def _scored(report: ScoreReport, keys: PackageKeys) -> dict[str, tuple[Column, Cell]]:
-    """The scores of a system by their names in a meta file, or where these are not known, by their own."""
+    """Return the scores of a system by their names in a meta file, or by their own names if these are unknown."""
     columns = {column.name: column for column in report.tables[0].columns if column.name in report.overall}
     names = keys.results or {column.named: name for name, column in columns.items() if column.better}
     return {name: (columns[score], report.overall[score]) for name, score in names.items()}
@@ -358,7 +355,7 @@ def _shown(report: ScoreReport, keys: PackageKeys) -> dict[str, str]:
 
 
 def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
-    """A meta file with what is known, and a mark wherever somebody has to write something."""
+    """Return a meta file with what is known, and a mark wherever the user has to fill in a value."""
     parts = Label.parse(label)
     assert parts is not None, "labels are checked before anything is read"
     origin = "on the development set; F_20 and LR_CD in percent, LE_CD in degrees"
@@ -379,7 +376,7 @@ def _entry(path: str, data: bytes) -> Entry:
 
 
 def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys) -> tuple[ResultDifference, ...]:
-    """The results in a meta file that are not what is scored, at the digits that it has."""
+    """Return the results in a meta file that differ from the scores, at the digits given."""
     meta, found = Meta(PackageFile(path, _entry(path, data))), []
     for name, (column, cell) in _scored(report, keys).items() if keys.results else ():
         try:
@@ -401,7 +398,6 @@ def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys)
 def _checked(
     whole: bytes, out: str, expected: Reference | None, format: str | None, origins: Mapping[str, str]
 ) -> Report:
-    """What is wrong with the zip; of copied files with the path that they were copied from."""
     found: list[Finding] = []
     with open_packed(_entry(out, whole), "file", Memory(whole), found.append, DEFAULTS) as source:
         report = examine(source, format=format, reference=expected, rows=False).report

@@ -119,7 +119,7 @@ def _start(label_frame: int, rate: Fraction, hop: Fraction) -> int:
 
 
 def _truncated(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    """``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as there."""
+    """Return ``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as OpenCV programs compute it."""
     return int(float(rate) * onset(label_frame, hop))
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code each kind ends with.
+"""The errors that seldio raises, and the exit code each kind ends with.
 
 ::
 
@@ -35,7 +35,7 @@ class SeldioWarning(UserWarning):
 
 
 class ExitCode(IntEnum):
-    """What the ``seldio`` command ends with."""
+    """The exit codes of the ``seldio`` command."""
 
     CLEAN = 0
     FINDINGS = 1
@@ -147,7 +147,7 @@ class MissingLibrary(SeldioError, ImportError):
 
     @property
     def text(self) -> str:
-        """What is missing, what needs it, and how to install it."""
+        """Return what is missing, what needs it, and how to install it."""
         library, *versions = self.args
         if not versions:
             return f"{library} is not installed, and {LIBRARIES[library]} need it: pip install {library}"

@@ -124,7 +124,7 @@ class Finding:
 
     @property
     def packed(self) -> tuple[str, str] | None:
-        """Of what a repair does not rewrite, what is to be done with it first, and what it is; None of a file."""
+        """Return what to do first with a file that a repair does not rewrite, and what it is; None for a plain file."""
         path = self.path
         if path.startswith("hf://"):
             return "downloaded", "files on the Hub are not rewritten"
@@ -216,7 +216,6 @@ class Rule:
 
 
 def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:
-    """First and last of the first *most* runs of numbers in a row, and how many numbers the other runs have."""
     import numpy as np  # not for `seldio --help`
 
     numbers = lines if isinstance(lines, np.ndarray) else np.fromiter(lines, np.int64)
@@ -283,7 +282,7 @@ class Spread(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class HeardClass:
-    """What was heard of the events of one class."""
+    """The result of listening to the events of one class."""
 
     name: str
     events: int  # events that were heard alone
@@ -430,7 +429,7 @@ class Report(Displayed):
         }
 
     def listening(self) -> dict[str, Any]:
-        """What was heard, for the json report; nothing where labels were not compared with the audio."""
+        """Return the results of ``--deep`` for the JSON report; empty if labels were not compared with the audio."""
         return {"listening": [one.as_dict() for one in self.heard]} if self.heard else {}
 
     def as_dict(self) -> dict[str, Any]:

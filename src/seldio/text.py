@@ -134,13 +134,13 @@ _LINES = 60
 
 
 class Displayed:
-    """What functions return: its ``repr`` is one line, and a notebook shows what ``print`` does, or more."""
+    """A result with a ``repr`` of one line, which a notebook shows as ``print`` does, or in more detail."""
 
     __slots__ = ()
 
     @property
     def in_brief(self) -> str:
-        """What it comes to, in a line."""
+        """Return the summary in a line."""
         return str(self).partition("\n")[0]
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What can be read from a prediction of SO-Bench without a judge.
+"""Read judgements on SO-Bench predictions from their text, without a judge.
 
 Each task has a reader: from a request to a judgement, or None where a judge is needed. Numbers are read from the
 prediction alone, never with an eye on the right one; names, sides and motions are then compared to the right
@@ -31,8 +31,6 @@ _PLACED = ("above", "below", "beneath", "underneath")
 
 
 class _Pair(NamedTuple):
-    """The two names of a comparison; *other* is empty where it is not known."""
-
     right: str
     other: str
 
@@ -41,8 +39,6 @@ class _Pair(NamedTuple):
 
 
 class _Relation(NamedTuple):
-    """A word of comparison in a text."""
-
     pole: str
     word: str
     start: int
@@ -88,7 +84,7 @@ def _relations(task: str, text: str) -> list[_Relation]:
 
 
 def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair, poles: list[str]) -> str | None:
-    """The name that a comparison gives what is asked for; None where it cannot be told."""
+    """Return the name that a comparison favors; None if it is not clear."""
     subject = _subject(relation, text, mentions, pair)
     if subject is None or len(poles) != 1:
         return None
@@ -96,7 +92,6 @@ def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair
 
 
 def _subject(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    """The name of what is said to be higher or closer."""
     than = _RE.than.match(text, relation.end)
     behind = than.end() if than else relation.end if relation.word in _PLACED else None
     if behind is not None and (lesser := next((each.name for each in mentions if each.start >= behind), None)):
@@ -134,7 +129,7 @@ def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement 
 
 
 def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    """The side of the first name that a text gives at *place*: *y is left of x* puts x to the right.
+    """Return the side of the first name that a text gives at *place*: *y is left of x* puts x to the right.
 
     None for a side of a name's own (*the vehicle's left*).
     """
@@ -151,7 +146,6 @@ def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair
 
 
 def _answered(request: AnsweredQuestion, text: str) -> str | None:
-    """The side that yes or no gives, where the question names one side."""
     answer = yes_or_no(text, request.question)
     asked = {side for side, _ in sides(plainly(request.question))}
     if answer is None or len(asked) != 1:
@@ -203,7 +197,7 @@ def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | No
 
 
 def _level(answered: set[str], true: set[str], names: Names) -> str | None:
-    """How the names that are said compare to the right ones; None where a judge has to say."""
+    """Compare the names of an answer with the right ones; None if a judge has to decide."""
     if not answered or not true:
         return None
     if answered == true:
@@ -229,12 +223,10 @@ def beside_another(text: str, mention: Mention) -> bool:
 
 
 def _unsure(text: str, mention: Mention) -> bool:
-    """Whether a name is denied, or said not to be heard."""
     return bearings.denied(text, mention.start) or bearings.inaudible(text, mention.start, mention.end)
 
 
 def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
-    """The names in the answer but for those of the question, and how they compare to the right one."""
     meant = names.named(true)
     in_question = {mention.name for mention in names.find(plainly(request.question))} - {meant}
     mentions = [mention for mention in names.find(text) if mention.name not in in_question]
@@ -266,7 +258,7 @@ def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgem
 
 
 def _without(text: str, mentions: list[Mention]) -> str:
-    """The text with "and" between known names taken away, places kept."""
+    """Replace "and" between known names by commas, so that places stay."""
     for one, two in pairwise(mentions):
         between = text[one.end : two.start]
         if re.fullmatch(r"[\s,]*(?:and|or)?\s*(?:an?\s+|the\s+)?", between):
@@ -296,7 +288,7 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
 
 
 def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | None:
-    """Whether two directions in words agree; None where one tells more than the other."""
+    """Whether two directions in words agree; None if one is vaguer than the other."""
     if answer == true:
         return True
     return False if bearings.contradictory(answer, true) else None

@@ -1,4 +1,4 @@
-"""What of a question is put to a judge, and what comes back: a judgement.
+"""Judgements on answers: the fields that a judge fills in for a question.
 
 A judgement is a plain dict, so that those of the official program's caches and outputs can be used as they
 are: ``prediction`` holds what the text says (numbers, names, sides), ``semantic`` how that compares to the
@@ -75,7 +75,7 @@ _COMPARED: dict[str, tuple[str, ...]] = {
 
 
 def faults(value: object, task: str) -> list[str]:
-    """What of *value* cannot be read by a task, one sentence each; what the task does not read may be anything.
+    """List the faults of *value* in the fields that a task reads, one sentence each.
 
     What the official program computes with is no fault: ``2.0`` for a count, ``"+30"`` for an angle, and a level of
     the source without ``source_match`` or the other way round.
@@ -113,7 +113,6 @@ def _fault(field: str, held: Mapping[str, Any]) -> str | None:
 
 
 def _number(value: object) -> float | None:
-    """The finite number that a value is or spells."""
     try:
         number = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):

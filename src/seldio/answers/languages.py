@@ -136,7 +136,7 @@ def _translated(text: str, language: Language) -> str:
 
 
 def _digits(words: str, language: Language) -> str:
-    """A run of numerals in digits; each that is smaller than the one before it belongs to the same number."""
+    """Write a run of numerals in digits; a numeral smaller than the one before it belongs to the same number."""
     numbers: list[float] = []
     half = 0.0
     least = 0.0

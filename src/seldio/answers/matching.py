@@ -36,7 +36,7 @@ def exact_match(prediction: str, reference: str) -> bool:
 
 
 def after_answer_word(text: str) -> str | None:
-    """What follows the last ОТВЕТ (in any case), whitespace at both ends removed; None without that word."""
+    """Return the text behind the last ОТВЕТ (in any case), stripped; None without that word."""
     found = list(_ANSWER_WORD.finditer(text))
     return text[found[-1].end() :].strip() if found else None
 

@@ -41,7 +41,7 @@ def owners(text: str, found: Sequence[Quantity]) -> list[str]:
 
 
 def _said_of(text: str, each: Quantity, behind: int) -> str:
-    """What the words around a number say that it is; those before *behind* belong to the one before it."""
+    """Return the field that the words around a number name; words before *behind* belong to the number before it."""
     if (word := _RE.after.match(text, each.end)) and each.kind in ("degrees", ""):
         return pointed(word)
     if after := _RE.behind.match(text, each.end):
@@ -54,7 +54,7 @@ def _said_of(text: str, each: Quantity, behind: int) -> str:
 
 
 def _listed(text: str, found: Sequence[Quantity]) -> dict[int, str]:
-    """The fields of numbers that follow a list of names, by place."""
+    """Return the fields of numbers that follow a list of names, by place."""
     listed: dict[int, str] = {}
     for names in _RE.list.finditer(text):
         fields = [str(match.lastgroup) for match in _RE.named.finditer(names.group())]
@@ -112,7 +112,7 @@ _WIDEST = {"azimuth": 20.0, "elevation": 10.0, "distance": 1.0}
 
 
 def _angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
-    """The angles but for bounds, or numbers without unit where there is none, and the field that each is said to be."""
+    """Return the angles and their fields; if there is none, the numbers without a unit. Bounds are left out."""
     numbers = middled(text, quantities(text), widest)
     found = list(zip(numbers, owners(text, numbers), strict=True))
     found = [each for each in found if each[0].kind == "degrees"] or [
@@ -149,7 +149,7 @@ def _angle(text: str, wanted: Field) -> float | None:
 
 
 def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
-    """Whether an angle is one from something else than the front or the horizon: *30 degrees left of the bell*."""
+    """Whether an angle is counted from another thing than the front or horizon: *30 degrees left of the bell*."""
     if _RE.off.match(text, each.end):
         return not (_RE.off_centre.match(text, each.end) and directions(text[each.end :].replace("front", "")))
     word = _RE.after.match(text, each.end)
@@ -161,7 +161,7 @@ def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
 
 
 def _signed(text: str, each: Quantity, positive: str, negative: str) -> float | None:
-    """The value of an angle with the sign that its words give it; None where sign and words contradict."""
+    """Return the angle with the sign of its words; None if sign and words contradict."""
     word = words_at(text, each)
     groups = word.groupdict() if word else {}
     if groups.get(negative):
@@ -172,7 +172,7 @@ def _signed(text: str, each: Quantity, positive: str, negative: str) -> float | 
 
 
 def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) -> bool:
-    """Whether the text elsewhere names the other half, or only the other side of an angle without words of its own."""
+    """Whether the text names the other half, or only the other side, elsewhere than in the words of the angle."""
     named = directions(text)
     if named is None:
         return True
@@ -206,7 +206,7 @@ def metres(text: str) -> float | None:
 
 
 def _distances(text: str) -> list[Quantity]:
-    """The distances, or numbers without a unit that nothing says to be an angle; no bounds, and no ranges."""
+    """Return the distances, or numbers without a unit that are not angles; bounds and ranges are left out."""
     numbers = middled(text, quantities(text), _WIDEST["distance"])
     named = dict(zip(numbers, owners(text, numbers), strict=True))
     found = [each for each in numbers if each.kind == "metres"] or [
@@ -277,7 +277,6 @@ def onset(text: str) -> float | None:
 
 
 def _pairs(text: str, found: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
-    """The moments that are joined in twos."""
     pairs: list[tuple[Quantity, Quantity]] = []
     for one, two in pairwise(found):
         if (not pairs or one is not pairs[-1][1]) and _joined(text, one, two):
@@ -296,7 +295,7 @@ def _joined(text: str, one: Quantity, two: Quantity) -> bool:
 
 
 def _is_interval(text: str, one: Quantity, two: Quantity) -> bool:
-    """Whether a pair is rather an interval than a range: *from a to b*, *a s to b s*, *[a, b]*."""
+    """Whether a pair is an interval rather than a range: *from a to b*, *a s to b s*, *[a, b]*."""
     lead = text[max(0, one.start - 120) : one.start]
     if _RE.between.search(lead):
         return False
@@ -305,13 +304,12 @@ def _is_interval(text: str, one: Quantity, two: Quantity) -> bool:
 
 
 def _leads(text: str, found: list[Quantity]) -> list[str]:
-    """The text before each moment, from the end of the moment before."""
     ends = [0, *(each.end for each in found)]
     return [text[end : each.start] for end, each in zip(ends, found, strict=False)]
 
 
 def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
-    """Whether a pair is the range of one end, or another moment may be meant as well."""
+    """Whether a pair is the range of one end, or the text may mean another moment."""
     firsts, seconds = {one.start for one, _ in pairs}, {two.start for _, two in pairs}
     if any(
         one.start in seconds and two.start not in firsts and _joined(text, one, two) for one, two in pairwise(found)
@@ -329,7 +327,7 @@ def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Qua
 
 
 def _role(text: str, place: int, found: list[Quantity]) -> str:
-    """What a moment is: ``start``, ``end``, ``length``; empty where nothing says so."""
+    """Return ``start``, ``end`` or ``length``; empty if the words around a moment do not say which."""
     if _RE.long.match(text, found[place].end):
         return "length"
     if _RE.end_note.match(text, found[place].end):
@@ -339,7 +337,6 @@ def _role(text: str, place: int, found: list[Quantity]) -> str:
 
 
 def _stated_span(text: str, found: list[Quantity]) -> Span | None:
-    """The interval of a text that says where it begins, and where it ends or how long it is."""
     stated: dict[str, list[float]] = {"start": [], "end": [], "length": []}
     for place, each in enumerate(found):
         role = _role(text, place, found)

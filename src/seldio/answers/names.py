@@ -197,7 +197,7 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _groups() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """The families of each group of synonyms, and the group, the usual name first."""
+    """Return the families of each group of synonyms, and the group, the usual name first."""
     table = _table()
     return tuple(
         ((family, *table["also"].get(name, ())), (name, *others))

@@ -132,7 +132,6 @@ def whole(text: str, options: KnownOptions) -> int | None:
 
 
 def _labelled(text: str, options: KnownOptions) -> int | None:
-    """Return the option of a text that is a label and the text of an option, in either order."""
     label = place = None
     if found := pattern("labelled").match(text):
         place = options.same(text[found.end() :])
@@ -260,7 +259,6 @@ def _masked(sentence: str, inside: list[NamedPart]) -> str:
 
 
 def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionMention]:
-    """Return the mentions in a sentence, each with what its clause says of it."""
     cuts = [0, *(cut.end() for cut in pattern("clause").finditer(sentence)), len(sentence)]
     doubt = bool(pattern("doubt").search(sentence))
     judged: list[OptionMention] = []

@@ -1,4 +1,4 @@
-"""What a model's text says in the end, made plain.
+"""The final answer in a model's text, made plain.
 
 Only the last answer that is marked as one counts: in a tag, in a box, under a key of JSON, behind ``Answer:`` or *the
 answer is*. Then number words, dashes, quotes and marks of layout become ASCII.
@@ -34,7 +34,7 @@ def _respelled() -> list[tuple[re.Pattern[str], str]]:
 
 
 def announced(text: str) -> str | None:
-    """What follows the last words that announce an answer; None where there are none, or they are denied.
+    """Return the text behind the last words that announce an answer; None if there are none or they are denied.
 
     >>> announced("A violin? I do not think so. The answer is flute.")
     'flute.'
@@ -46,7 +46,7 @@ def announced(text: str) -> str | None:
 
 
 def said(text: str) -> str:
-    """What *text* says in the end, in lower case: thoughts left out, only what follows a last ``Answer:``."""
+    """Return the final answer of *text* in lower case: without thoughts, only the text behind a last ``Answer:``."""
     text = stripped(text.lower())
     return (announced(text) or text).strip()
 
@@ -77,7 +77,7 @@ def plainly(text: str) -> str:
 
 
 def _number(found: re.Match[str]) -> str:
-    """A number in words as digits; "one" stays where it may stand for a thing."""
+    """Write a number word in digits; "one" stays if it may stand for a thing."""
     if found.group() == "one" and not (
         _RE.one_before.match(found.string, found.end()) or _RE.one_after.search(found.string[: found.start()])
         or found.group() == found.string.strip(" .!")
@@ -89,7 +89,6 @@ def _number(found: re.Match[str]) -> str:
 
 
 def _second(found: re.Match[str]) -> str:
-    """Return the moment that *at the third second* says."""
     return f"{found[1]} {found[2] or table('ordinals').index(found[3]) + 2} seconds"
 
 
@@ -98,7 +97,6 @@ def _small(words: str | None) -> int:
 
 
 def _seconds(found: re.Match[str]) -> str:
-    """A time of hours, minutes and seconds in seconds."""
     total = 0.0
     for part in found.groups():
         total = 60 * total + float(part or 0)

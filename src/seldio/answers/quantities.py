@@ -76,7 +76,7 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def _last(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* without values that a later one is given in the stead of: *2 m, no, 3 m*, *2 to 3 m, say 2.5*."""
+    """Drop quantities that a later one replaces: *2 m, no, 3 m*, *2 to 3 m, say 2.5*."""
     before: dict[Kind, list[Quantity]] = {}
     first: dict[Kind, int] = {}
     for each in found:
@@ -92,7 +92,6 @@ def _last(text: str, found: list[Quantity]) -> list[Quantity]:
 
 
 def _replaces(text: str, before: list[Quantity], each: Quantity) -> bool:
-    """Whether *each* is said in the stead of those *before* it."""
     ends = sorted(one.value for one in before)
     if len(ends) == 2 and ends[0] <= each.value <= ends[1] and _RE.settled.fullmatch(text, before[-1].end, each.start):
         return True
@@ -100,7 +99,7 @@ def _replaces(text: str, before: list[Quantity], each: Quantity) -> bool:
 
 
 def _corrects(text: str, one: Quantity, two: Quantity) -> bool:
-    """Whether the second of two numbers in a row takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
+    """Whether the second of two numbers takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
     if _RE.corrected.fullmatch(text, one.end, two.start):
         return True
     at_first = _RE.at_first.search(text, max(0, one.start - 60), one.start)
@@ -108,7 +107,6 @@ def _corrects(text: str, one: Quantity, two: Quantity) -> bool:
 
 
 def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, float]:
-    """A number with its unit, and the scale of that."""
     number, unit, (start, end) = match["number"], match["unit"], match.span()
     kind, scale = _UNITS[unit] if unit else ("", 1.0)
     if not unit and (second := _RE.second.search(text, behind, start)):
@@ -143,7 +141,7 @@ def _tidy(value: float) -> float:
 
 
 def _meant(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* without values that are denied in favour of one next to them: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
+    """Drop quantities that are denied in favor of a neighbor: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
     kept: list[Quantity] = []
     dropped: Quantity | None = None
     for place, each in enumerate(found):
@@ -205,7 +203,7 @@ def only(values: Iterable[T]) -> T | None:
 
 
 def concluded(read: Callable[[str], float | None], text: str) -> float | None:
-    """What *read* reads of a plain text, or of its conclusion, where that names no fewer directions."""
+    """Return the value that *read* reads of a plain text, or of its conclusion if that names no fewer directions."""
     if (value := read(text)) is not None or not (ends := [found.end() for found in _RE.so.finditer(text)]):
         return value
     end = text[ends[-1] :].lstrip("=")
@@ -253,6 +251,5 @@ def _besides(text: str, first: Quantity, each: Quantity) -> bool:
 
 
 def _one_of_both(text: str, one: Quantity, two: Quantity) -> bool:
-    """Whether two numbers are a range or a choice: *2 or 3*, *2-3*, *between 2 and 3*."""
     between = text[one.end : two.start]
     return bool(_RE.joiner.fullmatch(between)) and between.strip() != ","

@@ -36,7 +36,7 @@ YES_AND_NO = (["no", "yes"], ["да", "нет"])
 
 
 class ReplyReading(NamedTuple):
-    """What a reply says."""
+    """The option or yes/no that a reply gives."""
 
     option: str | None  # None where none is read
     layer: str = ""  # which part of the reply names it
@@ -69,7 +69,7 @@ def read(reply: str, options: Sequence[str], question: str = "") -> ReplyReading
 
 
 def _decided(text: str, options: KnownOptions, question: str) -> OptionChoice:
-    """Return the option that a reply says is the answer; none where it gives several, or contradicts itself."""
+    """Return the option that a reply gives; none if it gives several or contradicts itself."""
     place = whole(text, options)
     if place is not None:
         return OptionChoice(place, "whole reply")
@@ -91,7 +91,7 @@ def _decided(text: str, options: KnownOptions, question: str) -> OptionChoice:
 
 
 def _behind_correction(text: str, options: KnownOptions) -> str:
-    """Return what follows the last words that take back what stands before them."""
+    """Return the text behind the last words that take back what stands before them."""
     named = mentions(text, options)
     turns = [
         found.end()
@@ -113,7 +113,6 @@ def _confirmed(announcement: Announcement, rest: str, last: int | None, options:
 
 
 def _ends(rest: str, first_line: str, last: int | None, options: KnownOptions) -> set[int]:
-    """Return the options that the first and the last lines and sentences are."""
     said = sentence_texts(rest)
     ends = {whole(first_line, options), whole(said[0], options), last} - {None}
     for place in (_opened(rest, options), whole(said[-1], options)):
@@ -133,7 +132,7 @@ def _uncontradicted(ends: set[int], rest: str, first_line: str, last: int | None
 
 
 def _turned_around(text: str, question: str) -> bool:
-    """Return whether a reply answers the opposite of what is asked: *quieter*, where the louder one is asked for."""
+    """Return whether a reply answers the opposite of the question: *quieter*, if the louder one is asked for."""
     said, asked = {*stems(text).split()}, {*stems(question).split()}
     return any(pair & said and pair & asked and not pair & said & asked for pair in opposites())
 
@@ -142,7 +141,7 @@ def _turned_around(text: str, question: str) -> bool:
 
 
 class Announcement(NamedTuple):
-    """What a reply announces as its answer."""
+    """The option that a reply announces as its answer."""
 
     option: int | None = None
     alone: bool = False  # whether the announcement says nothing else
@@ -157,7 +156,7 @@ class _Candidate(NamedTuple):
 
 
 def _announced(text: str, options: KnownOptions) -> Announcement:
-    """Return the final announcement of a text, or its only one; conclusions count where nothing is announced."""
+    """Return the final announcement of a text, or its only one; conclusions count if nothing is announced."""
     candidates, made = _candidates(text, options, "announce")
     if not candidates:
         candidates, _ = _candidates(text, options, "conclude")
@@ -191,7 +190,7 @@ def _candidates(text: str, options: KnownOptions, kind: str) -> tuple[list[_Cand
 
 
 def _said(line: str, options: KnownOptions) -> tuple[int | None, bool]:
-    """Return the option that a line says, and whether it says nothing else but its reason."""
+    """Return the option that a line gives, and whether the line holds nothing else but its reason."""
     if len(_rows(line, options)) > 1 or pattern("two_labels").match(line):
         return None, False
     for place in (whole(line, options), _opened(line, options)):
@@ -230,7 +229,6 @@ def _opened(text: str, options: KnownOptions) -> int | None:
 
 
 def _rows(text: str, options: KnownOptions) -> dict[int, str]:
-    """Return the pieces of a text that begin with an option, or with its letter and what is said of it."""
     rows: dict[int, str] = {}
     for piece in pattern("piece").split(text):
         place = _row(piece, text, options)
@@ -317,7 +315,7 @@ def _only_one(text: str, every: list[OptionMention], cut_off: bool, options: Kno
 
 
 def _concluded(text: str, kept: list[OptionMention]) -> int | None:
-    """Return the option that the last sentence names behind *so*, where a reply names several."""
+    """Return the option that the last sentence names behind *so*, if a reply names several."""
     said = sentences(text)
     marks = [found.start() for found in pattern("so").finditer(text, said[-1][0])]
     last = [mention for mention in kept if mention.sentence == len(said) - 1]
@@ -328,7 +326,6 @@ def _concluded(text: str, kept: list[OptionMention]) -> int | None:
 
 
 def _beside_another(text: str, option: int, every: list[OptionMention], options: KnownOptions) -> bool:
-    """Return whether a short text has words of another option beside those of its own."""
     for mention in every:
         text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
     others = {word for place, words in enumerate(options.stems) if place != option for word in words if len(word) > 3}
@@ -364,7 +361,7 @@ def _yes_or_no(text: str, options: KnownOptions, question: str) -> OptionChoice:
 
 
 def _lettered(text: str, options: KnownOptions) -> int | None:
-    """Return the option that all of a text is, that it opens with, or that all of an announcement is."""
+    """Return the option that the whole text is, that it opens with, or that the whole announcement is."""
     announcement = _announced(text, options)
     places = (whole(text, options), _opened(text, options), announcement.option if announcement.alone else None)
     return next((place for place in places if place is not None), None)
@@ -395,7 +392,6 @@ def yes_or_no(text: str, question: str) -> bool | None:
 
 
 def _by_word(text: str) -> bool | None:
-    """Return whether a text begins with a yes or a no."""
     if not pattern("yes").match(text) and not pattern("no").match(text):
         text = pattern("lead").sub("", text, count=1)
     yes, no = pattern("yes").match(text), pattern("no").match(text)
@@ -405,7 +401,7 @@ def _by_word(text: str) -> bool | None:
 
 
 def _echoed(sentence: str, question: str) -> bool | None:
-    """Return whether a sentence says yes by repeating the words of a question, all of them and no others.
+    """Return whether a sentence says yes by repeating all words of a question and no others.
 
     A denial, an opposite (*louder, quieter*) and another subject turn it around.
     """

@@ -43,7 +43,7 @@ class FieldValues:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """What is known of a benchmark."""
+    """The record of a benchmark."""
 
     format: str  # of its questions
     title: str

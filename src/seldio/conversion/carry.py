@@ -73,7 +73,7 @@ def located(table: pa.Table, target: LabelFormat) -> pa.Table:
 
 
 def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
-    """*table* with *values*, where they are numbers, instead of unknown ones of *field*."""
+    """Fill unknown numbers of *field* with *values*."""
     known = pa.array(values, from_pandas=True)
     return with_column(table, field, pc.coalesce(table[field], known) if field in table.column_names else known)
 
@@ -116,7 +116,6 @@ def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
 
 
 def _scalar(field: str, value: Any) -> pa.Scalar:
-    """*value*, perhaps given as text, as a value of *field*."""
     from seldio.schema.event_rows import Event
 
     try:
@@ -177,7 +176,7 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
 def _class(
     number: int | None, name: str | None, theirs: Vocabulary, ours: Vocabulary, by_name: bool
 ) -> tuple[int | None, str | None]:
-    """A class in our list, and how to spell it where the number does not say so; (None, None) if lost."""
+    """Return a class in our list, and its spelling if the number does not give it; (None, None) if it is lost."""
     same = theirs.classes == ours.classes
     if number is not None:
         found = number if same else theirs.mapping(ours).get(number)
@@ -236,7 +235,7 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
 
 
 def _endless(column: pa.ChunkedArray) -> int | None:
-    """The first row of a column of polygons with a number that is not finite."""
+    """Return the first row of a column of polygons with a number that is not finite."""
     numbers = pc.list_flatten(pc.list_flatten(pc.list_flatten(column)))
     if pc.all(pc.is_finite(numbers), min_count=0).as_py():
         return None
@@ -267,7 +266,6 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
 
 
 def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
-    """The file that takes the rows of *file*: its name, but for what the target adds to names."""
     folder, base = posixpath.split(file.name)
     stem = stem_of(base)
     newline = target.newline if isinstance(target, Dialect) else "\n"

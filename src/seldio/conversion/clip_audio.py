@@ -151,14 +151,13 @@ def clip_of(item: Item) -> ClipSpan:
 
 
 def _holder(item: Item) -> dict[str, Any]:
-    """Where *item* has its ``audio_id``: among the further keys, or in the ``meta`` there, as MERA's records do."""
+    """Return the dict with the ``audio_id`` of *item*: further keys, or the ``meta`` in there (MERA)."""
     extra = item.extra or {}
     meta = extra.get("meta")
     return meta if "audio_id" not in extra and isinstance(meta, dict) else dict(extra)
 
 
 def _moved(item: Item, clip: ClipSpan) -> Item:
-    """*item* with the audio of its clip."""
     origin = {"audio": clip.recording, "start": clip.start, "end": clip.end}
     kept = {key: value for key, value in _holder(item).items() if key not in ("start", "end")} | {ORIGIN: origin}
     whole = item.extra or {}
@@ -264,7 +263,6 @@ def _write(recording: Recording, clip: ClipSpan, out: Path, rate: int, say: Call
 
 
 def _frames(recording: Recording, clip: ClipSpan, rate: int, say: Callable[[str], None]) -> int:
-    """How many frames the clip has at *rate*, as far as the recording goes."""
     found = recording.probe
     wanted = round((clip.end - clip.start) * rate)
     there = math.ceil((found.frames - round(clip.start * found.rate)) * rate / found.rate)
@@ -282,7 +280,6 @@ def _frames(recording: Recording, clip: ClipSpan, rate: int, say: Callable[[str]
 
 
 def _part(recording: Recording, clip: ClipSpan, frames: int, rate: int) -> Floats:
-    """Return the clip's sound with the margins that the resampler wants, zeros outside the recording."""
     first, aside = round(clip.start * recording.probe.rate), margin(recording.probe.rate, rate)
     length = math.ceil(frames * recording.probe.rate / rate)
     try:

@@ -1,4 +1,4 @@
-"""What a conversion is of: labels, questions, recordings or a whole dataset, and where the source is."""
+"""Decide what a conversion is of (labels, questions, recordings or a dataset) and where its source is."""
 
 from __future__ import annotations
 
@@ -110,7 +110,6 @@ def convert_any(
 
 
 def _one_kind(told: Catalogue, held: str) -> None:
-    """See that a folder or archive with questions has no labels as well."""
     labels = next((file.entry.name for part in told.labels if part.format is not None for file in part.files), None)
     if labels is not None:
         raise UsageError(
@@ -128,7 +127,7 @@ def named(source: str) -> str | None:
 
 
 def resolved(source: str) -> tuple[str, str | None]:
-    """What to read, and the name of its format if *source* is one."""
+    """Return the source to read, and the name of its format if *source* is one."""
     if source == "-" or os.path.lexists(source) or is_remote(source):
         return source, None
     if os.sep in source or "." in source:

@@ -184,7 +184,7 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
 
 
 def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
-    """Rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
+    """Return the rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
     source = pc.fill_null(table["source"], -1).to_numpy() if "source" in table.column_names else np.zeros_like(frame)
     rows = class_keys(table)[1]
     order = np.lexsort((np.arange(len(frame)), frame, source, rows, coarser, clips))

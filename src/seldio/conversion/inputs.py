@@ -38,7 +38,6 @@ def label_parts(
 
 
 def _labels_in(told: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
-    """The label files of a catalogue, in parts."""
     found = [part for part in told.parts(by_clip=by_clip, size=size) if part.questions is None]
     if (
         not found and told.source.single and not told.of("recording", "video")
@@ -105,7 +104,7 @@ def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
 
 @dataclasses.dataclass(frozen=True)
 class LabelInput:
-    """What was read of a source."""
+    """The labels read from a source."""
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     files: list[Entry]  # the label files

@@ -32,7 +32,7 @@ def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[Item
 
 
 def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = raise_errors) -> Place:
-    """What *data* holds as a source called *name*; a path, and a source, as they are.
+    """Return *data* as a source called *name*; a path or a source as it is.
 
     Args:
         data: a path, the bytes of a file or an open one, a list of dicts, of :class:`Item` or of :class:`Prediction`, a

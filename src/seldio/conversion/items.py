@@ -112,7 +112,6 @@ def only_reading(source: Source, place: Place, format: ItemFormat | None, sink: 
 
 
 def _template(reading: ItemReading, target: ItemFormat) -> bytes:
-    """Return the empty predictions of questions."""
     if target.holds == "items":
         source = reading.format.name
         raise UsageError(f"{source} holds predictions, but {target.name} holds questions: convert the questions")
@@ -122,7 +121,7 @@ def _template(reading: ItemReading, target: ItemFormat) -> bytes:
 def _fitted(
     reading: ItemReading, target: ItemFormat, fill: Mapping[str, Any], drop_unfit: bool
 ) -> tuple[pa.Table, list[str], list[tuple[str, str]]]:
-    """Return the rows as *target* takes them, notes on what was changed, and the ids and faults of rows left out.
+    """Return the rows that *target* accepts, notes on changes, and the ids and faults of rows left out.
 
     Raises:
         UsageError: rows lack what the target needs, or their answers have no place in it.
@@ -160,7 +159,6 @@ def _fitted(
 
 
 def _faults(table: pa.Table, target: ItemFormat, answers: RightAnswers) -> dict[int, str]:
-    """Return the rows that cannot be written, with what stands in the way."""
     faults = {int(row): f"no {field}" for field in target.needs for row in np.flatnonzero(~_filled(table, field))}
     faults |= {row: plural(size, "option") if size else "no options" for row, size in answers.misfits(table)}
     faults |= {row: f"the answer is {wrong}" for row, _, wrong in answers.answers(table) if wrong is not None}
@@ -171,7 +169,6 @@ def _faults(table: pa.Table, target: ItemFormat, answers: RightAnswers) -> dict[
 
 
 def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
-    """Return why the target cannot hold the rows of *table*, whatever they lack; None where it can."""
     if (refusal := target.refusal(table)) is not None:
         return refusal
     try:
@@ -186,7 +183,7 @@ def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
 def _written(
     reading: ItemReading, table: pa.Table, target: ItemFormat, notes: list[str]
 ) -> tuple[bytes, dict[str, str], UsageError | None]:
-    """Return the file, what is lost of the rows, and an error where it would be read as another format."""
+    """Return the file, the losses of its rows, and an error if it would be read as another format."""
     source, same = reading.format.name, reading.format.name == target.name
     origin = target.origin_of(reading, notes.append)
     marked, taken = table, None
@@ -209,7 +206,6 @@ def _written(
 
 
 def _losses(table: pa.Table, marked: pa.Table, target: ItemFormat, origin: dict[str, object] | None) -> dict[str, str]:
-    """Return the fields that rows lose or have changed in a file of *target*, with how many do."""
     held = {field for field in table.schema.names if field in target.carries and field not in target.ignored}
     counts = {field: int(_filled(table, field).sum()) for field in table.schema.names if field not in held}
     reasons = {field: f"; {reason}" for field, reason in target.ignored.items()}
@@ -230,7 +226,7 @@ def _losses(table: pa.Table, marked: pa.Table, target: ItemFormat, origin: dict[
 
 
 def _altered(before: pa.ChunkedArray, after: pa.ChunkedArray, field: str, target: ItemFormat) -> int:
-    """Count the filled values of a column that are others *after*; of further keys, those that are not all there."""
+    """Count the filled values of a column that differ *after*; of further keys, those that are not all there."""
     if before.equals(after):
         return 0
     nothing: tuple[object, ...] = (None, "", [], "{}" if field == "extra" else "")
@@ -244,13 +240,11 @@ def _altered(before: pa.ChunkedArray, after: pa.ChunkedArray, field: str, target
 
 
 def _holds(text: str | None, part: str) -> bool:
-    """Whether an object of JSON text has all the keys of another, with the same values."""
     whole = {} if text is None else json.loads(text)
     return all(key in whole and whole[key] == value for key, value in json.loads(part).items())
 
 
 def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which rows have something in a field."""
     if field not in table.schema.names:
         return np.zeros(len(table), bool)
     column = table.column(field)
@@ -263,7 +257,6 @@ def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _taken_for(seen: Format | None, target: JsonItems, reading: ItemReading, table: pa.Table) -> UsageError:
-    """Return the error for rows that would be read as another format, as the first lacks what tells the target."""
     missing = [field for field in target.empty if not table.column(field)[0].is_valid]
     keys = listed([target.key_of(field, {}) for field in missing])
     return UsageError(
@@ -278,7 +271,7 @@ def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
 
 
 def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
-    """Return the file; in a zip, as MERA takes it, where the output of a submission is called one."""
+    """Return the file, zipped (as MERA takes it) if the output of a submission is called one."""
     name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
     if not is_zip(str(name)):
         return data

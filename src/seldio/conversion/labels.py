@@ -101,7 +101,6 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
-    """Write what the dataset says of itself into the folder of its labels in another format."""
     said = own_datasets(source, lambda _: None)
     assert said is not None, "classes of its own come from nowhere else"
     (one, *_) = said.datasets
@@ -129,7 +128,6 @@ def _write(
     converted: Sequence[Converted], out: str | BinaryIO, target: LabelFormat, local: Sequence[str], source: str,
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
-    """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
     if target.role == "table" and (isinstance(out, str) or len(converted) == 1):
         return _write_table(converted, out, local)
     files = [file for one in converted for file in one.files]

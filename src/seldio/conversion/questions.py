@@ -62,7 +62,7 @@ PART = 1 << 18
 
 @dataclasses.dataclass
 class QuestionTally:
-    """What was asked and skipped, in which formats, about how many recordings; by task, and by task and reason."""
+    """Counts of asked and skipped questions, by task, and by task and reason; formats and number of recordings."""
 
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
@@ -82,7 +82,7 @@ class QuestionTally:
 
 
 class QuestionBatch(NamedTuple):
-    """What a part gave: the texts of its items, and what to choose by."""
+    """The texts of a part's items, and the keys to choose them by."""
 
     texts: list[bytes]
     keys: mix.Keys
@@ -126,7 +126,6 @@ class MakingQuestions:
         return QuestionBatch(texts, mix.as_keys(keys, balance=self.balance), tally)
 
     def _recordings(self, table: pa.Table) -> dict[str, str]:
-        """Return the path of each recording that is here, by label file."""
         files = origin_of(table).files
         found = {file.name: recording for file in files if (recording := self.finder.find(file.name, file.clip))}
         return {name: one.name if self.folder is None else one.named_from(self.folder) for name, one in found.items()}
@@ -230,7 +229,6 @@ def make_questions(
 
 
 def _recordings_of(target: ItemFormat) -> Mapping[str, Any]:
-    """Return what the recordings of the target's benchmark have in common."""
     known = benchmarks.find(target.name)
     return {} if known is None else known.recordings
 
@@ -251,14 +249,12 @@ def _sound(tally: QuestionTally, cuts: bool) -> SoundOfQuestions:
 
 
 def _heard(target: ItemFormat) -> str:
-    """Return which part of a whole recording models hear, as the end of a sentence."""
     seconds = _recordings_of(target).get("heard")
     first = f"the first {seconds:g} s of each" if seconds else "each from its beginning"
     return f"{first}, and not the part that a question is about, unless what plays it reads start and end"
 
 
 def _spoken(target: ItemFormat, language: str | None) -> dict[str, Any]:
-    """The language as an option of the tasks, where they are asked in several."""
     if language not in (None, "en", "ru"):
         raise UsageError(f"unknown language {clipped(str(language))}; choose from en, ru")
     if target.name != RUSSIAN:
@@ -303,7 +299,7 @@ def _chosen(
 ) -> tuple[Mapping[str, int], list[list[bytes]]]:
     """Return how many items of each task are written, in the proportions of *module*, and their texts by batch.
 
-    The *tally* of what is skipped is counted up by what is left out so that answers are even.
+    The *tally* of skipped questions grows by those that are left out so that answers are even.
     """
     if not options.selects:
         return tally.asked, [batch.texts for batch in batches]
@@ -321,7 +317,7 @@ def _chosen(
 def _none_left(
     tally: QuestionTally, kept: Mapping[str, int], options: QuestionOptions, module: ModuleType
 ) -> Iterator[str]:
-    """Sentences: why there are fewer than the total, which tasks it leaves none of, and which are too uneven."""
+    """Yield sentences on why there are fewer than the total, which tasks have none left, and which are too uneven."""
     even = {task: count - tally.skipped[task, UNEVEN] for task, count in tally.asked.items()}
     proportions = {name: task.weight for name, task in module.TASKS.items()}
     wanted = mix.targets(even, per_task=options.per_task, balance=options.balance, total=options.total,
@@ -351,7 +347,6 @@ def _none_left(
 
 @contextmanager
 def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iterator[None]:
-    """Say, where the cutting of sound fails, what has been written."""
     try:
         yield
     except SeldioError as error:
@@ -365,7 +360,6 @@ def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iter
 
 
 def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -> None:
-    """Write the file of *texts*: of records of *target* as they come, of ``items`` when all are there."""
     if not isinstance(target, JsonItems):
         items = [Item.model_validate_json(text) for batch in texts for text in batch]
         named = [_numbered(item, number) for number, item in enumerate(items, 1)] if target.name == RUSSIAN else items
@@ -380,7 +374,7 @@ def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -
 
 
 def _numbered(item: Item, number: int) -> Item:
-    """*item* with a running number, as the benchmark has (of 32 bits); the hash of its content goes to ``meta``."""
+    """Return *item* with a running number, as the benchmark has (32 bits); the hash of its content goes to ``meta``."""
     meta = {**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"}  # type: ignore[dict-item]
     return item.model_copy(update={"id": str(number), "extra": {**(item.extra or {}), "meta": meta}})
 
@@ -389,7 +383,6 @@ def _report(
     found: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
     module: ModuleType, remarks: tuple[str, ...], sound: SoundOfQuestions,
 ) -> QuestionsMade:  # fmt: skip
-    """The report; tasks in their own order."""
     skipped: dict[str, dict[str, int]] = {}
     for (task, reason), count in tally.skipped.items():
         skipped.setdefault(task, {})[reason] = count

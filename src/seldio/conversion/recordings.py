@@ -35,20 +35,20 @@ _LARGEST = 32767 / 32768
 
 @dataclasses.dataclass(frozen=True)
 class ArrayConversion(Conversion):
-    """What became of a folder or a recording."""
+    """The result of converting a folder or a recording."""
 
     clipped: int = 0  # samples that were cut off at full scale, in the recordings that were converted
     gain: float = 0.0  # decibels by which these are louder than the filters make them
 
     def lines(self) -> Iterator[str]:
-        """What was done, for people."""
+        """Yield the lines of the summary."""
         converted = f"{plural(self.clips, 'recording')}, {plural(len(self.written), 'file')} written"
         yield f"{' and '.join(self.formats)} to {self.target}: {converted}"
         yield from (f"  {note}" for note in self.notes)
 
 
 class _Task(NamedTuple):
-    """A recording, and the file to make of it, if that is *below* a folder."""
+    """A recording, and the file to write for it if that is *below* a folder."""
 
     entry: Entry
     place: str
@@ -148,10 +148,10 @@ def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, s
 def _arrays(
     recordings: Mapping[str, Entry], above: str, said: Array | None, alone: bool = False
 ) -> dict[str, ArrayHeard]:
-    """Return what recordings with four channels are *said* to be, named after or sound like, as ``named``.
+    """Return the array (FOA or MIC) of recordings with four channels: as stated, by name, or by sound.
 
     Raises:
-        DataError: a recording sounds like the other array than it is named after, or nothing tells.
+        DataError: a recording sounds like the other array than its name says, or is undecided.
     """
     paths = [(entry, f"{above}/{name}") for name, entry in recordings.items()]
     what = "listening" if paths else None
@@ -175,7 +175,6 @@ def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
 
 
 def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
-    """Yield a note on recordings whose sound does not tell whether they are what they are named or said to be."""
     if names := [name for name, one in arrays.items() if one.heard is None]:
         recordings = f"the sound of {plural(len(names), 'recording')} does not tell FOA from MIC"
         yield f"{recordings} ({listed(names, 3)}): the name or --format decided"
@@ -184,7 +183,6 @@ def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
 def _report(
     to: Array, gain: float, sounds: Sequence[tuple[str, WrittenSound]], written: list[str], count: int, notes: list[str]
 ) -> ArrayConversion:
-    """Return what was done, with *notes* on *count* recordings of the other array and the *written* files."""
     clipped = [(name, sound) for name, sound in sounds if sound.clipped]
     total = sum(sound.clipped for _, sound in clipped)
     if clipped:

@@ -27,7 +27,7 @@ Set = Literal["dev", "eval"]
 
 
 class TreeSign(NamedTuple):
-    """What the path of a file says about the dataset: *weight* for this one, with the *sentence* that explains it.
+    """A sign of a dataset in the path of a file: its *weight*, with the *sentence* that explains it.
 
     A file is evidence for the dataset whose sign is found first; signs of a lower *rank* are looked for first.
     """
@@ -39,12 +39,12 @@ class TreeSign(NamedTuple):
 
     @property
     def found(self) -> re.Pattern[str]:
-        """What finds it."""
+        """Return the pattern that finds it."""
         return _compiled(self.pattern, re.IGNORECASE)
 
 
 class LabelSign(NamedTuple):
-    """What the paths of label files say about their format: *points* for the formats whose names match *dialects*."""
+    """A sign of a format in the paths of label files: *points* for the formats whose names match *dialects*."""
 
     pattern: str
     dialects: str
@@ -53,7 +53,7 @@ class LabelSign(NamedTuple):
 
 
 class Top(NamedTuple):
-    """What a top folder holds; *group* separates files of the same name that are not one clip."""
+    """The content of a top folder; *group* separates files of the same name that are not one clip."""
 
     field: Field
     set: Set | None
@@ -61,7 +61,7 @@ class Top(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a file name says, and how the dataset would spell it."""
+    """The parts of a file name, and how the dataset would spell it."""
 
     clip: str
     fold: int | None
@@ -75,7 +75,7 @@ class Named(NamedTuple):
 
 
 class PartOf(NamedTuple):
-    """What tells a dataset from a newer one that it is a part of; ``…_says`` are the sentences that explain it."""
+    """The differences between a dataset and a newer one that contains it; ``…_says`` are the explanations."""
 
     name: str  # of the whole
     without: str  # a pattern of paths that only the whole has
@@ -88,7 +88,7 @@ class PartOf(NamedTuple):
     otherwise_says: str
 
     def of(self, part: DatasetSpec, root: str, paths: Sequence[str]) -> tuple[str, str]:
-        """Whether files are those of the *part* or of the whole, by name, and why."""
+        """Return by name whether files are those of the *part* or of the whole, and why."""
         if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
             return self.name, self.without_says
         said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
@@ -231,7 +231,7 @@ class DatasetSpec:
         return None
 
     def named(self, set: Set | None, stem: str) -> Named | None:
-        """What *stem* says; None if no clip of this dataset is called so, or nearly so."""
+        """Return the parts of *stem*; None if no clip of this dataset is called so, or nearly so."""
         pattern = self.mix if set == "eval" else self.clip
         if pattern is None:
             return None
@@ -306,7 +306,7 @@ LOOSE = DatasetSpec(name="loose", title="no known dataset")
 
 
 def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> DatasetSpec:
-    """The row of a file; *known*: the rows of those before it."""
+    """Return the row of a file; *known*: the rows of those before it."""
     tree, sound, video = record.get("tree", {}), record.get("recordings", {}), record.get("video", {})
     splits = tuple(
         SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()},
@@ -360,7 +360,6 @@ def _pair(numbers: Sequence[int] | None) -> tuple[int, int] | None:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The numbers of ``1, 4-8``."""
     runs = (run.partition("-") for run in text.split(","))
     return tuple(number for first, _, last in runs for number in range(int(first), int(last or first) + 1))
 

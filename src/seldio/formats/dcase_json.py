@@ -73,7 +73,7 @@ class JsonFormat(LabelFormat):
     """The format of 2026."""
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether a file begins as an object with the key ``annotations``, or has a name of 2026, be it damaged."""
+        """Return 1 if a file begins as an object with the key ``annotations``, or is named like files of 2026."""
         return float(_BEGINS.match(data[:_PREFIX]) is not None or _NAMES.search(name) is not None)
 
     metre: int = 100  # what one metre is written as
@@ -137,7 +137,7 @@ class JsonPart(FileRows):
 
     @cached_property
     def _document(self) -> json_text.JsonDocument:
-        """The file, parsed once more: places are asked for only where something is wrong."""
+        """Parse the file again; only errors need places."""
         document = json_text.parse(self.file.data, self.file.path, lambda _: None)
         assert document is not None, "a file that was read cannot be read again"
         return document
@@ -154,7 +154,7 @@ _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth"
 
 
 def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink) -> dict[int, dict[str, Any]] | None:
-    """The annotations that can be used, by their number; None where the file has no list of them."""
+    """Return the usable annotations by number; None if the file has no list of them."""
 
     def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
         sink(document.finding(code, message, pointer, hint=hint))
@@ -187,14 +187,12 @@ def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink
 
 
 def _kind(value: Any) -> str:
-    """A value in words: the type of containers, else the value as JSON writes it."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "an array"
     return clipped(json.dumps(value, ensure_ascii=False), 40)
 
 
 def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
-    """What is wrong with an annotation; *plain*: its segmentation is known to be well formed."""
     if not isinstance(row, dict):
         yield "SYN212", f"an annotation is {_kind(row)}, not an object", (), None
         return
@@ -216,7 +214,6 @@ def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
 
 
 def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
-    """Where a segmentation is malformed, and what was found."""
     if not isinstance(segmentation, list):
         yield (), f"{_kind(segmentation)} instead of an array"
         return
@@ -255,7 +252,7 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
 
 
 def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
-    """Where the polygons of each row and the points of each polygon begin and end, and x, y and energy of all points.
+    """Return offsets of the polygons of each row and the points of each polygon, and x, y and energy of all points.
 
     The first n + 1 numbers are places among polygons, the second among points; a row without segmentation has none.
     """
@@ -275,7 +272,6 @@ def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
 
 
 def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
-    """The values of annotations that have passed the checks, by key, and ``extra``."""
     values = {key: [row.get(key) for row in annotations] for key in KEYS}
     segmentation = triplets(values.pop("segmentation"))
     assert segmentation is not None, "the checks passed a malformed segmentation"
@@ -302,10 +298,10 @@ _FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
 
 
 def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
-    """The values of all annotations by key, and the layout of the file, as Arrow reads JSON, in a fifth of the time.
+    """Read the values of all annotations by key, and the layout of the file, with Arrow in a fifth of the time.
 
-    None where anything is unusual, be it right or wrong: another key, an annotation that lacks one of the others', a
-    number of another kind or too large, text that is not ASCII.
+    None if anything is unusual, right or wrong: another key, an annotation that lacks one of the others', a number of
+    another kind or too large, text that is not ASCII.
     """
     begin = _FIRST.match(data)
     if begin is None or len(data) > _LARGEST or b"\\" in data or not data.isascii():
@@ -349,7 +345,7 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Azimuth and elevation (degrees) of each row's point with the highest energy, the first of equals."""
+    """Return azimuth and elevation (degrees) of each row's point with the highest energy, the first of equals."""
     row, triplet = points(segmentation)
     rows, starts, counts = np.unique(row, return_index=True, return_counts=True)
     if len(rows):
@@ -369,7 +365,6 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def _annotations(format: JsonFormat, table: pa.Table, layout: JsonLayout) -> Iterable[dict[str, Any]]:
-    """The rows as annotations, keys in the official order; what is unknown is left out."""
     count = table.num_rows
     values = {key: _values(table, field, count) for key, field in KEYS.items()}
     if "source" not in table.column_names:
@@ -388,7 +383,7 @@ def _values(table: pa.Table, field: str, count: int) -> list[Any]:
 
 
 def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
-    """The segmentations as given, else one point of energy 1; no point where no direction is known."""
+    """Return the segmentations as given, else one point of energy 1, or none if no direction is known."""
     if None not in given:
         return given
     azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))

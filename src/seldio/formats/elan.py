@@ -40,7 +40,7 @@ class ElanFormat(ToolFormat):
     """The documents (.eaf) that ELAN saves."""
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether it begins with the root of an annotation document, or is called like one."""
+        """Return 1 if a file begins with the root of an annotation document, or is named ``.eaf``."""
         head = data[:_HEAD]
         return 1.0 if b"<ANNOTATION_DOCUMENT" in head or name.lower().endswith(".eaf") else 0.0
 
@@ -106,16 +106,16 @@ class ElanFormat(ToolFormat):
 
 
 def _tier(label: ToolLabel) -> str:
-    """The tier of a label: its own, where a tier may be called so and is read back as the same."""
+    """Return the tier of a label: its own, if that is a valid name and is read back as the same."""
     tier = label.extra.get("tier")
     own = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and field_named(tier) is None
     return tier if tier and own and label.name and tier not in (TIER, label.name) else TIER
 
 
 def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, ToolLabel]) -> str:
-    """The annotation, with times where there is one, that *key* depends on in the end.
+    """Return the annotation, with times if there is one, that *key* depends on in the end.
 
-    *parents* then leads there in one step from all on the way, so that a chain is walked once, however many ask.
+    *parents* then leads there in one step from all on the way, so that a chain is walked once.
     """
     way: dict[str, None] = {}
     while key in parents and key not in rows and key not in way:
@@ -126,8 +126,6 @@ def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, ToolLabe
 
 
 class _Document:
-    """What a document holds, with the places of it."""
-
     def __init__(self, root: Element, text: str, raw: bytes, report: Report) -> None:
         self.text, self.report = text, report
         data = np.frombuffer(raw, np.uint8)
@@ -156,7 +154,7 @@ class _Document:
         return byte - int(np.searchsorted(self._within, byte))
 
     def span(self, element: Element) -> tuple[int, int]:
-        """Where the tag of an element stands."""
+        """Return where the tag of an element begins and ends."""
         start = self.at(element.start)
         end = self.text.find(">", start)
         return start, end + 1 if end >= 0 else len(self.text)
@@ -188,7 +186,7 @@ class _Document:
     def _attached(
         self, dependent: Sequence[tuple[str, Element]], rows: dict[str, ToolLabel], bad: set[str]
     ) -> set[int]:
-        """Give labels what depends on them; the labels, by identity, of which something cannot be read."""
+        """Attach dependent annotations to labels; return the labels, by identity, with something unreadable."""
         parents = {
             one.attributes.get("ANNOTATION_ID", ""): one.attributes.get("ANNOTATION_REF", "") for _, one in dependent
         }

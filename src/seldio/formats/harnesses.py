@@ -1,4 +1,4 @@
-"""What the evaluation harness inspect_ai reads and writes.
+"""Read and write the records of the evaluation harness inspect_ai.
 
 Its questions are records in JSON Lines that hold the fields of an item in a shape of their own: two functions go from
 flat keys to the record (``pack``) and back (``unpack``). What a model answered is read from inspect's log.
@@ -117,7 +117,7 @@ def _from_inspect(record: Flat) -> dict[str, Any]:
 
 
 def _heard(given: Any) -> tuple[list[str], str] | None:
-    """The recordings and the last text of a sample's input; None where it is neither messages nor a text."""
+    """Return the recordings and the last text of a sample's input; None if it is neither messages nor a text."""
     if isinstance(given, str):
         return [], given
     messages = given if isinstance(given, list) and all(isinstance(one, dict) for one in given) else None

@@ -107,7 +107,6 @@ class ItemParquet(ItemFormat):
         return f"a table of {self.holds} has some of these columns: {', '.join(self.schema.names)}"
 
     def _own(self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink) -> ItemReading | Wrong:
-        """The rows of a table that seldio wrote, or that has the columns of one."""
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
         tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
@@ -131,7 +130,6 @@ class ItemParquet(ItemFormat):
         return ItemReading(self, path, rows, locate, origin)
 
     def _table(self, batch: pa.RecordBatch, first: int, path: str, sink: Sink) -> tuple[pa.Table, Ints]:
-        """The rows of a batch that are right, with their numbers; what is wrong with the others goes to *sink*."""
         count = len(batch)
         try:
             columns = opened({"id": [None] * count} | batch.to_pydict())
@@ -146,7 +144,6 @@ class ItemParquet(ItemFormat):
         return table_of([row for row in read if row is not None], self.model), np.array(numbers, np.int64)
 
     def _row(self, record: dict[str, Any], number: int, path: str, sink: Sink) -> Row | None:
-        """The row of a record; None, after findings, where there is none."""
         try:
             columns = opened({field: [value] for field, value in record.items() if value is not None})
             values = {field: value for field, (value,) in columns.items()}
@@ -162,7 +159,6 @@ class ItemParquet(ItemFormat):
         return None
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
-        """Whether the format that *origin* names can write with it."""
         home = next((text for text in _texts() if text.name == origin.get("format")), None)
         kept = origin.get("origin", {})
         if home is None or home.holds != self.holds or not isinstance(kept, dict):
@@ -178,7 +174,6 @@ class ItemParquet(ItemFormat):
         return True
 
     def _foreign(self, file: pq.ParquetFile, layout: ItemFormat, path: str, sink: Sink) -> ItemReading | Wrong:
-        """The rows of a table of another maker, read as the records of *layout*."""
         audio, lost = recordings(file)
         lines = json_lines(file, audio)
 
@@ -220,7 +215,7 @@ class ItemParquet(ItemFormat):
         return stream.getvalue()
 
     def metadata(self, origin: Mapping[str, object] | None) -> dict[bytes, str]:
-        """What a table of rows with this *origin* has beside its columns."""
+        """Return the metadata of a table of rows with this *origin*."""
         return {_KEY: json.dumps({"holds": self.holds, **(origin or {})})}
 
     def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
@@ -239,16 +234,15 @@ class ItemParquet(ItemFormat):
 
 
 def _size(origin: Mapping[str, object]) -> int:
-    """Bytes that an origin takes in a footer."""
     return len(json.dumps(origin))
 
 
 def _nothing(finding: Finding) -> None:
-    """A look at a file tells nothing of what is wrong with it."""
+    """Discard findings: detection reports none."""
 
 
 def _kept(schema: pa.Schema) -> dict[str, Any] | None:
-    """What seldio wrote into the metadata; empty where that cannot be read, None where there is nothing."""
+    """Return what seldio wrote into the metadata; empty if that cannot be read, None if there is none."""
     text = (schema.metadata or {}).get(_KEY)
     return None if text is None else _parsed(text)
 
@@ -283,7 +277,6 @@ FORMATS: tuple[ItemParquet, ...] = (
 
 
 def _texts() -> tuple[ItemFormat, ...]:
-    """The formats whose records a table of another maker may hold."""
     from seldio import formats
 
     return tuple(one for one in formats.ITEM_FORMATS if not isinstance(one, ItemParquet))
@@ -305,7 +298,7 @@ def skeleton(kind: pa.DataType) -> Any:
 
 
 def recordings(file: pq.ParquetFile) -> tuple[frozenset[Trail], bool]:
-    """Where recordings stand inside the records, and whether there is any."""
+    """Return the paths of recordings inside the records, and whether there is any."""
     names = [file.schema.column(number).path for number in range(len(file.schema))]
     inside = {name.removesuffix(".bytes"): number for number, name in enumerate(names) if name.endswith(".bytes")}
     inside = {name: number for name, number in inside.items() if f"{name}.path" in names}
@@ -338,7 +331,7 @@ def records(file: pq.ParquetFile, audio: frozenset[Trail] = frozenset()) -> Iter
 
 
 def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
-    """A value as its record has it: recordings as their paths, nothing inside that is null."""
+    """Return a value as its record has it: recordings as their paths, no nulls inside."""
     if isinstance(value, list):
         return [_plain(each, trail, audio) for each in value]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What an item format is: questions or predictions in one concrete file format."""
+"""The base of item formats: questions or predictions in one concrete file format."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ItemReading(Reading):
 
     @cached_property
     def origin(self) -> dict[str, object]:
-        """What the file holds besides its rows, as the format's writer wants it back."""
+        """Return what the file holds besides its rows, for the format's writer."""
         return self.source() if callable(self.source) else self.source
 
     @property
@@ -171,7 +171,7 @@ class ItemFormat(Format):
         return texts | {LETTERS.index(letter)}
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
-        """What a model has to fill in to answer *items*; only of formats that hold predictions.
+        """Return empty predictions for *items*; only of formats that hold predictions.
 
         Raises:
             UsageError: these questions cannot be answered in this format.

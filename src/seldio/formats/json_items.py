@@ -292,7 +292,7 @@ class JsonItems(ItemFormat):
         return next((name for name in (key, *self.instead.get(key, ())) if name in record), key)
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:
-        """Where *record* holds a field, see :meth:`key_of`."""
+        """Return where *record* holds a field, see :meth:`key_of`."""
         return (self.key_of(field, record),)
 
 
@@ -300,7 +300,6 @@ class JsonItems(ItemFormat):
 
 
 def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dict[str, Any]]) -> None:
-    """Bring the values of records into the shape of the fields, where they are of the right type."""
     if "audio" in columns:
         key = format.key_of("audio", {})
         for audio, extra in zip(columns["audio"], extras, strict=True):
@@ -335,7 +334,7 @@ def _without_none(value: Any) -> Any:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Hold the search for cycles: rows have none, and there are many of them."""
+    """Pause the garbage collector: rows have no cycles, and there are many of them."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -346,8 +345,6 @@ def _uncollected() -> Iterator[None]:
 
 
 class _Reader:
-    """One file being read."""
-
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
         self.id_key = format.key_of("id", {})
@@ -530,7 +527,7 @@ class _Reader:
         self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
 
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
-        """Where a flaw stands in its record."""
+        """Return where a flaw stands in its record."""
         field, *rest = flaw.at
         at = self.format.place_of(str(field), record)
         if field == "audio" and isinstance(value_at(record, at), str):
@@ -546,7 +543,6 @@ class _Reader:
 
 
 def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
-    """The table of *count* rows whose values are right, of their *columns*."""
     try:
         return table_of_columns(columns, count, format.schema)
     except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
@@ -555,18 +551,16 @@ def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> p
 
 
 def _in(numbers: Sequence[int]) -> str:
-    """In how many records something is, where these are several."""
     return f" in {plural(len(numbers), 'record')}" if len(numbers) > 1 else ""
 
 
 def _path(pointer: Pointer) -> str:
-    """``answer_meta.time_span[0]``: a pointer as people write it."""
+    """Write a pointer as ``answer_meta.time_span[0]``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in pointer)
     return clipped(text.removeprefix("."))
 
 
 def _kind(value: Any) -> str:
-    """A value in words: the type of containers, else the value as JSON writes it."""
     if isinstance(value, (dict, list)):
         kind = "object" if isinstance(value, dict) else "array"
         return f"an {kind}" if value else f"an empty {kind}"

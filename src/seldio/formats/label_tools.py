@@ -147,7 +147,7 @@ _PAIRS = "directions are written az=DEGREES el=DEGREES dist=METRES"
 
 
 def json_value(text: str) -> Any:
-    """What a value of an unknown key means: JSON, or the text itself."""
+    """Parse the value of an unknown key: JSON, or the text itself."""
     try:
         value = json.loads(text, parse_constant=lambda _: text)
     except (ValueError, RecursionError):
@@ -270,7 +270,6 @@ class ToolFormat(LabelFormat):
         return self.text(_labels(self, table), file).replace("\n", file.newline).encode()
 
     def _table(self, labels: Sequence[ToolLabel]) -> pa.Table:
-        """The columns of labels; those of which nothing is known are left out."""
         classes = vocabulary(self.vocabulary)
         ids = [classes.indices.get(spelling(label.name)) for label in labels]
         values: dict[str, list[Any]] = {
@@ -354,12 +353,12 @@ def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """A value as a word: text as it is where it is read back as the same."""
+    """Write a value as a word; text stays if it is read back as the same."""
     bare = isinstance(value, str) and value.isprintable() and json_value(value) == value
     bare = bare and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
     return value if bare else _dense(value)
 
 
 def _dense(value: Any) -> str:
-    """JSON without spaces, which would end a word."""
+    """Write JSON without spaces, which would end a word."""
     return json.dumps(value, separators=(",", ":")).replace(" ", r"\u0020")

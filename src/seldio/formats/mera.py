@@ -1,4 +1,4 @@
-"""What the files of MERA have in common: a container, a list or lines of records, and how they are laid out."""
+"""The common parts of MERA's files: a container, a list or lines of records, and how they are laid out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def gold_of(data: bytes) -> dict[Any, Any] | None:
 
 
 class MeraProblem(NamedTuple):
-    """What is wrong with a record, at a place inside it."""
+    """A problem with a record, at a place inside it."""
 
     code: str
     message: str
@@ -109,7 +109,7 @@ def kind(value: Any) -> str:
 
 
 def dig(value: Any, *keys: str) -> Any:
-    """What stands under *keys*, None where nothing does."""
+    """Return the value under *keys*, None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -124,7 +124,7 @@ def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[li
 
 
 def _problems(value: Any) -> Iterator[MeraProblem]:
-    """What is wrong with an answer: what MERA's validator asks of it."""
+    """Yield the faults of an answer that MERA's validator would find."""
     if not isinstance(value, dict) or "outputs" not in value:
         yield MeraProblem("PRD113", "this answer has no field outputs", (), _HINT)
     elif not isinstance(value["outputs"], str):
@@ -148,7 +148,6 @@ def _prediction(value: dict[str, Any]) -> Prediction:
 
 
 def _record(row: Prediction) -> dict[str, Any]:
-    """The record of a prediction: as it was written, where it still says the same."""
     if row.id is None:
         raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
     extra = dict(row.extra or {})

@@ -33,7 +33,7 @@ from seldio.vocabularies import own_list
 
 @dataclass(frozen=True)
 class OwnDataset:
-    """What a dataset says of itself."""
+    """A dataset as its ``dataset.toml`` describes it."""
 
     path: str  # of the file, as shown to people
     folder: str  # what it speaks of: names below a source's root that begin so, all if empty
@@ -44,7 +44,7 @@ class OwnDataset:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Return its name."""
         return str(self.record["name"])
 
     @cached_property
@@ -54,7 +54,6 @@ class OwnDataset:
 
     @property
     def _spellings(self) -> dict[str, list[str]]:
-        """The names of each class in all languages."""
         declined = {name: keys["forms"][:1] for name, keys in self.record.get("russian", {}).items()}
         every = self.record.get("classes", {}).items()
         return {name: list(dict.fromkeys([name, *more.values(), *declined.get(name, ())])) for name, more in every}
@@ -75,7 +74,6 @@ class OwnDataset:
 
     @property
     def _said(self) -> dict[str, Any]:
-        """What it says of its columns."""
         keys = {key: value for key, value in self.labels.items() if key != "formats"}
         title = f"{self.record.get('title') or self.name}, in the columns that {NAME} names"
         return {"name": self.name, "title": title, "rate": self.record.get("recordings", {}).get("rate"), **keys}
@@ -116,7 +114,7 @@ class OwnDataset:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it says, for ``seldio info``."""
+        """Return its facts for ``seldio info``."""
         kept = {key: self.record[key] for key in ("name", "title", "license", "cite") if key in self.record}
         sound = self.record.get("recordings", {})
         more = {
@@ -137,7 +135,7 @@ class ClassNoun(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnDatasets:
-    """What the datasets in a source say of themselves."""
+    """The descriptions of the datasets in a source."""
 
     datasets: Sequence[OwnDataset] = ()
     broken: Sequence[str] = ()  # the folders of those that do not say it right, which is a finding
@@ -241,7 +239,7 @@ def given(
 def _in_order(
     said: Mapping[str, Any], vocabulary: str | None, file: TextFile, path: str, sink: Sink, *, lent: bool = False
 ) -> Dialect | None:
-    """The layout of a file with the columns of a dataset, in the order that its header has; None if it has others."""
+    """Return the layout of a file with the columns of a dataset in the order of its header; None if they differ."""
     columns = said["columns"]
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
         fits = not lent or (shape_of(file.data)[0] == len(columns) and _unknown(file))
@@ -270,7 +268,6 @@ def _in_order(
 
 
 def _unknown(file: TextFile) -> bool:
-    """Whether a file is of no known format."""
     from seldio.formats.detect import detect
 
     return file.told is None and not detect([file]).candidates
@@ -302,7 +299,7 @@ def _column(number: int, keys: Mapping[str, Any], rate: int) -> column:
 
 
 def described(source: Source, sink: Sink) -> OwnDatasets:
-    """What the datasets of a source say; files that do not say it right are findings, and say nothing."""
+    """Return the descriptions of the datasets in a source; wrong files are reported and ignored."""
     found = [(folder, _read(entry, folder, below, sink)) for entry, folder, below in own_files(source)]
     broken = [folder for folder, one in found if one is None]
     return OwnDatasets(tuple(one for _, one in found if one is not None), broken)

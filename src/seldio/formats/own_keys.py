@@ -162,7 +162,7 @@ class OwnKeys(ItemFormat):
             )
 
     def _first(self, records: Iterable[Mapping[str, Any]]) -> int | None:
-        """Return the number of the first option where right answers are numbers; None where nothing tells it."""
+        """Return the number of the first option if right answers are numbers; None if nothing tells it."""
         if not {"answer", "options"} <= self.keys.keys():
             return None
         pairs = (
@@ -175,7 +175,6 @@ class OwnKeys(ItemFormat):
         return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
 
     def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
-        """Return the values of the row of a record; questions without ids are numbered from 1."""
         values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}
         for field, key in self.keys.items():
             value = _under(record, key)
@@ -204,14 +203,13 @@ _ABSENT: Any = object()
 
 
 def _parts(key: str, records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys that a key of options joins by plus signs; itself where records have it as it is."""
+    """Return the keys that a key of options joins by plus signs; itself if records have it as it is."""
     if "+" in key and not any(key in record for record in records):
         return [part.strip() for part in key.split("+")]
     return [key]
 
 
 def _under(value: Any, key: str) -> Any:
-    """Return what stands under a key, or under keys and numbers with dots between them."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         value = _parsed(value)
     if isinstance(value, Mapping):
@@ -227,7 +225,6 @@ def _under(value: Any, key: str) -> Any:
 
 
 def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
-    """Return the way to what stands under a key."""
     key = key.partition("+")[0] if key not in record else key
     if key in record or not key:
         return (key,) if key else ()
@@ -235,7 +232,7 @@ def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
 
 
 def _parsed(text: str) -> Any:
-    """Return the list or object that a cell holds, as JSON or Python writes it; the text itself where it is none."""
+    """Return the list or object that a cell holds, as JSON or Python writes it; else the text itself."""
     for parse in (json.loads, literal_eval):
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return parse(text)
@@ -243,7 +240,6 @@ def _parsed(text: str) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """Return a value as text; None where there is none, which NaN is too."""
     if isinstance(value, list) and len(value) == 1:
         return _text(value[0])
     if value is None or value is _ABSENT or (isinstance(value, float) and math.isnan(value)):
@@ -307,7 +303,6 @@ class OwnRecords(NamedTuple):
 
 
 def _records(data: bytes, path: str, sink: Sink, keys: Iterable[str] = ()) -> OwnRecords | None:
-    """Return the records of a file of any kind, of which *keys* are wanted; None, after findings, where it has none."""
     if data[:4] == PARQUET_MAGIC:
         lines = guarded(data, path, sink, lambda file: json_lines(file, recordings(file)[0]))
         rows = None if lines is None else [json.loads(line) for line in lines.split("\n")[:-1]]
@@ -338,7 +333,7 @@ def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnReco
 
 
 def _list_inside(value: Any, keys: Iterable[str]) -> str | None:
-    """Return the key under which an object has its records in a list, where it is not a record itself."""
+    """Return the key under which an object has its records in a list, if it is not a record itself."""
     if not isinstance(value, dict) or not value.keys().isdisjoint({*CONTAINERS, *keys}):
         return None
     lists = [key for key, one in value.items()
@@ -433,7 +428,6 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
 
 
 def _asked(columns: Mapping[str, list[Any]], id: str | None) -> dict[str, str]:
-    """Return the keys that seem to hold the fields of questions."""
     scalars = [key for key in columns if not any(isinstance(value, list | dict) for value in columns[key])]
     found = {field: next(filter(_ASKED_AS[field].search, scalars), None) for field in ("question", "answer")}
     fields = {"id": id, "question": found["question"], "options": _key_of_options(columns), "answer": found["answer"]}
@@ -445,12 +439,10 @@ def _pairs(fields: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return an argument as a shell takes it; a tab stays one."""
     return shlex.quote("\t".join(map(printable, text.split("\t"))))
 
 
 def _columns(data: bytes, path: str) -> tuple[dict[str, list[Any]], int]:
-    """Return the values under each key, those inside of others joined by dots, and how many records were looked at."""
     records = _records(data, path, lambda _: None)
     rows = [dict(_flat(record)) for record in records.values[:_LOOK]] if records is not None else []
     keys = dict.fromkeys(chain.from_iterable(rows))
@@ -458,7 +450,6 @@ def _columns(data: bytes, path: str) -> tuple[dict[str, list[Any]], int]:
 
 
 def _flat(value: Any, path: str = "", deep: int = _DEEP) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of an object with those inside of it and of lists of one, joined by dots, and their values."""
     inside: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
     if isinstance(value, list) and len(value) == 1:
         inside = enumerate(value)
@@ -470,7 +461,6 @@ def _flat(value: Any, path: str = "", deep: int = _DEEP) -> Iterator[tuple[str, 
 
 
 def _key_of_ids(columns: Mapping[str, list[Any]], ids: Collection[str]) -> tuple[str, float]:
-    """Return the key that most often holds ids, and in which share of the records it does."""
     shares = {key: sum(_text(value) in ids for value in values) / len(values) for key, values in columns.items()}
     return max(shares.items(), key=lambda pair: pair[1])
 
@@ -482,7 +472,6 @@ def _likely_id(columns: Mapping[str, list[Any]], count: int) -> str | None:
 
 
 def _key_of_options(columns: Mapping[str, list[Any]]) -> str | None:
-    """Return the key of a list of options, or those of one option each with plus signs."""
     listed_keys = (key for key, values in columns.items() if any(isinstance(value, list | dict) for value in values))
     texts = (key for key in columns if any(isinstance(value, str) for value in columns[key]))
     lists = next(filter(_ASKED_AS["options"].search, chain(listed_keys, texts)), None)
@@ -529,6 +518,5 @@ def _reply(columns: Mapping[str, list[Any]], questions: Sequence[Item | None], i
 
 
 def _agree(said: Sequence[str | None], right: Sequence[str | None]) -> bool:
-    """Return whether replies are the right answers, wherever both are known."""
     pairs = [(one, other) for one, other in zip(said, right, strict=True) if one is not None and other is not None]
     return bool(pairs) and all(_plain(one) == _plain(other) for one, other in pairs)

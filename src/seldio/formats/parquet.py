@@ -82,10 +82,10 @@ def write_parquet(
 
 
 def _named(group: pa.Table, names: pa.Array) -> pa.Table:
-    """The rows of *group* with the names of their clips.
+    """Return the rows of *group* with the names of their clips.
 
-    Each row group of a file has a dictionary of its own. That of a few clips holds the names of all, as other
-    programs do it; of many clips, each holds those that it needs, else the file would grow with their square.
+    Each row group of a file has a dictionary of its own: of few clips, the names of all, as other programs write it; of
+    many clips, those that it needs, else the file would grow with their square.
     """
     codes = group["clip"].to_numpy()
     if len(names) > FEW_CLIPS:
@@ -96,7 +96,7 @@ def _named(group: pa.Table, names: pa.Array) -> pa.Table:
 
 
 def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
-    """Row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
+    """Yield the row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
     ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
     start, clips = 0, 0
     for end, following in zip_longest(ends, ends[1:]):
@@ -135,7 +135,7 @@ class Wrong:
 def guarded(
     data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]
 ) -> _T | None:  # fmt: skip
-    """What *read* makes of the file in *data*; None after a finding, where it is damaged, too large or wrong."""
+    """Return the result of *read* for the file in *data*; None after a finding, if it is damaged, too large, wrong."""
     try:
         file = opened(data)
         found = too_large(file.metadata) or read(file)
@@ -201,7 +201,6 @@ def _unknown_columns(schema: pa.Schema) -> Wrong | None:
 
 
 def _fits(held: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether values of one type can be values of another: whole numbers, numbers, flags, text, lists."""
     if pa.types.is_dictionary(held):
         held = held.value_type
     if pa.types.is_dictionary(wanted) or pa.types.is_string(wanted):
@@ -215,7 +214,6 @@ def _fits(held: pa.DataType, wanted: pa.DataType) -> bool:
 
 
 def _conformed(table: pa.Table) -> pa.Table | Wrong:
-    """*table* with the types of an event table, its clip dictionary and its origin as they were written."""
     names = [name for name in COLUMNS if name in table.column_names]
     metadata = table.schema.metadata or {}
     clips = table["clip"].cast(pa.string()).combine_chunks()
@@ -245,10 +243,10 @@ def _is_object(text: str | None) -> bool:
 
 
 def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
-    """The clip names in their order and the origin, as *metadata* holds them.
+    """Return the clip names in their order and the origin from *metadata*.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError: the metadata is not what seldio writes.
+        ValueError, LookupError, TypeError, AttributeError: seldio did not write the metadata.
     """
     found = clips.unique()
     origin = Origin.from_json(metadata[_ORIGIN]) if _ORIGIN in metadata else None
@@ -264,7 +262,7 @@ def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, O
 
 
 def _is_sound(file: ClipFile) -> bool:
-    """Whether a file's record can be used; whether its name is safe is seen where it is written."""
+    """Whether a file's record can be used; the writer checks whether its name is safe."""
     kinds: dict[str, Any] = {"clip": str, "name": str, "final_newline": bool, "frames": (int, NoneType),
                              "extra": (str, NoneType)}  # fmt: skip
     return (

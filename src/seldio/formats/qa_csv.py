@@ -45,8 +45,6 @@ _R = TypeVar("_R", bound=Item | Prediction)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CsvFormat(ItemFormat, Generic[_R]):
-    """A csv file with a header; columns besides its own are kept in ``extra``."""
-
     suffix: str = ".csv"
     #: The columns, in the published order, and the fields of which they are the text.
     columns: ClassVar[tuple[str, ...]]
@@ -67,7 +65,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         """The fields whose value in this row would not come back, with what is lost."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """How many of the columns the first line names."""
+        """Return the share of the columns that the first line names."""
         if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
             return 0.0
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
@@ -101,7 +99,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         )
 
     def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
-        """Where a field, or a column by its own name, stands; the whole row where it has no cell."""
+        """Return the place of a field or column; of the whole row if it has no cell."""
         name = self.fields.get(field or "", field)
         column = table.header.index(name) if name in table.header else None
         if column is not None and name == KEYWORDS and number is not None:
@@ -157,7 +155,6 @@ def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> 
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:
-    """The texts of *extra* under *names*; empty where it has none."""
     found = extra or {}
     return {name: value if isinstance(value := found.get(name), str) else "" for name in names}
 
@@ -209,7 +206,7 @@ class Jasco(_CsvFormat[Item]):
         return {**cells, "audio_id": row.id, "Correct Answer": row.answer, KEYWORDS: keyword_cell(row)}
 
     def row_losses(self, row: Item) -> Iterable[tuple[str, str]]:
-        """What is not implied, and has no column."""
+        """Yield values that the file neither implies nor has a column for."""
         if row.question not in ("", QUESTION):
             yield "question", "the file implies its own question"
         if row.audio not in ([], [implied_path(row.id)]):
@@ -248,7 +245,7 @@ class JascoPredictions(_CsvFormat[Prediction]):
         return {**cells, **own}
 
     def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
-        """What one cell cannot say."""
+        """Yield values that do not fit into one cell."""
         if not row.id:
             yield "id", "a row without an id cannot be read back"
         if len(row.audio) > 1:
@@ -271,7 +268,7 @@ class AdqaSubmission(_CsvFormat[Prediction]):
     nullable = "answer"
 
     def likes(self, data: bytes, name: str) -> float:
-        """As of the other tables; but a file with further columns, or with others, is none: the names are common."""
+        """Return 1 for exactly these columns, else 0: their names are common."""
         likely = super().likes(data, name)
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM) if likely else ""
         return likely * (tuple(row_at(text, 0).values) == self.columns)
@@ -300,13 +297,13 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         return [row.model_copy(update={"extra": None}) for row in super().own(rows)]
 
     def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
-        """What a row cannot be read back without."""
+        """Yield missing values without which a row cannot be read back."""
         if not row.id:
             yield "id", "a row without an id cannot be read back"
 
 
 def implied_path(id: str) -> str:
-    """Where the recording of a JASCO item lies, below the folder of the dataset."""
+    """Return the path of a JASCO item's recording, below the folder of the dataset."""
     return f"dataset/v0/{id}.wav"
 
 

@@ -55,7 +55,7 @@ class RavenFormat(ToolFormat):
     """The selection tables that Raven Pro, Raven Lite and their relatives write."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the header tells it
-        """Whether its first line names columns with the begin and the end of selections."""
+        """Return 0.95 if the first line has columns for the begin and end of selections."""
         first = data[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").split(b"\n")[0].lower()
         return 0.95 if b"\t" in first and _BEGIN in first else 0.0
 
@@ -142,7 +142,7 @@ class RavenFormat(ToolFormat):
 
 
 def _clips(recordings: Sequence[str]) -> list[str]:
-    """Return the clip of each recording: the name of its file, with its folders where two files are called alike."""
+    """Return the clip of each recording: its file name, with folders if two files have the same name."""
     paths = [posixpath.splitext(name.replace("\\", "/"))[0] for name in recordings]
     names = [posixpath.basename(path) for path in paths]
     counts = Counter(names)
@@ -151,16 +151,12 @@ def _clips(recordings: Sequence[str]) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class _Row:
-    """A row of a table: the cells and their spans."""
-
     cells: list[tuple[str, Span]]
     whole: Span
     recording: str  # as the row names it
 
 
 class _Table:
-    """The header of a table, and what it makes of rows."""
-
     def __init__(self, header: re.Match[str], source: ToolText) -> None:
         self.report = source.report
         self.titles = [cell.strip() for cell in header[0].split("\t")]
@@ -247,7 +243,6 @@ class _Table:
 
 
 def _cell(value: Any) -> str:
-    """A value as a cell, from which :func:`json_value` makes the same."""
     if isinstance(value, str) and value.strip() == value and value.isprintable() and json_value(value) == value:
         return value
     return json.dumps(value)

@@ -35,7 +35,7 @@ _HASHED = re.compile(r"^[0-9a-f]{8}-(?=.)")
 
 
 class Described:
-    """What one person, or a program, says about a recording: a clip."""
+    """A person's or program's description of a recording (a clip)."""
 
     def __init__(self, clip: str, pointer: Pointer, truth: bool = False) -> None:
         self.clip, self.pointer, self.truth = clip, pointer, truth
@@ -50,7 +50,7 @@ class JsonTool(ToolFormat):
     suffix: str = ".json"
 
     def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
-        """What a document holds; *clip*: the name of the file, for a recording that has none."""
+        """Yield the descriptions in a document; *clip*: the name of the file, for a recording that has none."""
         raise NotImplementedError
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
@@ -99,7 +99,6 @@ class JsonTool(ToolFormat):
 def _times(
     holder: Mapping[str, Any], first: str, last: str, pointer: Pointer, report: Report
 ) -> tuple[float, float] | None:
-    """Two numbers of an object; None, after findings, where they are not."""
     found: list[float] = []
     for key in (first, last):
         value: Any = holder.get(key)
@@ -132,7 +131,7 @@ class LabelStudioFormat(JsonTool):
     """The tasks that Label Studio exports as JSON."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the keys tell it
-        """Whether it begins with tasks."""
+        """Return 0.95 if the file begins with tasks."""
         head = data[:_HEAD]
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"[", b"{"):
             return 0.0
@@ -221,7 +220,7 @@ def _audio(data: Mapping[str, Any]) -> str | None:
 
 
 def _clip_of(url: str) -> str:
-    """The name of a recording in an address; Label Studio puts a hash before the names of uploads."""
+    """Return the name of a recording in an address; Label Studio puts a hash before the names of uploads."""
     parts = urlsplit(url) if "://" in url or url.startswith("/data/") else None
     path = url.replace("\\", "/") if parts is None else unquote(parts.path)
     if parts is not None and (local := parse_qs(parts.query).get("d")):
@@ -234,8 +233,6 @@ def _clip_of(url: str) -> str:
 
 @dataclasses.dataclass
 class _Region:
-    """Results about one stretch of a recording, each with its pointer."""
-
     results: list[tuple[Pointer, dict[str, Any]]] = dataclasses.field(default_factory=list)
 
     @property
@@ -295,7 +292,7 @@ def _put(label: ToolLabel, name: str, value: Any, at: Pointer, report: Report) -
 
 
 def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) -> bool:
-    """Give a label what was written about it; False after a finding."""
+    """Add a note to a label; False after a finding."""
     if field_named(name) is not None:
         return _put(label, name, text, at, report)
     if name == "extra" and isinstance(value := json_value(text), dict):
@@ -310,7 +307,7 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
 
 
 def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], list[dict[str, Any]]]:
-    """The regions of an annotation in their order, and what is said of the recording as a whole."""
+    """Return the regions of an annotation in order, and the results about the recording as a whole."""
     found: dict[Any, _Region] = {}
     for number, result in enumerate(listed_objects(results, at, "results", report)):
         if isinstance(result, dict):
@@ -333,7 +330,7 @@ class JamsFormat(JsonTool):
     suffix: str = ".jams"
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether it begins with annotations that have a namespace or metadata, or is called like one."""
+        """Return 1 if the file begins with annotations that have a namespace or metadata, or is named ``.jams``."""
         head = data[:_HEAD]
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
             return float(name.lower().endswith(".jams"))
@@ -406,12 +403,11 @@ class JamsFormat(JsonTool):
 
 
 def _length_of(labels: Sequence[ToolLabel]) -> dict[str, Any]:
-    """What JAMS asks to know of a recording, where nothing else is known: it lasts until the last label ends."""
+    """Return the length that JAMS requires; if unknown, the recording ends with the last label."""
     return {"duration": max((label.offset for label in labels), default=0.0)}
 
 
 def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
-    """What an annotation says besides its observations and what belongs to each of them."""
     about = {key: value for key, value in annotation.items() if key not in ("data", "sandbox") and value}
     if about.get("namespace") in ("tag_open", "scaper"):  # what seldio writes, and what holds objects
         del about["namespace"]
@@ -425,7 +421,6 @@ def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _background(annotation: Mapping[str, Any]) -> list[Any]:
-    """Return the observations that Scaper makes of the background, be they aside already."""
     data, beside = annotation.get("data"), annotation.get("sandbox")
     aside = beside.get("background") if isinstance(beside, dict) else None
     rows = [row for row in data if isinstance(row, dict) and _of_background(row)] if isinstance(data, list) else []

@@ -43,7 +43,7 @@ _FAILURES = (yaml.YAMLError, ValueError, OverflowError, LookupError)
 
 
 class YamlProblem(NamedTuple):
-    """What is wrong between two offsets."""
+    """A problem between two offsets."""
 
     code: str
     start: int
@@ -53,14 +53,11 @@ class YamlProblem(NamedTuple):
 
 
 class _RefusedError(Exception):
-    """Ends the reading."""
-
     def __init__(self, *problem: Any) -> None:
         self.problem = YamlProblem(*problem)
 
 
 def _span(lines: TextLines, start: int, end: int) -> Place:
-    """The place between two offsets; it ends with its first line."""
     line, column, _, _, excerpt = lines.place(start, start)
     text = lines.text[start : min(end, start + len(excerpt) - column + 1, start + _CLIP)]
     text = text.rstrip() or text
@@ -118,8 +115,6 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML up to nodes, with limits, and with tabs where YAML allows them."""
-
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.depth = self.count = 0
@@ -165,8 +160,6 @@ def _is_merge(node: yaml.Node) -> bool:
 
 
 class _Builder:
-    """Plain values out of nodes; *problems* is what was wrong with them."""
-
     def __init__(self, source: TextLines) -> None:
         self.source = source
         self.problems: list[YamlProblem] = []
@@ -191,7 +184,7 @@ class _Builder:
         return YamlDocument(value, self.source, root, self.members)
 
     def explain(self, error: Exception) -> YamlProblem:
-        """What PyYAML ends with, in plain words."""
+        """Translate PyYAML's error into plain words."""
         if isinstance(error, yaml.reader.ReaderError):
             start = error.position
             what = f"not valid YAML: an invisible control character ({printable(self.source.text[start])})"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     class _Compute:
-        """pyarrow.compute, loaded with the first function that is asked for: it makes them all, in 0.05 s."""
+        """pyarrow.compute, imported (0.05 s) when the first of its functions is used."""
 
         def __getattr__(self, name: str) -> Any:
             value = getattr(import_module("pyarrow.compute"), name)

@@ -113,7 +113,6 @@ class ClipTable(Mapping[str, Clip]):
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        """The number of each clip's row."""
         return {name: row for row, name in enumerate(self.table["name"].to_pylist())}
 
     def column(self, field: str) -> pa.ChunkedArray:

@@ -121,7 +121,7 @@ class SplitKeys(_Keys):
 
 
 class TopFolderKeys(_Keys):
-    """What a top folder holds."""
+    """The content of a top folder."""
 
     field: Literal["foa", "mic", "stereo", "audio", "metadata", "video"] = Field(description="what is in it")
     set: Literal["dev", "eval"] | None = Field(None, description="the part of the dataset; none if it has no parts")
@@ -158,7 +158,7 @@ class TreeKeys(_Keys):
 
 
 class PartOfKeys(_Keys):
-    """What tells the dataset from a newer one that it is a part of."""
+    """The differences between a dataset and a newer one that contains it."""
 
     name: str = Field(description="the whole")
     without: Pattern = Field(description="paths that only the whole has")
@@ -172,7 +172,7 @@ class PartOfKeys(_Keys):
 
 
 class RecordingKeys(_Keys):
-    """What the recordings are like."""
+    """The format of the recordings."""
 
     arrays: list[Literal["foa", "mic", "stereo"]] = Field([], description="of which each clip has a recording")
     rate: int | None = Field(None, description="frames per second")
@@ -180,7 +180,7 @@ class RecordingKeys(_Keys):
 
 
 class VideoKeys(_Keys):
-    """What the videos are like."""
+    """The format of the videos."""
 
     size: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(None, description="width and height")
     rate: Number | None = Field(None, description='pictures per second, such as "30000/1001"')
@@ -244,7 +244,7 @@ class ProfileKeys(_Keys):
 
 
 class PackageKeys(_Keys):
-    """What the zip of a submission holds; {label}, {clip} and {name} in paths stand for a system, a clip and a file."""
+    """The content of a submission's zip; {label}, {clip} and {name} in paths stand for a system, a clip and a file."""
 
     year: int = Field(description="the year of the challenge")
     format: str = Field(description="the format of its outputs")
@@ -334,7 +334,7 @@ class DatasetFile(_Keys):
 
 
 class KeyFault(NamedTuple):
-    """What is wrong in a dataset file."""
+    """A fault in a dataset file."""
 
     path: tuple[str | int, ...]  # the keys, and numbers in lists, that lead to it
     message: str
@@ -347,7 +347,7 @@ class KeyFault(NamedTuple):
 
 
 def faults(record: Mapping[str, Any]) -> Iterator[KeyFault]:
-    """What is wrong with the keys of a dataset file."""
+    """Yield the faults in the keys of a dataset file."""
     try:
         DatasetFile.model_validate(record)
     except ValidationError as error:
@@ -371,7 +371,7 @@ def check(record: Mapping[str, Any]) -> None:
 
 
 def _words(error: Any) -> str:
-    """What pydantic says, as it is said here."""
+    """Translate pydantic's messages into seldio's wording."""
     known = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
     if error["type"] == "literal_error" and isinstance(error["input"], str):
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])

@@ -62,7 +62,7 @@ class ClipFile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an event table came from: its format, its vocabulary and its files, silent clips included."""
+    """The format, vocabulary and files (silent clips included) that an event table came from."""
 
     format: str
     vocabulary: str

@@ -66,7 +66,7 @@ def to_pandas(table: Any) -> pd.DataFrame:
 
 
 def _class_names(numbers: pa.ChunkedArray, vocabulary: str) -> pa.DictionaryArray:
-    """The names of classes, with all those of the list as categories, then those of numbers that it has not."""
+    """Return the names of classes; categories are all of the list, then those of numbers that it lacks."""
     known = vocabularies.vocabulary(vocabulary)
     found = numbers.combine_chunks()
     every = [*range(len(known)), *sorted({*found.unique().to_pylist()} - {None, *range(len(known))})]
@@ -103,7 +103,7 @@ def arrow_table(data: Any, otherwise: str = "a table must be an Arrow table or a
 
 
 def _with_files(table: pa.Table, frame: pd.DataFrame) -> pa.Table:
-    """The rows of a DataFrame of labels as they were read: with their files, and without the names of class numbers.
+    """Return the rows of a DataFrame as they were read: with their files, without the names of class numbers.
 
     Raises:
         UsageError: names and numbers of classes differ.

@@ -86,7 +86,7 @@ class Item(BaseModel):
 
 
 class Prediction(BaseModel):
-    """What a model answered to an item."""
+    """A model's answer to an item."""
 
     model_config = _MODEL
 
@@ -121,7 +121,7 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
 
 @cache
 def _fields(model: type[BaseModel]) -> set[str]:
-    """The names of all fields; rows share them, for none is ever changed."""
+    """Return the names of all fields; rows share the set, as nobody changes it."""
     return set(model.model_fields)
 
 
@@ -135,7 +135,6 @@ def plain_value(value: Any) -> Any:
 
 
 def _arrow(kind: Any) -> pa.DataType:
-    """The type of a column for a field of this *kind*; the open-ended part is json text."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return pa.struct({name: _arrow(field.annotation) for name, field in kind.model_fields.items()})
     if get_origin(kind) is dict:
@@ -218,7 +217,6 @@ class Rows(Sequence[Item | Prediction]):
         return self._block[number - self._start]
 
     def _around(self, number: int) -> tuple[int, pa.Table]:
-        """The block that a row is in, and where it begins."""
         start = number - number % self._BLOCK
         return start, self.table.slice(start, self._BLOCK)
 
@@ -263,7 +261,6 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
 
 
 def _packed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event with its open-ended part as json text."""
     extra = event.get("extra")
     return {**event, "extra": None if extra is None else packed(extra)}
 
@@ -326,7 +323,6 @@ def same_task(one: str | None, other: str | None) -> bool:
 
 
 def _ends_alike(*paths: str) -> bool:
-    """Whether the shorter path is the end of the longer one."""
     short, long = sorted(paths, key=len)
     if long.endswith(f"/{short}"):
         return True

@@ -53,7 +53,7 @@ class Track:
         return np.array([float(clock.centre(frame)) for frame in range(self.first, self.end)])
 
     def at(self, times: ArrayLike) -> Floats:
-        """Where the source is at *times* (s of the clip), shape (n, 3).
+        """Return the positions of the source at *times* (s of the clip), shape (n, 3).
 
         Straight between the middles of label frames; over the outer half of the first and the last frame it goes
         on as before; earlier and later it stands.
@@ -92,7 +92,7 @@ def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
 
 
 def _path(rng: np.random.Generator, length: int, still: bool) -> np.ndarray:
-    """A walk on an arc around the microphone, at most 1.2 m/s, or one place."""
+    """Return a walk on an arc around the microphone, at most 1.2 m/s, or one place."""
     azimuth, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.8, 2.8)
     height = rng.uniform(-1.1, 0.5)
     turn = 0.0 if still else rng.uniform(-1.2, 1.2) / distance / 10

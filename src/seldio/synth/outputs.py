@@ -1,4 +1,4 @@
-"""What a simulated system makes of labels: it misses events, confuses classes and is off by some degrees."""
+"""Simulate a system's outputs from labels: it misses events, confuses classes and is off by some degrees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scene sounds like: every source through both array responses, in a room and with noise.
+"""Render a scene: every source through both array responses, in a room and with noise.
 
 A label says what is heard at the array: sound that leaves a source in label frame k arrives in label frame k.
 Reflections come later than that by their longer way.
@@ -213,7 +213,7 @@ def record(
 
 
 def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions) -> dict[Format, Sound]:
-    """What :func:`record` rounds: float32, full scale being 1, shape (4, frames)."""
+    """Return the sound that :func:`record` rounds: float32, full scale being 1, shape (4, frames)."""
     frames = round(seconds * options.rate)
     waves = {name: np.zeros((len(CHANNELS[name]), frames), np.float32) for name in FORMATS}
     dry = np.zeros(frames, np.float32)
@@ -270,7 +270,7 @@ def ways(
 
 
 def _knots(track: Track) -> tuple[Floats, Floats]:
-    """Times (s from the start of the sound) and positions: the labels' own, and where the sound begins and ends."""
+    """Return times (s from the start of the sound) and positions: the labels' own, and those of start and end."""
     times = np.concatenate(([clock.onset(track.first)], track.knots, [clock.onset(track.end)]))
     positions = track.at(times)
     if not np.ptp(track.positions, axis=0).any():
@@ -279,13 +279,13 @@ def _knots(track: Track) -> tuple[Floats, Floats]:
 
 
 def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
-    """*wave* by 1/distance, which changes smoothly."""
+    """Scale *wave* by 1/distance, which changes smoothly."""
     gain = 1 / np.maximum(distance, NEAREST)
     return np.asarray(wave * _on_samples(gain, times, len(wave), rate).astype(np.float32))
 
 
 def _delayed(wave: Sound, times: Floats, delay: Floats, rate: int) -> tuple[Sound, int]:
-    """*wave* later by *delay* (s), straight between samples; the whole frames of the shortest delay are left out."""
+    """Delay *wave* by *delay* (s), linear between samples; the whole frames of the shortest delay are left out."""
     late = int(delay.min() * rate)
     spare = int(delay.max() * rate) + 2 - late
     shift = _on_samples(delay * rate - late, times, len(wave) + spare, rate)
@@ -312,7 +312,7 @@ def room_noise(frames: int, rate: int, *seed: int) -> Sound:
 
 
 def _level(wave: Sound, tracks: Sequence[Track], rate: int) -> float:
-    """Root mean square of *wave* (frames,) in the label frames in which something sounds."""
+    """Return the root mean square of *wave* (frames,) in the label frames in which something sounds."""
     active = np.zeros(len(wave), bool)
     for track in tracks:
         active[round(clock.sample(track.first, rate)) : round(clock.sample(track.end, rate))] = True

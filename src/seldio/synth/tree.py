@@ -177,7 +177,7 @@ Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 class PlantedFault(NamedTuple):
-    """What a fault does to labels, whole numbers of shape (rows, 6), or to W, Y, Z, X, shape (4, frames)."""
+    """A change of labels, whole numbers of shape (rows, 6), or of W, Y, Z, X, shape (4, frames)."""
 
     name: str
     rows: Callable[[Rows], Rows] = lambda rows: rows
@@ -249,7 +249,7 @@ def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
 
 
 def _spoiled(text: str, number: int) -> str:
-    """What happens to submissions: a header and BOM, azimuths from 0 to 360, decimal frames, a truncated row."""
+    """Damage a submission: a header and BOM, azimuths from 0 to 360, decimal frames, a truncated row."""
     lines = text.splitlines()
     cells = [line.split(",") for line in lines]
     if number == 1:

@@ -87,7 +87,7 @@ def fair(claims: Claims, chance: npt.NDArray[np.uint64], most: int | None = None
 
 
 def _largest(sums: Any, lots: npt.NDArray[np.float64], counts: Ints, most: int | None = None) -> Ints:
-    """How many questions of each kind, up to *counts* and *most* in all, so that *sums* of them are 0 (nearly)."""
+    """Return how many questions of each kind, up to *counts* and *most* in all, make *sums* (nearly) 0."""
     from scipy.optimize import linprog
 
     limit = {} if most is None else {"A_ub": np.ones((1, len(counts))), "b_ub": [most]}

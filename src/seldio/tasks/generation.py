@@ -54,7 +54,7 @@ class ItemPlace(NamedTuple):
 
 
 class GenerationOptions(TypedDict, total=False):
-    """What :func:`ask_all` takes as well as the tasks; see :func:`seldio.tasks.generate`."""
+    """Options of :func:`ask_all` beside the tasks; see :func:`seldio.tasks.generate`."""
 
     seed: Required[int]
     skipped: Required[Counter[tuple[str, str]]]
@@ -136,7 +136,7 @@ def told_split(path: str, own: OwnDatasets | None = None) -> str | None:
 
 
 def _label_frames(option: str, seconds: float) -> int:
-    """Seconds in label frames; whole ones, at least one."""
+    """Convert seconds to label frames: a whole number, at least one."""
     frames = round(seconds * 10) if math.isfinite(seconds) else 0
     if frames < 1 or abs(frames - seconds * 10) > 1e-6:
         raise UsageError(f"{option} is a multiple of 0.1 s above 0, not {seconds!r}")
@@ -150,7 +150,6 @@ def recording_place(label_file: str) -> str:
 
 
 def _audio(pattern: str, scene: Scene, split: str) -> str:
-    """The path of a clip's audio."""
     place = recording_place(scene.path)
     try:
         return pattern.format(audio_id=scene.audio_id, clip=scene.clip, split=split, path=place)
@@ -219,7 +218,6 @@ def last_window(length: Any, window: int, hop: int) -> Any:
 
 
 def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Pieces:
-    """Every span in every window that it sounds in."""
     size = np.diff(starts)
     begin, stop = frames[starts[:-1]], frames[starts[1:] - 1]
     low = np.maximum(0, -((window - 1 - begin) // hop))
@@ -235,7 +233,7 @@ def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Piec
 
 
 def _column(table: pa.Table, field: str, rows: Ints) -> Floats:
-    """A column of numbers; nan where there is none."""
+    """Return a column of numbers; nan if there is none."""
     if field not in table.column_names:
         return np.full(len(rows), np.nan)
     return np.asarray(table[field].cast(pa.float64()).to_numpy(), np.float64)[rows]
@@ -255,10 +253,9 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> SceneR
 
 
 def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows) -> None:
-    """Raise DataError where a direction is none: no question about it has a right answer.
+    """Raise DataError for a row with no direction, in which no question has a right answer.
 
-    It is about the first of the recordings with such rows and counts those alone, so that it says the same however
-    the recordings are cut into parts.
+    The message counts the rows of the first such recording alone, so that it does not depend on parts.
     """
     wrong = {"azimuth": np.abs(rows.azimuth) > 180, "elevation": np.abs(rows.elevation) > 90}
     found = np.flatnonzero(np.logical_or(*wrong.values()))
@@ -274,7 +271,7 @@ def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows
 
 
 def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) -> Any:
-    """Of each row, whether the rows up to *wide* before and after it are like it."""
+    """Mask the rows that are like all rows up to *wide* before and after them."""
     stays = np.ones(len(values), bool)
     for step in range(1, min(wide + 1, len(values))):
         same = alike(values[step:], values[:-step])
@@ -287,7 +284,6 @@ def _events(
     table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: SceneRows, doubled: Any, hop: int,
     margins: Margins, called: Callable[[str], Name],
 ) -> list[SceneEvent]:  # fmt: skip
-    """One event for each piece, with its number in its clip."""
     size = pieces.high - pieces.low
     high = np.cumsum(size)
     low = high - size
@@ -333,7 +329,6 @@ def _events(
 def _labels(
     table: pa.Table, heads: Ints, called: Callable[[str], Name]
 ) -> tuple[list[Name], list[int | None], list[int | None]]:
-    """Names, class ids and sources of events, by a row of each."""
     taken = table.take(heads)
     nothing: list[Any] = [None] * len(heads)
     ids, written, sources = (

@@ -37,12 +37,11 @@ _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_t
 
 
 def answer_group(item: Item) -> Hashable:
-    """What counts as the same answer when answers are to be even: the task's own, a bin of its number or its label."""
+    """Return the group of equal answers of an item: the task's own, a bin of its number or its label."""
     return _group(item, _task(item))[0]
 
 
 def _task(item: Item) -> Task[Any, Any] | None:
-    """The record of the task that asked *item*."""
     task = TASKS.get(item.task or "")
     if task is not None or item.language != "ru":
         return task
@@ -52,9 +51,9 @@ def _task(item: Item) -> Task[Any, Any] | None:
 
 
 def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:
-    """What counts as the same answer, and whether whoever guesses it has answered the question.
+    """Return the group of equal answers, and whether guessing it answers the question.
 
-    A bin of numbers is not an answer, nor is the class of what is asked about, where the answer is a time.
+    A bin of numbers is not an answer, nor is the class in the question if the answer is a time.
     """
     if task is not None and task.alike is not None:
         return task.alike(item), task.alike is not first_class
@@ -105,7 +104,7 @@ def targets(
 
 
 def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -> dict[str, int]:
-    """*total* items shared out by *weights*, no task getting more than its count; tasks without any are left out."""
+    """Share *total* items out by *weights*, each task getting at most its count; drop tasks without items."""
     if sum(counts.values()) <= total:
         return dict(counts)
     open_, rest = dict(counts), total
@@ -129,7 +128,7 @@ _NO_CLAIMS = [[0] * CLAIMS] * OPTIONS
 
 
 def key(item: Item, seed: int, *, balance: bool = False) -> tuple[Any, ...]:
-    """What :func:`chosen` needs to know of *item*: the fields of ``KEY``, to *balance* items those of ``EVEN_KEY``."""
+    """Return the fields of *item* that :func:`chosen` needs: ``KEY``, or ``EVEN_KEY`` to *balance* items."""
     task = _task(item)
     group, word = _group(item, task)
     told = _hashed(str(item.task)), _hashed(repr(group)), hashed(seed, item.id)
@@ -147,7 +146,7 @@ def key(item: Item, seed: int, *, balance: bool = False) -> tuple[Any, ...]:
 
 
 def even(keys: Keys) -> Mask:
-    """Of each item, whether it is among the most that there can be of its task with answers that nobody can guess."""
+    """Mask the largest subset of each task whose answers cannot be guessed."""
     keep = np.ones(len(keys), bool)
     for task in np.unique(keys["task"]):
         rows = np.flatnonzero(keys["task"] == task)
@@ -165,7 +164,7 @@ def even(keys: Keys) -> Mask:
 
 
 def chosen(keys: Keys, wanted: Mapping[str, int], among: Mask | None = None) -> Mask:
-    """Of each item, whether it is among the *wanted* number of its task.
+    """Mask the *wanted* number of items of each task.
 
     Of each task answers are taken in turn (see :func:`answer_group`), so that rare ones are kept. The choice
     depends on the set of items, not on their order.
@@ -208,7 +207,7 @@ def choice(
     total: int | None = None,
     proportions: Mapping[str, int] = SO_BENCH,
 ) -> tuple[Mask, dict[str, int]]:
-    """Of each item, whether to keep it, and how many of each task are too uneven to be kept (:data:`UNEVEN`).
+    """Mask the items to keep, and count those of each task that are too uneven to be kept (:data:`UNEVEN`).
 
     *asked* counts the items by task; the others are as of :func:`targets`.
     """

@@ -34,7 +34,7 @@ class Name(NamedTuple):
 
 @cache
 def _table() -> dict[str, tuple[str, str]]:
-    """What a class is called, and its number, by its name in lower case."""
+    """Return the spoken name and number of each class by its name in lower case."""
     rows = json.loads(files(__package__).joinpath("spoken.json").read_text("utf-8"))
     return {
         name.lower(): (spoken, number)
@@ -79,7 +79,7 @@ _MASS = re.compile(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing
 
 
 def _of_its_own(plain: str) -> tuple[str, str]:
-    """What a class with a name of its own is called, and its number, judged by its last word."""
+    """Return the spoken name and number of a class that the table lacks, judged by its last word."""
     spoken = re.sub(r"\A(?:the|an?) (?=\S)", "", plain)
     if re.fullmatch(r"class -?\d+", spoken):
         spoken = f"{spoken} sound"
@@ -98,7 +98,6 @@ _VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[ae
 
 
 def _article(words: str) -> str:
-    """``a`` or ``an``, by the sound that *words* begin with."""
     return "an" if _VOWEL.match(words) else "a"
 
 

@@ -1,4 +1,4 @@
-"""What a clip sounds like in Russian: its classes with their nouns, and those that are surely absent.
+"""The classes of a clip in Russian: their nouns, and which classes are surely absent.
 
 The forms are data, ``nouns.json``: one entry for all spellings of a class in all vocabularies. A class
 *covers* others that are kinds of it (a piano is music), and is *like* others that the ear, or a strict
@@ -93,7 +93,7 @@ def _noun(number: int, row: dict[str, Any], nested: int, alike: int) -> Noun:
 
 
 def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> tuple[int, ...]:
-    """For each class the mask of the classes that its row names under *keys*, or that name it."""
+    """Return for each class the mask of the classes that its row names under *keys*, or that name it."""
     masks = [0] * len(rows)
     for number, row in enumerate(rows):
         for other in (numbers[spelling(name)] for key in keys for name in row.get(key, ())):
@@ -110,7 +110,7 @@ def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
 
 @cache
 def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
-    """What Russian questions call a class; in canonical answers it is called as in English."""
+    """Return the name of a class in Russian questions; canonical answers keep the English one."""
     name, noun = name_of(label), noun_of(label, own)
     if noun is not None:
         return name._replace(spoken=noun.name, plural=noun.gender == "pl", words=noun.x, others=noun.y)

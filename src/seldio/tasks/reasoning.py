@@ -76,7 +76,6 @@ def compare_distance(one: SceneEvent, other: SceneEvent, margins: Margins, say: 
 
 
 def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft:
-    """The question for the source with the least or the greatest *key*."""
     side = say.below(2)
     winner, loser = sorted((one, other), key=attrgetter(key), reverse=bool(side))
     more = say.language.words[key][side]
@@ -106,14 +105,14 @@ def relative_left_right(one: SceneEvent, other: SceneEvent, margins: Margins, sa
 
 
 def _lateral(event: SceneEvent) -> float:
-    """The angle from the plane between left and right, degrees: 90 is left, -90 right."""
+    """Return the angle from the median plane, degrees: 90 is left, -90 right."""
     azimuth, elevation = math.radians(event.azimuth), math.radians(event.elevation)
     return math.degrees(math.asin(max(-1.0, min(1.0, math.sin(azimuth) * math.cos(elevation)))))
 
 
 @each_event("unnamed")
 def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What starts in a direction after something else has ended."""
+    """Ask for the class that starts in a direction after something else has ended."""
     after = [event for event in scene.events if not event.unplaced and _follows(scene, anchor, event, margins)]
     if not after:
         return NOTHING_AFTER
@@ -133,7 +132,7 @@ def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margi
 
 @each_event()
 def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What sounds alone at a moment, from where, and from when to when; not where its class also sounds elsewhere."""
+    """Ask for the class that sounds alone at a moment, with direction and times, if it sounds nowhere else."""
     if event.unplaced:
         return event.unplaced
     wide, others = margins.frames, [other for other in scene.events if other is not event]
@@ -155,9 +154,9 @@ MOTIONS = ("stationary", "moving", "approaching", "receding")
 
 @each_event("unnamed")
 def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
-    """Whether a source stays, moves around the listener, approaches or recedes.
+    """Ask whether a source stays, moves around the listener, approaches or recedes.
 
-    Where distances are not known, the question is about the direction alone.
+    If distances are unknown, the question is about the direction alone.
     """
     motion, name = _motion(event, margins), event.name
     if motion not in MOTIONS:
@@ -168,7 +167,7 @@ def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say)
 
 
 def _motion(event: SceneEvent, margins: Margins) -> str:
-    """The motion of *event*, or the reason why it is not clear, as of what goes to and fro."""
+    """Return the motion of *event*, or the reason why it is not clear, such as going to and fro."""
     if event.short or event.end - event.first < 10 * LONG_ENOUGH:
         return SHORT
     if math.isnan(event.azimuth):
@@ -189,7 +188,7 @@ def _motion(event: SceneEvent, margins: Margins) -> str:
 
 
 def _most(item: Item, field: str) -> list[list[Hashable]] | None:
-    """That one class has more of a *field* than the other, and that the source which is named first is right."""
+    """Claim that one class has more of *field* than the other, and that the source named first is right."""
     if item.events is None or len(item.events) != 2:
         return None
     one, other = item.events
@@ -199,7 +198,7 @@ def _most(item: Item, field: str) -> list[list[Hashable]] | None:
 
 
 def _leftmost(item: Item) -> list[list[Hashable]] | None:
-    """That one class is left of the other, and that the first one is."""
+    """Claim that one class is left of the other, and that the first one is."""
     if item.events is None or len(item.events) != 2:
         return None
     one, other = (event.class_name for event in item.events)
@@ -208,7 +207,6 @@ def _leftmost(item: Item) -> list[list[Hashable]] | None:
 
 
 def _is_left(item: Item) -> bool:
-    """Whether the source that is named first is left of the other one."""
     return " left of " in (item.canonical_answer or "")
 
 

@@ -56,7 +56,7 @@ INSTRUCTIONS = {n: (template(n), f"{_ASKED}{option_lines(n)}\n\nОтвет:") fo
 
 
 def pauses(margins: Margins) -> str:
-    """What is said about pauses where the times are counted that something is heard."""
+    """Return the sentence on pauses in questions that count how often something is heard."""
     if not margins.frames:
         return ""
     return f" (паузы короче {f'{margins.frames / 10:g}'.replace('.', ',')} с не в счёт)"
@@ -117,7 +117,7 @@ UNEVEN = "in all and at a stretch not the same lasts longer"
 
 
 def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
-    """Whether a class sounds: for each that does, another question about one that does not."""
+    """Ask whether a class sounds: once for each that does, once for one that does not."""
     yield from [NO_NAME] * clip.unnamed
     silent = draw(say, clip.absent, len(clip.sounds))
     for sound in clip.sounds:
@@ -129,7 +129,7 @@ def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
-    """Whether two classes both sound: for each pair that does, another where one or both do not."""
+    """Ask whether two classes both sound: once for each pair that does, once for a pair that does not."""
     yield from [NO_NAME] * clip.unnamed
     found = 0
     for pair in _both(clip, say):
@@ -147,7 +147,7 @@ def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
-    """All pairs of classes that sound, each in one order or the other; the reasons of those that are in none."""
+    """Yield all pairs of classes that sound, in either order; reasons for classes that are in none."""
     yield from [SHORT for sound in clip.sounds if not sound.audible]
     for pair in combinations([sound for sound in clip.sounds if sound.audible], 2):
         if nested(pair[0].noun, pair[1].noun):
@@ -157,7 +157,7 @@ def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
 
 
 def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[SceneEvent, ...]]]:
-    """*count* different pairs, or as many as there are, of which one class or both are absent."""
+    """Return up to *count* different pairs of which one class or both are absent."""
     audible = [sound for sound in clip.sounds if sound.audible]
     mixed, silent = len(audible) * len(clip.absent), pairs(clip.absent)
     chosen: dict[int, None] = {}
@@ -174,7 +174,7 @@ def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Nou
 
 
 def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Whether one class lasts longer in all than another."""
+    """Ask whether one class lasts longer in all than another."""
     yield from [NO_NAME] * clip.unnamed
     for pair in _both(clip, say):
         if isinstance(pair, str):
@@ -195,7 +195,7 @@ def unclear(one: Sound, other: Sound, margins: Margins) -> str | None:
 
 
 def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
-    """Whether one kind of sounds is heard or several."""
+    """Ask whether one kind of sounds is heard or several."""
     audible = [sound for sound in clip.sounds if sound.audible]
     if clip.unnamed:
         yield NO_NAME
@@ -229,7 +229,7 @@ def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice
 
 
 def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """How many times a class is heard; pauses are twice as long as those that the question leaves out."""
+    """Ask how many times a class is heard; pauses must be twice as long as those that the question ignores."""
     for sound in clip.sounds:
         if reason := _uncountable(sound, margins):
             yield reason
@@ -243,7 +243,7 @@ def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def _uncountable(sound: Sound, margins: Margins) -> str | None:
-    """Why it is not sure how many times a class is heard."""
+    """Return why the number of times a class is heard is uncertain; None if it is certain."""
     if sound.noun.series or not sound.clear:
         return SERIES if sound.noun.series else SHORT
     if sound.pause is None:
@@ -254,7 +254,6 @@ def _uncountable(sound: Sound, margins: Margins) -> str | None:
 
 
 def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
-    """Which of four classes sounds."""
     for sound in clip.sounds:
         if not sound.audible or len(clip.absent) < 3:
             yield SHORT if not sound.audible else NO_ABSENT
@@ -264,7 +263,6 @@ def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
 
 
 def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Which sounds first; all others begin later by the margin."""
     onsets = sorted((sound.events[0].first, number) for number, sound in enumerate(clip.sounds))
     if len(onsets) < 2:
         yield ALONE
@@ -279,7 +277,6 @@ def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Which lasts longest in all."""
     if len(clip.sounds) < 2:
         yield ALONE
         return
@@ -292,7 +289,7 @@ def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice |
 
 
 def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
-    """The question for *winner* among others that sound, filled up to four with such as do not."""
+    """Ask for *winner* among other classes that sound, filled up to four with absent ones."""
     others = [sound for sound in clip.sounds if sound is not winner and not alike(winner.noun, sound.noun)]
     others = draw(say, others, 3)
     wrong: list[Noun] = [sound.noun for sound in others]
@@ -313,13 +310,12 @@ _ASKED_FOR = {
 
 @cache
 def _forms() -> dict[str, int]:
-    """The number of the noun that stands in a form."""
     return {noun.x[case]: noun.number for noun in nouns().all for case in ("x", "x_gen", "x_acc", "x_with")}
 
 
 @cache
 def _readings() -> list[tuple[str, re.Pattern[str]]]:
-    """Each wording as a pattern whose groups x and y are its nouns, and what it asks for."""
+    """Return each wording as a pattern whose groups x and y are its nouns, with the task it belongs to."""
     noun, gap = "|".join(sorted(map(re.escape, _forms()), key=len, reverse=True)), re.compile(r"\\{(\w+)\\}")
 
     def group(found: re.Match[str]) -> str:
@@ -336,7 +332,7 @@ def _readings() -> list[tuple[str, re.Pattern[str]]]:
 
 
 def asked_for(question: str) -> tuple[str, dict[str, int]]:
-    """What a question in one of these wordings asks for, and the numbers of its nouns x and y; ``""`` in others."""
+    """Return the task of a question in one of these wordings and the numbers of its nouns x and y; else ``""``."""
     for kind, pattern in _readings():
         if found := pattern.fullmatch(question):
             return kind, {name: _forms()[form] for name, form in found.groupdict().items()}
@@ -344,7 +340,7 @@ def asked_for(question: str) -> tuple[str, dict[str, int]]:
 
 
 def _claims(item: Item) -> list[list[Hashable]] | None:
-    """What each option says of the classes of the question; None of a question in other words than these."""
+    """Return the claim of each option about the classes of the question; None if the wording is another."""
     right = str(item.canonical_answer)
     options = [right, *(option for option in item.options or () if option != right)]
     kind, named = asked_for(item.question)

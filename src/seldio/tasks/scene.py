@@ -1,4 +1,4 @@
-"""What sounds in a clip of at most 20 s: events with their times, directions and distances.
+"""The events of a clip of at most 20 s, with their times, directions and distances.
 
 All clips of a table are cut at once, by columns (:mod:`seldio.tasks.generation`); a :class:`Scene` then
 holds one clip for the tasks, which look at plain Python values.

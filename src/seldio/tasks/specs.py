@@ -1,4 +1,4 @@
-"""What is known of tasks without making questions: how answers to them are read, scored and judged."""
+"""How answers to tasks are read, scored and judged: all that is known without making questions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ COUNTS = {name: spec.weight for name, spec in PUBLISHED.items()}
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
-    """What to ask about labels."""
+    """Options of questions about labels."""
 
     seed: int = 0  # another one asks in other words and chooses other items
     tasks: Sequence[str] | None = None  # only these; all if not given

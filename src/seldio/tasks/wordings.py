@@ -102,7 +102,7 @@ def wordings_in(code: Code) -> Wordings:
 
 
 def _directions(table: dict[str, Any]) -> Iterable[Direction]:
-    """The directions in the words of a *table*: the sectors level, above and below, then straight above and below."""
+    """Return the directions of a *table*: sectors level, above and below, then straight above and below."""
     rows = list(zip(SECTORS, table["sectors"], strict=True))
     for short, (side, place, _) in rows:
         yield Direction(side, short, place)

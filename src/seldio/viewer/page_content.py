@@ -1,4 +1,4 @@
-"""What the page about a clip says: its events frame by frame, its findings in time, its questions."""
+"""The content of the page about a clip: events frame by frame, findings in time, questions."""
 
 from __future__ import annotations
 
@@ -109,7 +109,6 @@ def of_another_clip(predicted: PageLabels, stem: str, *, named: bool) -> list[st
 
 
 def _bears(name: str, part: str) -> bool:
-    """Whether *part* stands in *name* by itself, as ``mix001`` does in ``pred_mix001``."""
     return re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", name) is not None
 
 
@@ -134,7 +133,7 @@ def _the_reading(path: str, examined: Examined) -> LabelReading:
 
 
 def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | None:
-    """A column as numbers for json; None where nothing is known. Whole ones have no decimal point."""
+    """Return a column as numbers for JSON, whole ones without a decimal point; None if all are unknown."""
     if field not in table.column_names or table[field].null_count == table.num_rows:
         return None
     rounded = np.round(np.asarray(table[field].to_numpy(), np.float64), digits).tolist()
@@ -142,7 +141,6 @@ def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | 
 
 
 def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
-    """One record an event, by onset."""
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
     known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
@@ -184,8 +182,6 @@ def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str
 
 
 class _Moments:
-    """When the rows of a clip sound, by the lines of its file."""
-
     def __init__(self, reading: LabelReading) -> None:
         self._part = reading.parts[0]
         rows, table = slice(self._part.first, self._part.first + self._part.rows), reading.table
@@ -221,7 +217,7 @@ class _Moments:
         return np.round(edges * self._hop, 3).ravel().tolist()
 
     def _of(self, finding: Finding, lines: tuple[int, int]) -> Any:
-        """The times of the rows in a range of lines; none for a header, or a line before the first row."""
+        """Return the times of the rows in a range of lines; none for a header or a line before the first row."""
         if finding.line is None or finding.path != self._part.file.path or not len(self._times):
             return np.zeros(0)
         low, high = np.searchsorted(self._lines, lines, side="right").tolist()
@@ -267,7 +263,6 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
 
 
 def _told(one: Heard) -> str:
-    """What was heard in a recording, in a sentence."""
     name = one.format.upper() or "the recording"
     if one.median is None or one.share is None:
         return f"In {name}, {one.why or 'nothing was heard'}."
@@ -319,7 +314,6 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
 
 
 def _stems(item: Item) -> set[str]:
-    """The names of the recordings that an item is about, and of what they were cut from."""
     origin = _extra(item, "cut_from", "audio")
     paths = [*item.audio, *([origin] if isinstance(origin, str) else [])]
     return set(map(plain_stem, paths))
@@ -333,7 +327,7 @@ def _extra(item: Item, *keys: str) -> Any:
 
 
 def _bound(item: Item, name: str) -> float | None:
-    """Where in the recording the item begins or ends; formats without a place for it keep it elsewhere."""
+    """Return where in the recording the item begins or ends; formats without a field for it keep it in ``meta``."""
     values = (getattr(item, name), _extra(item, name), _extra(item, "cut_from", name))
     return next((float(value) for value in values if isinstance(value, int | float)), None)
 
@@ -358,7 +352,7 @@ def _record(item: Item) -> dict[str, Any]:
 
 
 def _moments(item: Item, start: float) -> Iterator[dict[str, Any]]:
-    """What can be jumped to: events that prove the answer, or else the times of the answer; seconds of the clip."""
+    """Yield the moments to jump to: events that prove the answer, or else its times; seconds of the clip."""
     proofs = [proof for proof in item.events or () if proof.onset is not None]
     for proof in proofs:
         where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""

@@ -62,7 +62,7 @@ class Vocabulary:
 
 @cache
 def _files() -> dict[str, Path]:
-    """The file of each vocabulary by its name; one from outside the package takes no name that is there."""
+    """Return the file of each vocabulary by name; one from outside the package never replaces one of its own."""
     folders = (*(folder.path / "vocabularies" for folder in plugins.data_folders()), Path(__file__).parent)
     return {file.stem: file for folder in folders for file in folder.glob("*.json")}
 
@@ -98,7 +98,7 @@ def own_list(dataset: str, classes: Iterable[Iterable[str]]) -> str:
 
 
 def short(name: str) -> str:
-    """What people call a class list: of one that a dataset names itself, the dataset."""
+    """Return the short name of a class list; of one that a dataset names itself, the dataset."""
     return name.partition("[")[0]
 
 
