@@ -75,18 +75,14 @@ results:
 
 
 def keys_of(year: int) -> PackageKeys:
-    """Return what the challenge of a year accepts.
-
-    Raises:
-        UsageError: no record says it.
-    """
-    known = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
-    if year not in known:
-        choices = ", ".join(map(str, sorted(known)))
+    """Return what the challenge of a year accepts; raise UsageError if no record says it."""
+    records_by_year = {record["package"]["year"]: record for record in plugins.datasets() if "package" in record}
+    if year not in records_by_year:
+        choices = ", ".join(map(str, sorted(records_by_year)))
         raise UsageError(f"--year {year}: what a package of this year holds is not known; choose from {choices}")
-    if "place" in known[year]:
-        check(known[year])
-    return PackageKeys.model_validate(known[year]["package"])
+    if "place" in records_by_year[year]:
+        check(records_by_year[year])
+    return PackageKeys.model_validate(records_by_year[year]["package"])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,8 +140,9 @@ class PackedSystem:
             yield f"  on the development set: {', '.join(f'{name} {text}' for name, text in self.scores.items())}"
         if self.template:
             yield f"  no meta file: fill in the template {self.meta} and run the same command again"
-        for one in self.differences:
-            yield f"  {self.meta}:{one.line}: {one.field} is {one.stated}, but seldio score says {one.scored}"
+        for result in self.differences:
+            stated = f"{self.meta}:{result.line}: {result.field} is {result.stated}"
+            yield f"  {stated}, but seldio score says {result.scored}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -230,10 +227,10 @@ def package_systems(
         read = _outputs(place, target, **reading)
         empty, notes = _empty(read, expected)
         read.files |= {clip: (target.write(silent, ClipFile(clip, clip)), None) for clip in empty}
-        members |= {keys.output.format(label=label, clip=clip): one for clip, one in read.files.items()}
+        members |= {keys.output.format(label=label, clip=clip): file for clip, file in read.files.items()}
         shown = _shown(scores[number], keys) if scores else {}
         notices = scores[number].notices if scores else ()
-        notes += tuple(f"{one.name}: {one.text}" for one in notices if one.first or one.grave)
+        notes += tuple(f"{notice.name}: {notice.text}" for notice in notices if notice.first or notice.grave)
         meta = metas[number] if metas else str(Path(out).parent / f"{label}.meta.yaml")
         template = not metas and not Path(meta).exists()
         if template:
@@ -263,11 +260,7 @@ def package_systems(
 
 
 def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
-    """See that labels can be names of folders, and are of the year.
-
-    Raises:
-        UsageError: one is not.
-    """
+    """Raise UsageError unless labels are of the year and can name folders."""
     for number, label in enumerate(labels):
         parts = Label.parse(label)
         if parts is None or not label.isprintable():
@@ -286,9 +279,9 @@ def see_free(out: str, outputs: Sequence[str], others: Sequence[str]) -> None:
     """See that the zip is called so, takes the place of nothing that is read, and does not lie among outputs."""
     if not is_zip(out):
         raise UsageError(f"-o {printable(out)}: the challenge takes a zip; choose a name that ends in .zip")
-    among = (one for one in outputs if Path(one).resolve() in Path(out).resolve().parents)  # also where it is new
-    if (one := input_at(out, (*outputs, *others)) or next(among, None)) is not None:
-        raise UsageError(f"-o {printable(out)}: {printable(one)} is read; choose another place")
+    among = (path for path in outputs if Path(path).resolve() in Path(out).resolve().parents)  # also where it is new
+    if (path := input_at(out, (*outputs, *others)) or next(among, None)) is not None:
+        raise UsageError(f"-o {printable(out)}: {printable(path)} is read; choose another place")
 
 
 def _content(path: str) -> bytes:
@@ -336,8 +329,8 @@ def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...],
 
 
 def _unknown_clips(keys: PackageKeys) -> str:
-    known = f", such as --reference {keys.clips}" if keys.clips else ""
-    return f"whether clips are missing is not known without --reference, the clips of the evaluation set{known}"
+    example = f", such as --reference {keys.clips}" if keys.clips else ""
+    return f"whether clips are missing is not known without --reference, the clips of the evaluation set{example}"
 
 
 # --- meta files -------------------------------------------------------------------------------------------------------
@@ -363,7 +356,8 @@ def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: Sc
         origin = f"as of 2022; see which results the challenge of {keys.year} asks for"
     elif score is not None:
         origin = f"by seldio score --profile {keys.profile}, over {score.over}"
-    label, institute = (json.dumps(one, ensure_ascii=False) for one in (label, parts.institute))  # NO is false in YAML
+    # quoted, as NO is false in YAML
+    label, institute = (json.dumps(word, ensure_ascii=False) for word in (label, parts.institute))
     text = _TEMPLATE.format(label=label, institute=institute, origin=origin)
     for name in keys.results or RESULTS:
         value = shown.get(name, FILL_IN) if keys.results else FILL_IN
@@ -377,7 +371,7 @@ def _entry(path: str, data: bytes) -> Entry:
 
 def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys) -> tuple[ResultDifference, ...]:
     """Return the results in a meta file that differ from the scores, at the digits given."""
-    meta, found = Meta(PackageFile(path, _entry(path, data))), []
+    meta, differences = Meta(PackageFile(path, _entry(path, data))), []
     for name, (column, cell) in _scored(report, keys).items() if keys.results else ():
         try:
             place = meta.place((*OVERALL, name))
@@ -385,11 +379,11 @@ def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys)
         except (KeyError, InvalidOperation):  # it is not there, or no number
             continue
         if stated.is_finite() and isinstance(cell, int | float):
-            own = cell * 100 if column.unit == "%" else cell
+            shown_value = cell * 100 if column.unit == "%" else cell
             half_a_digit = 0.5 * 10.0 ** min(int(stated.as_tuple().exponent), 300) + 1e-9  # 1e400 too
-            if not abs(float(stated) - own) <= half_a_digit:  # of what is not a number too
-                found.append(ResultDifference(name, place["line"], place["value"], column.shown(cell)))
-    return tuple(found)
+            if not abs(float(stated) - shown_value) <= half_a_digit:  # of what is not a number too
+                differences.append(ResultDifference(name, place["line"], place["value"], column.shown(cell)))
+    return tuple(differences)
 
 
 # --- the zip ----------------------------------------------------------------------------------------------------------
@@ -398,9 +392,11 @@ def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys)
 def _checked(
     whole: bytes, out: str, expected: Reference | None, format: str | None, origins: Mapping[str, str]
 ) -> Report:
-    found: list[Finding] = []
-    with open_packed(_entry(out, whole), "file", Memory(whole), found.append, DEFAULTS) as source:
+    findings: list[Finding] = []
+    with open_packed(_entry(out, whole), "file", Memory(whole), findings.append, DEFAULTS) as source:
         report = examine(source, format=format, reference=expected, rows=False).report
-    there = Report(files=report.files)
-    there.add(dataclasses.replace(one, path=origins.get(one.path, one.path)) for one in (*found, *report.findings))
-    return there
+    findings += report.findings
+    moved = (dataclasses.replace(finding, path=origins.get(finding.path, finding.path)) for finding in findings)
+    checked = Report(files=report.files)
+    checked.add(moved)
+    return checked

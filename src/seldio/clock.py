@@ -189,11 +189,7 @@ _ALSO = {"center": "centre", "dcase2025": "dcase2024"}
 
 
 def named(name: str) -> Convention:
-    """The convention called *name*.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the convention called *name*; raise UsageError if there is none."""
     try:
         return CONVENTIONS[_ALSO.get(name, name)]
     except KeyError:
@@ -201,11 +197,7 @@ def named(name: str) -> Convention:
 
 
 def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = NTSC, hop: Fraction = HOP) -> int:
-    """The number of the video frame that belongs to a label frame, in a video of constant *rate* that starts at 0.
-
-    Raises:
-        UsageError: there is no such convention.
-    """
+    """Return the video frame of a label frame at a constant *rate*; raise UsageError for unknown conventions."""
     return named(convention).number(label_frame, Fraction(rate), hop)
 
 

@@ -61,11 +61,7 @@ def entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 
 def load(point: EntryPoint, kind: type[_Object]) -> _Object:
-    """Return the object of one *kind* that an entry point names.
-
-    Raises:
-        UsageError: it cannot be imported, or is of another kind.
-    """
+    """Return the object of one *kind* that an entry point names; raise UsageError if it is missing or another."""
     place = f"entry point {point.name} = {point.value} of {point.group}"
     try:
         loaded = point.load()
@@ -102,11 +98,7 @@ class DataFolder(NamedTuple):
 
 @cache
 def data_folders() -> tuple[DataFolder, ...]:
-    """Return the folders of :data:`VARIABLE` and of installed packages.
-
-    Raises:
-        UsageError: a folder does not exist, or it holds code; or an entry point names no package.
-    """
+    """Return the folders of :data:`VARIABLE` and of packages; raise UsageError if one is missing or holds code."""
     folders = []
     for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         if not Path(name).is_dir():
@@ -134,8 +126,8 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
     Raises:
         UsageError: one from outside cannot be read as TOML.
     """
-    known = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
-    return (*sorted(known, key=lambda record: record["order"]), *_datasets_outside())
+    records = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
+    return (*sorted(records, key=lambda record: record["order"]), *_datasets_outside())
 
 
 def _datasets_outside() -> Iterator[Mapping[str, Any]]:

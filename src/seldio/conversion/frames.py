@@ -127,11 +127,7 @@ def grouped(table: pa.Table, hop: Fraction) -> Spans:
 
 
 def numbered(table: pa.Table) -> pa.Table:
-    """*table* with numbers for the sources that have none: events of one class in one clip are counted by onset.
-
-    Raises:
-        UsageError: its rows are frames, in which these very numbers separate the events.
-    """
+    """Number sources without number by class and onset; raise UsageError if rows are frames, which numbers separate."""
     if has(table, "source") and not table["source"].null_count:
         return table
     if table.num_rows and not are_events(table):
@@ -163,10 +159,7 @@ def events_of(table: pa.Table, hop: Fraction) -> pa.Table:
 
 
 def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
-    """Frames of one length as frames of another: finer ones are repeated, coarser ones keep their first rows.
-
-    Of the rows of one class and source that fall together, those of the first frame are kept.
-    """
+    """Change the frame length: finer frames are repeated, coarser ones keep the rows of their first frame."""
     if hop == wanted:
         return table
     _check_length(table, hop)
@@ -179,8 +172,8 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
         order = np.lexsort((finer, clips[rows]))
         return with_column(table.take(pa.array(rows[order])), "frame", finer[order])
     coarser = frame // int(wanted / hop)
-    kept = _firsts(table, clips, frame, coarser)
-    return with_column(table.take(pa.array(kept)), "frame", coarser[kept])
+    first_rows = _firsts(table, clips, frame, coarser)
+    return with_column(table.take(pa.array(first_rows)), "frame", coarser[first_rows])
 
 
 def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
@@ -193,5 +186,5 @@ def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
     for key in (clips, coarser, rows, source):
         new[1:] |= np.diff(key[order]) != 0
     first = frame[order][np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
-    kept = np.sort(order[frame[order] == first])
-    return kept[np.lexsort((coarser[kept], clips[kept]))]
+    first_rows = np.sort(order[frame[order] == first])
+    return first_rows[np.lexsort((coarser[first_rows], clips[first_rows]))]

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
     """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
     with reopened(place, sink) as source:
-        found = Catalogue(source, format, sink, labels=False).questions
+        questions = Catalogue(source, format, sink, labels=False).questions
         order = {entry.path: number for number, entry in enumerate(source)}
-        return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
+        return sorted(
+            (reading for part in questions for reading in part.items(sink)), key=lambda reading: order[reading.path]
+        )
 
 
 def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = raise_errors) -> Place:

@@ -53,10 +53,7 @@ def convert_items(
     drop_unfit: bool = False,
     sink: Sink = raise_errors,
 ) -> Conversion:
-    """Convert one file of questions or predictions.
-
-    *fill* has values for fields that rows lack; with *drop_unfit*, rows that cannot be written are left out and listed.
-    """
+    """Convert a file of questions or predictions; *fill* fills gaps, *drop_unfit* lists rows that cannot be written."""
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
@@ -82,11 +79,7 @@ def convert_items(
 
 
 def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
-    """See that *target* has the fields of *fill*, and that their values are texts.
-
-    Raises:
-        UsageError: one cannot be filled.
-    """
+    """Raise UsageError unless *target* has the fields of *fill*, and their values are texts."""
     for field, value in fill.items():
         if field not in FILLABLE:
             raise UsageError(f"--fill {field}: of questions, only {', '.join(FILLABLE)} can be filled")
@@ -121,11 +114,7 @@ def _template(reading: ItemReading, target: ItemFormat) -> bytes:
 def _fitted(
     reading: ItemReading, target: ItemFormat, fill: Mapping[str, Any], drop_unfit: bool
 ) -> tuple[pa.Table, list[str], list[tuple[str, str]]]:
-    """Return the rows that *target* accepts, notes on changes, and the ids and faults of rows left out.
-
-    Raises:
-        UsageError: rows lack what the target needs, or their answers have no place in it.
-    """
+    """Return the rows that *target* accepts, notes, and rows left out; raise UsageError if none can be."""
     source, table = reading.format.name, reading.table
     notes, dropped = list[str](), list[tuple[str, str]]()
     if "options" in target.needs:
@@ -206,8 +195,8 @@ def _written(
 
 
 def _losses(table: pa.Table, marked: pa.Table, target: ItemFormat, origin: dict[str, object] | None) -> dict[str, str]:
-    held = {field for field in table.schema.names if field in target.carries and field not in target.ignored}
-    counts = {field: int(_filled(table, field).sum()) for field in table.schema.names if field not in held}
+    held_fields = {field for field in table.schema.names if field in target.carries and field not in target.ignored}
+    counts = {field: int(_filled(table, field).sum()) for field in table.schema.names if field not in held_fields}
     reasons = {field: f"; {reason}" for field, reason in target.ignored.items()}
     losses = {field: plural(count, "row") + reasons.get(field, "") for field, count in counts.items() if count}
     doubtful = target.doubtful(table)

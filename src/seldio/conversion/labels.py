@@ -65,7 +65,7 @@ def convert_source(
         losses = accepted(converted, target, allow_loss)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
-        notes = list(dict.fromkeys(note for each in converted for note in each.notes))
+        notes = list(dict.fromkeys(note for part in converted for note in part.notes))
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))
             notes.append(f"class numbers are those of {short(target.vocabulary)}, which {OWN} names")
@@ -76,8 +76,8 @@ def convert_source(
         target=target.name,
         files=len(labels.files),
         written=written,
-        clips=sum(len(origin_of(one.table).files) for one in converted),
-        rows=(sum(table.num_rows for table, _ in labels.tables), sum(one.table.num_rows for one in converted)),
+        clips=sum(len(origin_of(part.table).files) for part in converted),
+        rows=(sum(table.num_rows for table, _ in labels.tables), sum(part.table.num_rows for part in converted)),
         losses=losses,
         notes=tuple(notes),
         findings=tuple(findings),
@@ -103,8 +103,8 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
     said = own_datasets(source, lambda _: None)
     assert said is not None, "classes of its own come from nowhere else"
-    (one, *_) = said.datasets
-    record = {key: value for key, value in one.record.items() if key not in ("labels", "recordings", "formats")}
+    (dataset, *_) = said.datasets
+    record = {key: value for key, value in dataset.record.items() if key not in ("labels", "recordings", "formats")}
     record |= {"labels": {"formats": [target.name]}} if target.role == "label" else {}
     write_bytes(folder / OWN, as_toml(record).encode(), folder)
     return str(folder / OWN)
@@ -130,11 +130,11 @@ def _write(
 ) -> tuple[str, ...]:  # fmt: skip
     if target.role == "table" and (isinstance(out, str) or len(converted) == 1):
         return _write_table(converted, out, local)
-    files = [file for one in converted for file in one.files]
+    files = [file for part in converted for file in part.files]
     single = single and len(files) == 1
     if not isinstance(out, str):
         if not single:
-            count = len(files) or sum(len(origin_of(one.table).files) for one in converted)
+            count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
             raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
         out.write(files[0][1])
         return ("-",)

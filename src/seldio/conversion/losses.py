@@ -120,8 +120,8 @@ def _untimed(table: pa.Table) -> int:
 
 
 def _unclassed(table: pa.Table) -> int:
-    known = [to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
-    return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known])).sum())
+    known_masks = [to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
+    return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])).sum())
 
 
 def _missing(table: pa.Table, target: LabelFormat, unclassed: int) -> Iterator[tuple[str, str]]:
@@ -228,16 +228,16 @@ def _norm(table: pa.Table, source: LabelFormat) -> str:
     norm = np.sqrt(sum(to_numpy(table[axis]) ** 2 for axis in "xyz"))
     norm = norm[np.isfinite(norm)]
     what = "a distance or an activity" if source.role == "label" else "an activity"
-    apart = np.abs(norm - 1.0).max(initial=0.0) > 1e-6
-    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})" if apart else ""
+    is_other = np.abs(norm - 1.0).max(initial=0.0) > 1e-6
+    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})" if is_other else ""
 
 
 def _description(table: pa.Table, field: str) -> str:
-    known = plural(table.num_rows - table[field].null_count, "row")
+    rows = plural(table.num_rows - table[field].null_count, "row")
     if not has(table, field):
         return ""
     if field == "onscreen":
-        return f"whether the source is on screen ({known})"
+        return f"whether the source is on screen ({rows})"
     if field == "hemisphere":
         count = pc.sum(table["hemisphere"]).as_py() or 0
         return f"{plural(count, 'elevation')} known only as up or down; written as ±90" if count else ""
@@ -332,9 +332,9 @@ def _moved(after: pa.Table, again: pa.Table, field: str) -> float:
         return 0.0
     values = to_numpy(after[field])
     # a reader leaves out a distance that is 0 throughout
-    apart = np.abs(values - (to_numpy(again[field]) if field in again.column_names else 0.0))
-    apart = np.minimum(apart, np.abs(360.0 - apart)) if field == "azimuth" else apart
-    return float(apart[np.isfinite(apart)].max(initial=0.0))
+    differences = np.abs(values - (to_numpy(again[field]) if field in again.column_names else 0.0))
+    differences = np.minimum(differences, np.abs(360.0 - differences)) if field == "azimuth" else differences
+    return float(differences[np.isfinite(differences)].max(initial=0.0))
 
 
 def _amount(most: float, decimals: str) -> str:
@@ -392,21 +392,21 @@ def checked_fields(allow_loss: Collection[str], known: Iterable[str] = COLUMNS) 
 def joined_texts(texts: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Return what several tables say of each field, joined."""
     joined: dict[str, str] = {}
-    for field, what in (pair for each in texts for pair in each.items()):
+    for field, what in (pair for texts_of_part in texts for pair in texts_of_part.items()):
         joined[field] = f"{joined[field]}; {what}" if field in joined else what
     return joined
 
 
 def accepted(converted: Sequence[Converted], target: LabelFormat, allow_loss: Collection[str]) -> dict[str, str]:
     """Return the losses of several tables; raise UsageError for missing fields, LossError for losses not allowed."""
-    if missing := joined_texts(each.missing for each in converted):
+    if missing := joined_texts(part.missing for part in converted):
         reasons = "; ".join(f"{field} ({why})" for field, why in missing.items())
         values = {"distance": "METRES"}  # where 0 would be a wrong one: no source is 0 m away
         fills = " ".join(f"--fill {field}={values.get(field, '0')}" for field in missing if field in FILLABLE)
         metres = " (metres, whatever the format uses)" if "distance" in missing else ""
         hint = f" To set one value for all, use {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {reasons}.{hint}")
-    return allowed(joined_texts(each.losses for each in converted), target.name, allow_loss)
+    return allowed(joined_texts(part.losses for part in converted), target.name, allow_loss)
 
 
 def allowed(losses: dict[str, str], target: str, allow_loss: Collection[str]) -> dict[str, str]:

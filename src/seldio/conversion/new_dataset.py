@@ -297,11 +297,7 @@ def _written(record: Mapping[str, Any], folder: Path) -> Path:
 
 
 def write_known(path: str, format: str | None = None) -> Path:
-    """Write what a folder with labels of known formats is: these, its recordings and its splits.
-
-    Raises:
-        UsageError: it is not a folder of such labels, or the file is there.
-    """
+    """Write the formats, recordings and splits of a folder; raise UsageError if it has no known labels."""
     with open_source(path, raise_errors) as source:
         if source.kind != "folder" or source.exported:
             raise UsageError(f"{printable(path)} is not a folder of label files")
@@ -316,8 +312,8 @@ def write_known(path: str, format: str | None = None) -> Path:
 
 
 def _known_formats(catalogue: Catalogue) -> Counter[str]:
-    known = [group for group in catalogue.of("labels") if group.format is not None]
-    return Counter(str(group.format) for group in known for _ in group.files)
+    recognized = [group for group in catalogue.of("labels") if group.format is not None]
+    return Counter(str(group.format) for group in recognized for _ in group.files)
 
 
 def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:

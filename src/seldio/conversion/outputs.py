@@ -106,11 +106,11 @@ def _new(path: Path, inputs: set[tuple[int, int]]) -> Path:
 
 def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[tuple[int, int]]:
     """Return the (device, inode) of each existing path."""
-    found = set()
+    identities = set()
     for path in paths:
         try:
             state = Path(path).stat()
         except (OSError, ValueError):
             continue
-        found.add((state.st_dev, state.st_ino))
-    return found
+        identities.add((state.st_dev, state.st_ino))
+    return identities

@@ -105,14 +105,14 @@ class MakingQuestions:
     def __call__(self, part: Part) -> QuestionBatch:
         """Ask about the labels of *part*."""
         module = task_module(self.russian)
-        found = part.labels(raise_errors)
-        faults = vet(found)
+        labels = part.labels(raise_errors)
+        faults = vet(labels)
         if not self.force and faults.errors()[0]:
-            found = []  # nothing is asked in the end
+            labels = []  # nothing is asked in the end
         tally = QuestionTally(faults=faults)
         texts: list[bytes] = []
         keys: list[tuple[Any, ...]] = []
-        for table, layout in ((one.reading.table, one.reading.format) for one in found):
+        for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
             recordings = self._recordings(table)
             text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
             tally.layouts[layout.name] = None
@@ -127,8 +127,11 @@ class MakingQuestions:
 
     def _recordings(self, table: pa.Table) -> dict[str, str]:
         files = origin_of(table).files
-        found = {file.name: recording for file in files if (recording := self.finder.find(file.name, file.clip))}
-        return {name: one.name if self.folder is None else one.named_from(self.folder) for name, one in found.items()}
+        found = ((file.name, self.finder.find(file.name, file.clip)) for file in files)
+        recordings = ((name, recording) for name, recording in found if recording)
+        if self.folder is None:
+            return {name: recording.name for name, recording in recordings}
+        return {name: recording.named_from(self.folder) for name, recording in recordings}
 
 
 def task_module(russian: bool) -> ModuleType:
@@ -174,12 +177,12 @@ def make_questions(
     """Make questions from labels; nothing is written unless everything is right."""
     check_target(target)
     place = _place(out, target, options.split or TEST)
-    own = target.name if isinstance(target, JsonItems) else ITEMS.name
+    text_format = target.name if isinstance(target, JsonItems) else ITEMS.name
     cuts = isinstance(place, Path) and options.audio is not False
     work = MakingQuestions(
         options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language),
         target.name == RUSSIAN,
-        own,
+        text_format,
         options.selects,
         options.balance,
         options.force,
@@ -187,14 +190,14 @@ def make_questions(
         None if cuts else place.parent if isinstance(place, Path) else Path(),
     )
     module = task_module(work.russian)
-    found = label_parts(
+    parts = label_parts(
         source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART
     )  # fmt: skip
-    if not found:
+    if not parts:
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     tally, batches = QuestionTally(), list[QuestionBatch]()
     made = parallel_map(
-        work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
+        work, parts, what="making questions", size=attrgetter("size"), here=any(part.packed for part in parts)
     )
     for batch in made:
         tally.add(batch.tally)
@@ -208,37 +211,33 @@ def make_questions(
     if sound == "whole":
         remarks.append(f"the audio paths lead to whole recordings: a model hears {_heard(target)}")
     if options.split is None:
-        told = {split or TEST for split in tally.splits}
-        place = _place(out, target, told.pop() if len(told) == 1 else "questions")
+        splits = {split or TEST for split in tally.splits}
+        place = _place(out, target, splits.pop() if len(splits) == 1 else "questions")
         if unknown := tally.splits[None]:
             remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
                            "--fill split=NAME says which")  # fmt: skip
-    sources = [source.path, *local_files(found)]
+    sources = [source.path, *local_files(parts)]
     with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
         if sound == "cut":
             assert isinstance(place, Path)
             measures = _recordings_of(target)
             rate, channels = measures.get("rate", RATE), measures.get("channels")
-            cutting = CuttingSound(source.path, str(place.parent), own, rate, channels)
+            cutting = CuttingSound(source.path, str(place.parent), text_format, rate, channels)
             cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
             texts = [batch for batch, _ in cutouts]
             remarks += [remark for _, batch in cutouts for remark in batch]
         _write(stream, texts, target)
     remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
-    return _report(found, tally, target, written, kept, module, tuple(remarks), sound)
+    return _report(parts, tally, target, written, kept, module, tuple(remarks), sound)
 
 
 def _recordings_of(target: ItemFormat) -> Mapping[str, Any]:
-    known = benchmarks.find(target.name)
-    return {} if known is None else known.recordings
+    benchmark = benchmarks.find(target.name)
+    return {} if benchmark is None else benchmark.recordings
 
 
 def _sound(tally: QuestionTally, cuts: bool) -> SoundOfQuestions:
-    """Return what a model hears of the clips that are asked about.
-
-    Raises:
-        SeldioError: clips are to be cut, and some of the recordings are not here.
-    """
+    """Return how models hear the clips; raise SeldioError if some that are to be cut are missing."""
     count = tally.splits.total()
     if len(tally.unheard) == count:
         return "absent"
@@ -297,10 +296,7 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
 def _chosen(
     batches: Sequence[QuestionBatch], tally: QuestionTally, options: QuestionOptions, module: ModuleType
 ) -> tuple[Mapping[str, int], list[list[bytes]]]:
-    """Return how many items of each task are written, in the proportions of *module*, and their texts by batch.
-
-    The *tally* of skipped questions grows by those that are left out so that answers are even.
-    """
+    """Return how many items of each task are written, and their texts by batch; count up what is too uneven."""
     if not options.selects:
         return tally.asked, [batch.texts for batch in batches]
     keys = np.concatenate([batch.keys for batch in batches])
@@ -308,8 +304,8 @@ def _chosen(
                               total=options.total,
                               proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
     tally.skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
-    found = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
-    kept = {task: int(found[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in found}
+    counts = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
+    kept = {task: int(counts[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in counts}
     masks = np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
     return kept, [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
 
@@ -336,11 +332,11 @@ def _none_left(
         yield f"{number} instead of --total {options.total:,}: {why}"
     small = [task for task in gone if even[task] and not wanted.get(task)]
     uneven = "too few of them even each other's answers out; ask about more labels, or leave out --total balanced"
-    for some, why in (
+    for tasks, why in (
         (small, "their share of the total is less than one; a greater --total keeps some"),
         ([task for task in gone if task not in small], uneven),
     ):
-        names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in some)
+        names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in tasks)
         if names:
             yield f"no question of {names} among the {number}: {why}"
 
@@ -380,7 +376,7 @@ def _numbered(item: Item, number: int) -> Item:
 
 
 def _report(
-    found: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
+    parts: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
     module: ModuleType, remarks: tuple[str, ...], sound: SoundOfQuestions,
 ) -> QuestionsMade:  # fmt: skip
     skipped: dict[str, dict[str, int]] = {}
@@ -391,7 +387,7 @@ def _report(
     return QuestionsMade(
         formats=(" and ".join(tally.layouts),),
         target=target.name,
-        files=sum(len(part.files) for part in found),
+        files=sum(len(part.files) for part in parts),
         written=written,
         clips=tally.splits.total(),
         rows=(number, number),

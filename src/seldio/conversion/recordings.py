@@ -148,26 +148,22 @@ def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, s
 def _arrays(
     recordings: Mapping[str, Entry], above: str, said: Array | None, alone: bool = False
 ) -> dict[str, ArrayHeard]:
-    """Return the array (FOA or MIC) of recordings with four channels: as stated, by name, or by sound.
-
-    Raises:
-        DataError: a recording sounds like the other array than its name says, or is undecided.
-    """
+    """Return the array of recordings, stated, named or heard; raise DataError if sound and name contradict."""
     paths = [(entry, f"{above}/{name}") for name, entry in recordings.items()]
     what = "listening" if paths else None
     heard = parallel_map(_heard, paths, what=what, batch=8, here=packed(recordings.values()))
     arrays = {
-        name: one._replace(named=(said or one.named) if alone else (one.named or said))
-        for name, one in zip(recordings, heard, strict=True)
-        if one is not None
+        name: array._replace(named=(said or array.named) if alone else (array.named or said))
+        for name, array in zip(recordings, heard, strict=True)
+        if array is not None
     }
     check_heard(arrays.values(), "the wrong files are in the folder, or are called like the others")
-    if unknown := [name for name, one in arrays.items() if one.named is None and one.heard is None]:
+    if unknown := [name for name, array in arrays.items() if array.named is None and array.heard is None]:
         raise DataError(
             f"{plural(len(unknown), 'recording')} with four channels may be FOA or MIC, as neither the name nor the "
             f"sound tells: {listed(unknown, 3)}. --format foa or --format mic says which"
         )
-    return {name: one._replace(named=one.named or one.heard) for name, one in arrays.items()}
+    return {name: array._replace(named=array.named or array.heard) for name, array in arrays.items()}
 
 
 def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
@@ -175,7 +171,7 @@ def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
 
 
 def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
-    if names := [name for name, one in arrays.items() if one.heard is None]:
+    if names := [name for name, heard in arrays.items() if heard.heard is None]:
         recordings = f"the sound of {plural(len(names), 'recording')} does not tell FOA from MIC"
         yield f"{recordings} ({listed(names, 3)}): the name or --format decided"
 

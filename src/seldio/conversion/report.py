@@ -78,8 +78,8 @@ class Conversion(Displayed):
         if len(reasons) > _LISTED:
             yield f"  left out: {plural(len(self.dropped), 'row')} for {len(reasons):,} reasons; --json lists all"
         for why, ids in list(reasons.items())[:_LISTED]:
-            rest = "; --json lists all" if len(ids) > _LISTED else ""
-            yield f"  left out: {plural(len(ids), 'row')}, {why} ({listed(ids, _LISTED)}{rest})"
+            more = "; --json lists all" if len(ids) > _LISTED else ""
+            yield f"  left out: {plural(len(ids), 'row')}, {why} ({listed(ids, _LISTED)}{more})"
         yield from (f"  {note}" for note in self.notes)
         yield from (f"  {finding}" for finding in self.findings)
 

@@ -76,10 +76,10 @@ class AudacityFormat(ToolFormat):
         lines = []
         for label in labels:
             limits = [as_written(label.extra.get(key), 6) for key in LIMITS]
-            known = None not in limits
+            has_limits = None not in limits
             times = (seconds(time, 6) for time in (label.onset, label.offset))
-            lines.append("\t".join((*times, text_of(label, LIMITS if known else ()))) + "\n")
-            if known:
+            lines.append("\t".join((*times, text_of(label, LIMITS if has_limits else ()))) + "\n")
+            if has_limits:
                 lines.append("\t".join(("\\", *map(str, limits))) + "\n")
         return "".join(lines)
 

@@ -64,7 +64,7 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
 
     labels = record.get("labels", {})
     columns, everywhere = labels.get("columns", []), labels.get("given", {})
-    fields = [one.get("field") for one in columns]
+    fields = [column.get("field") for column in columns]
     for number, (field, keys) in enumerate(zip(fields, columns, strict=True)):
         place = ("labels", "columns", number)
         if field is not None and field in fields[:number]:
@@ -79,7 +79,7 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
                 yield KeyFault((*place, key), f"{key} is of azimuths")
         if field == "azimuth" and "direction" not in keys:
             yield KeyFault(place, "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)")
-    headers = [one.get("header") for one in columns]
+    headers = [column.get("header") for column in columns]
     names = [str(header).strip().lower() for header in headers]
     for number, name in enumerate(names):
         if headers[number] is not None and name in names[:number]:

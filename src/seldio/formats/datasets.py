@@ -27,10 +27,7 @@ Set = Literal["dev", "eval"]
 
 
 class TreeSign(NamedTuple):
-    """A sign of a dataset in the path of a file: its *weight*, with the *sentence* that explains it.
-
-    A file is evidence for the dataset whose sign is found first; signs of a lower *rank* are looked for first.
-    """
+    """A sign of a dataset in the path of a file, with *weight* and *sentence*; lower *rank* is looked for first."""
 
     pattern: str
     weight: float
@@ -92,11 +89,11 @@ class PartOf(NamedTuple):
         if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
             return self.name, self.without_says
         said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
-        if found := [*said.finditer(f"{root}/{paths[0]}")]:
-            return part.name if found[-1]["part"] else self.name, f"{found[-1][0]} in the path"
+        if matches := [*said.finditer(f"{root}/{paths[0]}")]:
+            return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
         names = set(map(plain_stem, paths))
-        own = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
-        enough = len(names & own) >= self.least
+        clips_of_part = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
+        enough = len(names & clips_of_part) >= self.least
         return (part.name, self.least_says) if enough else (self.name, self.otherwise_says)
 
 
@@ -198,7 +195,7 @@ class DatasetSpec:
 
     def lengths(self, clip: str) -> tuple[str, int, int] | None:
         """The split of a recording, and about how many seconds its shortest and longest one have, if it is known."""
-        of = next(((one.name, one.seconds) for one in self.splits if clip in one.clips), ("", None))
+        of = next(((split.name, split.seconds) for split in self.splits if clip in split.clips), ("", None))
         name, seconds = ("the evaluation set", self.evaluation_seconds) if clip in self.evaluation else of
         return None if seconds is None else (name, *seconds)
 
@@ -225,8 +222,8 @@ class DatasetSpec:
         if kind and rightful and kind != rightful and (split in self.folders or not made):
             return f"fold {named.fold} belongs to {rightful}"
         owner = self._split_of_room.get(named.room if named.room is not None else -1)
-        known = split in self.folders and split != kind
-        if known and not made and owner is not None and owner != split:
+        is_kind_folder = split in self.folders and split != kind
+        if is_kind_folder and not made and owner is not None and owner != split:
             return f"room {named.room} belongs to {owner}"
         return None
 
@@ -286,11 +283,7 @@ _MOST = 1_000_000
 
 
 def clip_range(text: str) -> tuple[str, ...]:
-    """The clips from one to another: ``mix001..mix079``.
-
-    Raises:
-        UsageError: *text* is not a range, or it runs backwards.
-    """
+    """Return the clips of ``mix001..mix079``; raise UsageError if *text* is no range, or runs backwards."""
     match = _RANGE.fullmatch(text)
     if match is None or match["after"] not in (match["before"], ""):
         raise UsageError(f"{clipped(text)} is not a range of clips; write it like mix001..mix079")
@@ -305,14 +298,14 @@ def clip_range(text: str) -> tuple[str, ...]:
 LOOSE = DatasetSpec(name="loose", title="no known dataset")
 
 
-def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> DatasetSpec:
-    """Return the row of a file; *known*: the rows of those before it."""
+def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> DatasetSpec:
+    """Return the row of a file; *earlier*: the rows of those before it."""
     tree, sound, video = record.get("tree", {}), record.get("recordings", {}), record.get("video", {})
     splits = tuple(
         SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()},
                   _pair(split.get("seconds")))
         for name, split in tree.get("splits", {}).items() for rooms in (split.get("rooms", {}),)
-    ) or (known[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
+    ) or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
     words = {
         "{fold}_{room}_{mix}": _STARSS, "{mix}": _MIX,
         "{rooms}": "|".join(f"fold{min(one.folds)}_room(?:{'|'.join(map(str, one.rooms))})" for one in splits),
@@ -365,15 +358,15 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _rows() -> Iterator[DatasetSpec]:
-    known: dict[str, DatasetSpec] = {}
+    rows: dict[str, DatasetSpec] = {}
     for record in plugins.datasets():
         if "place" in record:
             from seldio.schema.dataset_file import check
 
             check(record)
         if "title" in record:  # others hold formats alone
-            known[record["name"]] = _spec(record, known)
-    return iter((*known.values(), LOOSE))
+            rows[record["name"]] = _spec(record, rows)
+    return iter((*rows.values(), LOOSE))
 
 
 #: Every dataset; of signs of one rank, those of the first row count.

@@ -97,10 +97,7 @@ class JsonFormat(LabelFormat):
         return assembled(self, columns, parts)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """See :meth:`LabelFormat.write`.
-
-        Rows without a segmentation get one point of energy 1 in their direction.
-        """
+        """See :meth:`LabelFormat.write`; rows without segmentation get one point of energy 1."""
         layout, top = JsonLayout.from_extra(file.extra)
         annotations = list(_annotations(self, table, layout))
         text = json.dumps({**top, "annotations": annotations}, indent=layout.indent)
@@ -236,10 +233,7 @@ def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
 
 
 def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
-    """Segmentations as an Arrow array; None unless every one is a list of lists of three numbers.
-
-    Arrow takes true and false for numbers; who has them in his file needs to look closer.
-    """
+    """Convert segmentations to Arrow; None unless all are lists of lists of three numbers (or booleans)."""
     try:
         array = pa.array(segmentations, COLUMNS["segmentation"])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -252,17 +246,14 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
 
 
 def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
-    """Return offsets of the polygons of each row and the points of each polygon, and x, y and energy of all points.
-
-    The first n + 1 numbers are places among polygons, the second among points; a row without segmentation has none.
-    """
+    """Return offsets of polygons by row and points by polygon (n + 1 each), and x, y and energy of all points."""
     polygons = segmentations.flatten()
     ends = [
         np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))])
         for lists in (segmentations, polygons)
     ]
     values = polygons.flatten().flatten().to_numpy().reshape(-1, 3)
-    return *(each.astype(np.int64) for each in ends), values
+    return *(end.astype(np.int64) for end in ends), values
 
 
 def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
@@ -353,12 +344,12 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
         highest = np.flatnonzero(triplet[:, 2] == np.repeat(peak, counts))
         starts = highest[np.unique(row[highest], return_index=True)[1]]
     peaks = triplet[starts]
-    found = np.full((2, len(segmentation)), np.nan)
+    directions = np.full((2, len(segmentation)), np.nan)
     azimuth, elevation = geometry.from_pixels(peaks[:, 0], peaks[:, 1], *geometry.MAP)
     # adding 0.0 turns -0.0 into 0.0; what is beyond nine decimals is noise of the arithmetic
-    found[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
-    unknown = np.isnan(found[0])
-    return pa.array(found[0], mask=unknown), pa.array(found[1], mask=unknown)
+    directions[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
+    unknown = np.isnan(directions[0])
+    return pa.array(directions[0], mask=unknown), pa.array(directions[1], mask=unknown)
 
 
 # --- from columns to annotations -------------------------------------------------------------------
@@ -374,8 +365,8 @@ def _annotations(format: JsonFormat, table: pa.Table, layout: JsonLayout) -> Ite
     values["segmentation"] = _segmentations(table, values["segmentation"])
     extras = _values(table, "extra", count)
     for row, extra in zip(zip(*values.values(), strict=True), extras, strict=True):
-        known = {key: value for key, value in zip(values, row, strict=True) if value is not None}
-        yield layout.arranged(known | json.loads(extra or "{}"))
+        values_known = {key: value for key, value in zip(values, row, strict=True) if value is not None}
+        yield layout.arranged(values_known | json.loads(extra or "{}"))
 
 
 def _values(table: pa.Table, field: str, count: int) -> list[Any]:
@@ -410,8 +401,8 @@ class JsonLayout:
     @staticmethod
     def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:
         """The layout of a file with these annotations."""
-        found = _INDENT.match(data.removeprefix(b"\xef\xbb\xbf").lstrip())
-        indent = min(len(found[1]), 16) if found else None
+        indented = _INDENT.match(data.removeprefix(b"\xef\xbb\xbf").lstrip())
+        indent = min(len(indented[1]), 16) if indented else None
         order = tuple(annotations[0]) if annotations else ()
         official = tuple(key for key in KEYS if key in order)
         unchanged = order == official or order[: len(official)] == official
@@ -428,8 +419,8 @@ class JsonLayout:
         indent = given.get("indent", 2)
         indent = indent if indent is None or (type(indent) is int and 0 <= indent <= 16) else 2
         order = given.get("order")
-        known = tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)
-        return JsonLayout(indent, known, given.get("pixels") is True), top
+        keys = tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)
+        return JsonLayout(indent, keys, given.get("pixels") is True), top
 
     def to_extra(self, top: dict[str, Any]) -> str | None:
         """The inverse of :meth:`from_extra`; None for an official file without further keys."""

@@ -83,11 +83,11 @@ class JsonItems(ItemFormat):
             object.__setattr__(self, "keys", {field: field for field in self.model.model_fields})
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
-        held = {*self.keys.values()} | (set() if self.closed else {"extra"})
+        held_keys = {*self.keys.values()} | (set() if self.closed else {"extra"})
         fields = {key: field for key, field in self.keys.items() if field != "extra" or self.closed}
         object.__setattr__(self, "_fields", fields)
         object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
-        carries = [field for field in self.model.model_fields if field in held]
+        carries = [field for field in self.model.model_fields if field in held_keys]
         object.__setattr__(self, "carries", (*carries, *self.besides))
 
     def likes(self, data: bytes, name: str) -> float:
@@ -194,14 +194,11 @@ class JsonItems(ItemFormat):
         record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
         rows = zip(*record.values(), strict=True) if record else ((),) * count
         for extra, row in zip(extras, rows, strict=True):
-            known = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
-            yield known | extra if extra else known
+            filled = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
+            yield filled | extra if extra else filled
 
     def doubtful(self, table: pa.Table) -> Ints:
-        """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.
-
-        Text that looks like such a key counts as well.
-        """
+        """See :meth:`ItemFormat.doubtful`: further keys named like others, nested deep or with long numbers."""
         texts = table.column("extra")
         others = chain.from_iterable(self.instead.values())
         names = {key for key, field in self.keys.items() if field != "extra"} | {*self.besides, *others, *self.taken}
@@ -266,8 +263,8 @@ class JsonItems(ItemFormat):
         if field == "audio" and not self.closed:
             return value if value == more else value[0] if len(value) == 1 else value or None
         if field == "answer_meta":
-            known = {key: each for key, each in value.items() if each is not None}
-            return known | more if isinstance(more, dict) else known
+            filled = {key: member for key, member in value.items() if member is not None}
+            return filled | more if isinstance(more, dict) else filled
         if field == "events":
             if self.closed:
                 return _without_none(value)
@@ -283,8 +280,8 @@ class JsonItems(ItemFormat):
         if not isinstance(event, dict):
             return event
         extra = {key: value for key, value in event.items() if key not in self.proofs or value is None}
-        known = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
-        return known | ({"extra": extra} if extra else {})
+        renamed = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
+        return renamed | ({"extra": extra} if extra else {})
 
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
         """The key of *record* that holds a field; the field itself where the format has no key for it."""
@@ -323,9 +320,9 @@ def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dic
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_none(each) for each in value]
+        return [_without_none(member) for member in value]
     if isinstance(value, dict):
-        return {key: each for key, each in value.items() if each is not None}
+        return {key: member for key, member in value.items() if member is not None}
     return value
 
 
@@ -382,8 +379,8 @@ class _Reader:
             ids = columns.get("id", [])
             if self.whole_ids and int in map(type, ids):
                 columns["id"] = [str(id) if type(id) is int else id for id in ids]
-            known = columns.keys() <= {*format.schema.names}
-            wrong = self.wrong(columns) if known else {*range(len(places))}
+            only_fields = columns.keys() <= {*format.schema.names}
+            wrong = self.wrong(columns) if only_fields else {*range(len(places))}
             if wrong:
                 right = [place for place in range(len(places)) if place not in wrong]
                 columns = {field: [values[place] for place in right] for field, values in columns.items()}
@@ -481,10 +478,7 @@ class _Reader:
     # --- what is wrong
 
     def spell_id(self, values: dict[str, Any], record: Record) -> None:
-        """Take an id that is a number for the text it is written as.
-
-        All but whole ones are errors, and of questions these, too, unless the format numbers them.
-        """
+        """Write a number as an id in text; an error unless it is whole and the format numbers its questions."""
         if type(values.get("id")) not in _SCALARS:
             return
         if type(values["id"]) is int and self.whole_ids:
@@ -528,14 +522,14 @@ class _Reader:
 
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
         """Return where a flaw stands in its record."""
-        field, *rest = flaw.at
+        field, *remaining = flaw.at
         at = self.format.place_of(str(field), record)
         if field == "audio" and isinstance(value_at(record, at), str):
-            rest = []
+            remaining = []
         if field == "events":
             names = {name: key for key, name in self.format.proofs.items()}
-            rest = [names.get(step, step) if isinstance(step, str) else step for step in rest]
-        return (*at, *rest)
+            remaining = [names.get(step, step) if isinstance(step, str) else step for step in remaining]
+        return (*at, *remaining)
 
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
         """A finding at *pointer* inside a record."""

@@ -361,9 +361,8 @@ class JsonDocument:
         self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
 
     def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
-        """Return where in the text the value that keys and indices lead to begins and ends.
-
-        Where they lead nowhere, the closest value around it; of a key that appears twice, the last counts.
+        """Return where the value of keys and indices (or the closest around it; the last of equal keys) begins and
+        ends.
         """
         text = self.source.text
         start, end = skip(text, 0), len(text.rstrip(" \t\r\n"))
@@ -430,11 +429,7 @@ def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
 
 
 def parse_lines(data: bytes, path: str, sink: Sink) -> Iterator[JsonDocument]:
-    r"""Read JSON Lines, one document a line; ``\n`` and nothing else ends a line.
-
-    A line that cannot be read is a finding and is left out. A file that is one JSON document instead of lines is one
-    finding, and gives nothing.
-    """
+    """Read JSON Lines; lines that cannot be read are findings and left out; one document instead is one finding."""
     reader = JsonReader(data, path, sink, lines=True)
     if not (reader.wide() or reader.one_document()):
         yield from reader.documents(enumerate(io.BytesIO(reader.data), 1))
@@ -525,12 +520,9 @@ class JsonReader:
         return self.array(JsonDocument(values[0], JsonSource(first.decode(), self.path, line)))
 
     def spread(self, source: JsonSource) -> bool:
-        """Whether the first record runs over several lines, which is a finding.
-
-        A truncated record may seem to run on as well; but then the next line is a record of its own.
-        """
-        first, _, rest = source.text.partition("\n")
-        second = rest.lstrip().partition("\n")[0]
+        """Whether the first record runs over several lines (a finding), and is not just truncated."""
+        first, _, remaining = source.text.partition("\n")
+        second = remaining.lstrip().partition("\n")[0]
         start = skip(first, 0)
         if not second or not first.startswith(("[", "{"), start) or first_break(first) is None:
             return False
@@ -563,11 +555,7 @@ def _torn(source: JsonSource) -> JsonProblem:
 
 
 def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
-    """JSON as seldio writes it: keys in their order, and no escapes but those that must be.
-
-    Raises:
-        InvalidData: for NaN, infinity or half of a surrogate pair.
-    """
+    """Write JSON without needless escapes; raise InvalidData for NaN, infinity or half of a surrogate pair."""
     try:
         text = _encode(separators)(value)
         text.encode()

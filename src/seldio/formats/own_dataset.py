@@ -55,8 +55,8 @@ class OwnDataset:
     @property
     def _spellings(self) -> dict[str, list[str]]:
         declined = {name: keys["forms"][:1] for name, keys in self.record.get("russian", {}).items()}
-        every = self.record.get("classes", {}).items()
-        return {name: list(dict.fromkeys([name, *more.values(), *declined.get(name, ())])) for name, more in every}
+        classes = self.record.get("classes", {}).items()
+        return {name: list(dict.fromkeys([name, *more.values(), *declined.get(name, ())])) for name, more in classes}
 
     @property
     def labels(self) -> Mapping[str, Any]:
@@ -82,7 +82,7 @@ class OwnDataset:
     def format(self) -> LabelFormat | None:
         """Its columns in the order in which it names them, or the only format that it names; None where neither is."""
         if columns := self.labels.get("columns"):
-            header = ",".join(str(one["header"]) for one in columns) if columns[0].get("header") else None
+            header = ",".join(str(column["header"]) for column in columns) if columns[0].get("header") else None
             return _dialect(self._said, self.vocabulary, header)
         formats = self.labels.get("formats", ())
         return self.with_classes(get(formats[0])) if len(formats) == 1 else None
@@ -95,7 +95,7 @@ class OwnDataset:
             split for split, keys in self.record.get("splits", {}).items()
             if {*folders} & {*keys.get("folders", ())}
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
-            or any(clip in clips_of(one) for one in keys.get("clips", ()))
+            or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
         ]  # fmt: skip
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
@@ -115,14 +115,14 @@ class OwnDataset:
     @property
     def facts(self) -> dict[str, Any]:
         """Return its facts for ``seldio info``."""
-        kept = {key: self.record[key] for key in ("name", "title", "license", "cite") if key in self.record}
+        record = {key: self.record[key] for key in ("name", "title", "license", "cite") if key in self.record}
         sound = self.record.get("recordings", {})
         more = {
             "classes": list(self.record.get("classes", ())), "splits": list(self.record.get("splits", ())),
-            "columns": [str(one.get("header", "")) for one in self.labels.get("columns", ())],
+            "columns": [str(column.get("header", "")) for column in self.labels.get("columns", ())],
             "formats": self.labels.get("formats"), "arrays": sound.get("arrays"), "rate": sound.get("rate"),
         }  # fmt: skip
-        return {"file": self.path, **kept, **{key: value for key, value in more.items() if value}}
+        return {"file": self.path, **record, **{key: value for key, value in more.items() if value}}
 
 
 class ClassNoun(NamedTuple):
@@ -145,36 +145,37 @@ class OwnDatasets:
 
     def unread(self, name: str) -> bool:
         """Whether a file is of a dataset that does not say right what it is, so that nothing can be said of it."""
-        own = self.of(name)
-        return any(name.startswith(one) and (own is None or len(own.folder) < len(one)) for one in self.broken)
+        dataset = self.of(name)
+        depth = -1 if dataset is None else len(dataset.folder)
+        return any(name.startswith(folder) and depth < len(folder) for folder in self.broken)
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
         """The format of a label file, as far as its dataset decides it."""
-        own = self.of(file.name)
-        return own.layout(file, sink) if own is not None else None
+        dataset = self.of(file.name)
+        return dataset.layout(file, sink) if dataset is not None else None
 
     def layouts(self, files: Iterable[TextFile], sink: Sink) -> Iterator[tuple[LabelFormat, list[TextFile], str]]:
         """The formats that datasets decide, each with its files and who says so."""
-        found: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
+        groups: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
         for file in files:
-            if (own := self.of(file.name)) is not None and (layout := own.layout(file, sink)) is not None:
-                key = (own.path, layout.name, layout.own)
-                found.setdefault(key, (layout, [], f"{own.path} says so"))[1].append(file)
-        yield from found.values()
+            if (dataset := self.of(file.name)) is not None and (layout := dataset.layout(file, sink)) is not None:
+                key = (dataset.path, layout.name, layout.own)
+                groups.setdefault(key, (layout, [], f"{dataset.path} says so"))[1].append(file)
+        yield from groups.values()
 
     def classes(
         self, format: LabelFormat, files: Iterable[TextFile], sink: Sink, *, named: bool = False
     ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
         """A format that was told otherwise, or *named* by people, with the classes of the dataset of each file."""
-        found: dict[str | None, list[TextFile]] = {}
+        groups: dict[str | None, list[TextFile]] = {}
         for file in files:
-            own = self.of(file.name)
-            if not named and own is not None and own.contradicts(format):
-                message = f"the labels are read as {format.name}, which is not what {own.path} says"
+            dataset = self.of(file.name)
+            if not named and dataset is not None and dataset.contradicts(format):
+                message = f"the labels are read as {format.name}, which is not what {dataset.path} says"
                 sink(READER_RULES["DAT201"].at(file.path, message, _MEND))
-            found.setdefault(own.vocabulary if own is not None else None, []).append(file)
-        for classes, some in found.items():
-            yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), some
+            groups.setdefault(dataset.vocabulary if dataset is not None else None, []).append(file)
+        for classes, group in groups.items():
+            yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), group
 
     def lent(self) -> OwnDatasets | None:
         """The same for files that lie elsewhere; None of several datasets, as nothing tells which of them is meant."""
@@ -184,8 +185,8 @@ class OwnDatasets:
 
     def array(self, name: str) -> Literal["foa", "mic"] | None:
         """The array of a recording with four channels; None where no dataset says it."""
-        own = self.of(name)
-        said = own.record.get("recordings", {}).get("arrays", []) if own is not None else []
+        dataset = self.of(name)
+        said = dataset.record.get("recordings", {}).get("arrays", []) if dataset is not None else []
         return "foa" if said == ["foa"] else "mic" if said == ["mic"] else None
 
     @property
@@ -193,31 +194,26 @@ class OwnDatasets:
         """The classes as nouns of Russian sentences."""
         return tuple(
             ClassNoun(tuple(names), keys.get("gender", ""), tuple(keys.get("forms", ())))
-            for one in self.datasets for name, names in one._spellings.items()
-            for keys in [one.record.get("russian", {}).get(name, {})]
+            for dataset in self.datasets for name, names in dataset._spellings.items()
+            for keys in [dataset.record.get("russian", {}).get(name, {})]
         )  # fmt: skip
 
     def split(self, name: str) -> str | None:
         """The split of a file; None where no dataset says it."""
-        own = self.of(name)
-        return next(iter(own.splits(name)), None) if own is not None else None
+        dataset = self.of(name)
+        return next(iter(dataset.splits(name)), None) if dataset is not None else None
 
     def of(self, name: str) -> OwnDataset | None:
         """The dataset that a file is of: that of the nearest folder."""
-        every = (one for one in self.datasets if name.startswith(one.folder))
-        return max(every, key=lambda one: len(one.folder), default=None)
+        datasets = (dataset for dataset in self.datasets if name.startswith(dataset.folder))
+        return max(datasets, key=lambda dataset: len(dataset.folder), default=None)
 
 
 def in_file(path: str) -> LabelFormat:
-    """The format that a dataset file is the name of: its columns, or the only format that it names, with its classes.
-
-    Raises:
-        InvalidData: something is wrong with it.
-        UsageError: there is no such file, or it names neither.
-    """
+    """Return the format of a dataset file; raise UsageError if it has none, InvalidData if it is wrong."""
     with open_source(path, raise_errors) as source:
-        own = _read(source.entries[0], "", "", raise_errors) if source.single and source.entries else None
-    if own is None or (format := own.format) is None:
+        dataset = _read(source.entries[0], "", "", raise_errors) if source.single and source.entries else None
+    if dataset is None or (format := dataset.format) is None:
         raise UsageError(f"{printable(path)} says neither columns nor one format of labels")
     return format
 
@@ -229,11 +225,11 @@ def given(
     if not format.own:
         yield from own.classes(format, files, sink, named=True) if own else [(format, [*files])]
         return
-    found: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
+    groups: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
     for file in files:
         layout = _in_order(json.loads(format.own), format.vocabulary, file, NAME, sink) or format
-        found.setdefault(layout.own, (layout, []))[1].append(file)
-    yield from found.values()
+        groups.setdefault(layout.own, (layout, []))[1].append(file)
+    yield from groups.values()
 
 
 def _in_order(
@@ -245,26 +241,30 @@ def _in_order(
         fits = not lent or (shape_of(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
     first = first_line(file.data)
-    known = {str(one["header"]).strip().lower(): one for one in columns}
-    cells = cells_of(first, delimiter_of(first, known))
+    columns_by_header = {str(column["header"]).strip().lower(): column for column in columns}
+    cells = cells_of(first, delimiter_of(first, columns_by_header))
     names = [cell.value.strip() for cell in cells]
-    found = {name.lower() for name in names} & known.keys()
-    lacking = [str(one["header"]) for name, one in known.items() if name not in found and one.get("field")]
-    if 2 * len(found) < len(known) or (lent and lacking and not _unknown(file)):
+    present = {name.lower() for name in names} & columns_by_header.keys()
+    lacking = [
+        str(column["header"])
+        for name, column in columns_by_header.items()
+        if name not in present and column.get("field")
+    ]
+    if 2 * len(present) < len(columns_by_header) or (lent and lacking and not _unknown(file)):
         return None
     if lacking:
         message = f"no column {listed(lacking)}, which {path} names"
         hint = f"the columns are {listed(names, 12)}"
         sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
     for name, cell in zip(names, cells, strict=True):
-        if name.lower() not in known:
+        if name.lower() not in columns_by_header:
             message = f"the column {clipped(name, 40)} is passed over: {path} does not name it"
             hint = "add it to labels.columns, without a field if labels do without it"
             sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, cell.start + 1, name, first))
-    there = [known.get(name.lower(), {}) for name in names]
-    timed = {"frame", "onset"} & {one.get("field") for one in there}
+    columns_in_order = [columns_by_header.get(name.lower(), {}) for name in names]
+    timed = {"frame", "onset"} & {column.get("field") for column in columns_in_order}
     header = ",".join(cell.value.replace(",", COMMA) for cell in cells)
-    return _dialect({**said, "columns": there}, vocabulary, header) if timed else None
+    return _dialect({**said, "columns": columns_in_order}, vocabulary, header) if timed else None
 
 
 def _unknown(file: TextFile) -> bool:
@@ -279,7 +279,7 @@ def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None
         name=said["name"], title=said["title"], role="label", vocabulary=vocabulary or "starss", header=header,
         columns=tuple(columns), hop=Fraction(str(said.get("hop", "1/10"))), clip_frames=said.get("clip_frames"),
         metre=1, given=said.get("given", {}), own=json.dumps({**said, "header": header}, ensure_ascii=False),
-        repairable=False, clips_by="rows" if any(one.field == "clip" for one in columns) else "name",
+        repairable=False, clips_by="rows" if any(column.field == "clip" for column in columns) else "name",
     )  # fmt: skip
 
 
@@ -300,9 +300,9 @@ def _column(number: int, keys: Mapping[str, Any], rate: int) -> column:
 
 def described(source: Source, sink: Sink) -> OwnDatasets:
     """Return the descriptions of the datasets in a source; wrong files are reported and ignored."""
-    found = [(folder, _read(entry, folder, below, sink)) for entry, folder, below in own_files(source)]
-    broken = [folder for folder, one in found if one is None]
-    return OwnDatasets(tuple(one for _, one in found if one is not None), broken)
+    datasets = [(folder, _read(entry, folder, below, sink)) for entry, folder, below in own_files(source)]
+    broken = [folder for folder, dataset in datasets if dataset is None]
+    return OwnDatasets(tuple(dataset for _, dataset in datasets if dataset is not None), broken)
 
 
 def _read(entry: Entry, folder: str, below: str, sink: Sink) -> OwnDataset | None:

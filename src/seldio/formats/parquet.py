@@ -74,10 +74,10 @@ def write_parquet(
     kinds = {name: kind for name, kind in COLUMNS.items() if name in table.column_names}
     written = pa.schema(list({**kinds, **types}.items()), metadata)
     numbered = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
-    every = pa.array(names, pa.string())
+    dictionary = pa.array(names, pa.string())
     with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
         for start, stop in _groups(codes):
-            group = _named(numbered.slice(start, stop - start), every)
+            group = _named(numbered.slice(start, stop - start), dictionary)
             writer.write_table(group.select(written.names).cast(written), row_group_size=group.num_rows)
 
 
@@ -89,8 +89,8 @@ def _named(group: pa.Table, names: pa.Array) -> pa.Table:
     """
     codes = group["clip"].to_numpy()
     if len(names) > FEW_CLIPS:
-        own, codes = np.unique(codes, return_inverse=True)
-        names = names.take(pa.array(own))
+        used, codes = np.unique(codes, return_inverse=True)
+        names = names.take(pa.array(used))
     clip = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
     return group.set_column(group.column_names.index("clip"), "clip", clip)
 
@@ -138,14 +138,14 @@ def guarded(
     """Return the result of *read* for the file in *data*; None after a finding, if it is damaged, too large, wrong."""
     try:
         file = opened(data)
-        found = too_large(file.metadata) or read(file)
+        result = too_large(file.metadata) or read(file)
     except DAMAGE as error:
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
-        found = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
-    if isinstance(found, Wrong):
-        sink(reader_rule(found.code).at(path, found.message, found.hint))
+        result = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
+    if isinstance(result, Wrong):
+        sink(reader_rule(result.code).at(path, result.message, result.hint))
         return None
-    return found
+    return result
 
 
 def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
@@ -200,17 +200,17 @@ def _unknown_columns(schema: pa.Schema) -> Wrong | None:
     return None
 
 
-def _fits(held: pa.DataType, wanted: pa.DataType) -> bool:
-    if pa.types.is_dictionary(held):
-        held = held.value_type
+def _fits(actual: pa.DataType, wanted: pa.DataType) -> bool:
+    if pa.types.is_dictionary(actual):
+        actual = actual.value_type
     if pa.types.is_dictionary(wanted) or pa.types.is_string(wanted):
-        return bool(pa.types.is_string(held) or pa.types.is_large_string(held) or pa.types.is_null(held))
+        return bool(pa.types.is_string(actual) or pa.types.is_large_string(actual) or pa.types.is_null(actual))
     if pa.types.is_list(wanted):
-        return bool(held.equals(wanted))
+        return bool(actual.equals(wanted))
     if pa.types.is_floating(wanted) and not pa.types.is_boolean(wanted):
-        return bool(pa.types.is_floating(held) or pa.types.is_integer(held) or pa.types.is_null(held))
+        return bool(pa.types.is_floating(actual) or pa.types.is_integer(actual) or pa.types.is_null(actual))
     kind = pa.types.is_boolean if pa.types.is_boolean(wanted) else pa.types.is_integer
-    return bool(kind(held) or pa.types.is_null(held))
+    return bool(kind(actual) or pa.types.is_null(actual))
 
 
 def _conformed(table: pa.Table) -> pa.Table | Wrong:
@@ -243,20 +243,16 @@ def _is_object(text: str | None) -> bool:
 
 
 def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
-    """Return the clip names in their order and the origin from *metadata*.
-
-    Raises:
-        ValueError, LookupError, TypeError, AttributeError: seldio did not write the metadata.
-    """
-    found = clips.unique()
+    """Return clip names and origin from *metadata*; ValueError, LookupError, TypeError, AttributeError if not seldio's."""
+    used = clips.unique()
     origin = Origin.from_json(metadata[_ORIGIN]) if _ORIGIN in metadata else None
     if origin is None:
-        origin = origin_of(pa.table({"clip": found}))
+        origin = origin_of(pa.table({"clip": used}))
     names = json.loads(metadata[_CLIPS]) if _CLIPS in metadata else [file.clip for file in origin.files]
     format: Any = origin.format
     sound = isinstance(format, str) and vocabularies.known(origin.vocabulary) and all(map(_is_sound, origin.files))
     order = pa.array(names, pa.string())
-    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(found, order), min_count=0).as_py():
+    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(used, order), min_count=0).as_py():
         raise ValueError
     return order, origin
 
@@ -300,11 +296,7 @@ class ParquetFormat(LabelFormat):
     """Event tables as Parquet."""
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
-        """See :meth:`LabelFormat.read`; a part is a clip.
-
-        Raises:
-            UsageError: there is more than one file.
-        """
+        """See :meth:`LabelFormat.read`; a part is a clip; UsageError if there is more than one file."""
         if len(files) != 1:
             raise UsageError("Parquet tables are read one file at a time: each holds many clips")
         return read_table(files[0].data, files[0].path, sink)

@@ -155,8 +155,8 @@ def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> 
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:
-    found = extra or {}
-    return {name: value if isinstance(value := found.get(name), str) else "" for name in names}
+    values = extra or {}
+    return {name: value if isinstance(value := values.get(name), str) else "" for name in names}
 
 
 def keywords_of(cell: str) -> list[str]:
@@ -167,8 +167,8 @@ def keywords_of(cell: str) -> list[str]:
 def keyword_cell(item: Item) -> str:
     """The cell with the keywords of *item*: as it stood in its file, if it still says the same."""
     words = (item.answer_meta.keywords if item.answer_meta else None) or []
-    kept = (item.extra or {}).get(KEYWORDS)
-    return kept if isinstance(kept, str) and keywords_of(kept) == words else ",".join(words)
+    cell = (item.extra or {}).get(KEYWORDS)
+    return cell if isinstance(cell, str) and keywords_of(cell) == words else ",".join(words)
 
 
 #: The answers of somebody who heard the sound alone, or the speech alone.
@@ -189,8 +189,8 @@ class Jasco(_CsvFormat[Item]):
         words = keywords_of(cells[KEYWORDS] or "")
         extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in ("audio_id", "Correct Answer")}
         meta = {"keywords": words} if words else None
-        own = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
-        return Item.model_validate({**own, "answer_meta": meta, "extra": extra})
+        fields = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
+        return Item.model_validate({**fields, "answer_meta": meta, "extra": extra})
 
     def choices(self, row: Item | Prediction) -> list[str] | None:
         """The right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
@@ -235,14 +235,14 @@ class JascoPredictions(_CsvFormat[Prediction]):
         """A prediction; the audio path stays as it is written, with its placeholder."""
         extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in self.fields.values()}
         audio = [path] if (path := cells["audio"]) else []
-        own = {"id": id, "audio": audio, "prompt": cells["prompt"] or "", "prediction": cells["allm_output"]}
-        return Prediction.model_validate({**own, "extra": extra})
+        fields = {"id": id, "audio": audio, "prompt": cells["prompt"] or "", "prediction": cells["allm_output"]}
+        return Prediction.model_validate({**fields, "extra": extra})
 
     def cells(self, row: Prediction) -> dict[str, str | None]:
         """The cells of a prediction."""
         cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
-        own = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
-        return {**cells, **own}
+        fields = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
+        return {**cells, **fields}
 
     def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
         """Yield values that do not fit into one cell."""
@@ -281,8 +281,8 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         header = cast("list[str]", reading.origin["header"])
         more = [name for name in header if name not in self.columns]
         lost = {"extra": f"the columns {listed(more)}, which are not handed in"} if more else {}
-        own = [name for name in header if name in self.columns]
-        return dataclasses.replace(reading, source={**reading.origin, "header": own}, lost=lost)
+        names = [name for name in header if name in self.columns]
+        return dataclasses.replace(reading, source={**reading.origin, "header": names}, lost=lost)
 
     def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
         """A prediction."""
@@ -317,12 +317,12 @@ def expand(items: Sequence[Item], frames: Callable[[str], int | None] | None = N
     rows = []
     for item in items:
         count = frames(item.id) if frames is not None else None
-        found: dict[str, str | None] = {
+        cells: dict[str, str | None] = {
             **{new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()},
             "n_frames": "" if count is None else str(count), "with_speech": "True",
             "target_keywords": keyword_cell(item), "tgt_text": item.answer or "",
         }  # fmt: skip
-        extra: Extra = {name: found[name] for name in JascoPredictions.columns if name in found}
+        extra: Extra = {name: cells[name] for name in JascoPredictions.columns if name in cells}
         path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
         asked = {"id": item.id, "audio": [path], "extra": extra}
         rows += [Prediction.model_validate({**asked, "prompt": instruction}) for instruction in INSTRUCTIONS]

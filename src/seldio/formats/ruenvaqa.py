@@ -243,9 +243,9 @@ def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _further(value: dict[str, Any]) -> dict[str, Any]:
-    known = ("instruction", "inputs", "outputs", "meta")
+    fields = ("instruction", "inputs", "outputs", "meta")
     number = {"instruction": value["instruction"]} if type(value.get("instruction")) is int else {}
-    rest = number | {key: part for key, part in value.items() if key not in known}
+    further = number | {key: part for key, part in value.items() if key not in fields}
     inputs = {
         key: part
         for key, part in value["inputs"].items()
@@ -256,13 +256,13 @@ def _further(value: dict[str, Any]) -> dict[str, Any]:
     categories = value["meta"].get("categories") or {}
     categories = {k: part for k, part in categories.items() if k not in ("task_type", "source_dataset")}
     meta = ({"categories": categories} if categories else {}) | meta
-    return rest | ({"inputs": inputs} if inputs else {}) | ({"meta": meta} if meta else {})
+    return further | ({"inputs": inputs} if inputs else {}) | ({"meta": meta} if meta else {})
 
 
 def _inputs(item: Item, hub: bool) -> dict[str, Any]:
     """Return question, recordings and options; options that the Hub has and this question lacks are null."""
-    one = len(item.audio) == 1
-    audio = {"audio" if one else f"audio_{n}": path for n, path in enumerate(item.audio, 1)}
+    single = len(item.audio) == 1
+    audio = {"audio" if single else f"audio_{n}": path for n, path in enumerate(item.audio, 1)}
     options: list[str | None] = list(item.options or ())
     options += [None] * (4 - len(options)) if hub else []
     named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
@@ -352,9 +352,9 @@ def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     if not isinstance(categories, dict | None):
         yield MeraProblem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
         return
-    known = {"task_type": None, "source_dataset": None} | (categories or {})
+    values = {"task_type": None, "source_dataset": None} | (categories or {})
     for key in ("task_type", "source_dataset"):
-        yield from _untyped(known, key, str | None, "text", ("meta", "categories", key))
+        yield from _untyped(values, key, str | None, "text", ("meta", "categories", key))
 
 
 RUENVAQA = RuEnvAqa(

@@ -64,25 +64,25 @@ class JsonTool(ToolFormat):
         def report(code: str, pointer: Any, message: str, hint: str | None) -> None:
             sink(document.finding(code, message, pointer, hint=hint))
 
-        found = list(self.described(document, file.clip, report))
-        several = Counter(one.clip for one in found)
+        descriptions = list(self.described(document, file.clip, report))
+        several = Counter(description.clip for description in descriptions)
         taken: Counter[str] = Counter()
-        for one in found:
-            name = one.clip
+        for description in descriptions:
+            name = description.clip
             if several[name] > 1:
                 taken[name] += 1
                 if taken[name] == 1:
                     message = f"{clipped(name, 40)} was labelled {several[name]} times: each time is a clip of its own"
-                    report("SYN507", one.pointer, message, "choose one of them, or mark it as ground truth")
-                name = name if one.truth else f"{name}_by{taken[name]}"
-            own = file.name
-            if len(found) > 1:
-                own = posixpath.join(posixpath.dirname(file.name), name.replace("/", "_") + self.suffix)
-            extra = json.dumps(one.extra, ensure_ascii=False) if one.extra else None
-            part = ToolPart(file, dataclasses.replace(origin, clip=name, name=own, extra=extra), document.locate)
-            part.labels = one.labels
+                    report("SYN507", description.pointer, message, "choose one of them, or mark it as ground truth")
+                name = name if description.truth else f"{name}_by{taken[name]}"
+            file_name = file.name
+            if len(descriptions) > 1:
+                file_name = posixpath.join(posixpath.dirname(file.name), name.replace("/", "_") + self.suffix)
+            extra = json.dumps(description.extra, ensure_ascii=False) if description.extra else None
+            part = ToolPart(file, dataclasses.replace(origin, clip=name, name=file_name, extra=extra), document.locate)
+            part.labels = description.labels
             yield part
-        if not found:
+        if not descriptions:
             yield ToolPart(file, origin, document.locate)
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:
@@ -99,17 +99,17 @@ class JsonTool(ToolFormat):
 def _times(
     holder: Mapping[str, Any], first: str, last: str, pointer: Pointer, report: Report
 ) -> tuple[float, float] | None:
-    found: list[float] = []
+    times: list[float] = []
     for key in (first, last):
         value: Any = holder.get(key)
         if type(value) in (int, float) and abs(value) < 2**53:
-            found.append(float(value))
+            times.append(float(value))
         elif key not in holder:
             report("SYN211", pointer, f"{key} is missing", "times are in seconds")
         else:
             shown = clipped(json.dumps(value, ensure_ascii=False), 30)
             report("SYN502", (*pointer, key), f"{key} is {shown}, not a number", "times are in seconds")
-    return (found[0], found[1]) if len(found) == 2 else None
+    return (times[0], times[1]) if len(times) == 2 else None
 
 
 def listed_objects(value: Any, pointer: Pointer, what: str, report: Report) -> list[Any]:
@@ -155,27 +155,27 @@ class LabelStudioFormat(JsonTool):
             data = data if isinstance(data, dict) else {}
             audio = _audio(data)
             name = _clip_of(data[audio]) if audio is not None else clip
-            rest = {key: value for key, value in data.items() if key != audio}
+            remaining = {key: value for key, value in data.items() if key != audio}
             given = listed_objects(task.get("annotations", []), (*at, "annotations"), "annotations", report)
-            done = [n for n, one in enumerate(given) if isinstance(one, dict) and not one.get("was_cancelled")]
+            done = [n for n, entry in enumerate(given) if isinstance(entry, dict) and not entry.get("was_cancelled")]
             key, chosen = "annotations", [(n, given[n]) for n in done]
             guesses = task.get("predictions")
             if not chosen and isinstance(guesses, list):
-                key, chosen = "predictions", [(n, one) for n, one in enumerate(guesses) if isinstance(one, dict)]
+                key, chosen = "predictions", [(n, guess) for n, guess in enumerate(guesses) if isinstance(guess, dict)]
             elif guesses:
-                rest["predictions"] = guesses
+                remaining["predictions"] = guesses
             if audio is not None and data[audio] != f"{name}.wav":
-                rest = {"audio": data[audio], **rest}
-            for n, one in chosen or [(0, {})]:
+                remaining = {"audio": data[audio], **remaining}
+            for n, result in chosen or [(0, {})]:
                 place = (*at, key, n) if chosen else at
-                found = Described(name, place, bool(one.get("ground_truth")))
-                regions, whole = _regions(one.get("result", []), (*place, "result"), report)
-                found.extra = ({"task": rest} if rest else {}) | ({"results": whole} if whole else {})
+                description = Described(name, place, bool(result.get("ground_truth")))
+                regions, whole = _regions(result.get("result", []), (*place, "result"), report)
+                description.extra = ({"task": remaining} if remaining else {}) | ({"results": whole} if whole else {})
                 for region in regions:
-                    found.labels += region.labels(report)
+                    description.labels += region.labels(report)
                 timed |= bool(regions)
                 about = (*place, "result") if whole and about is None else about
-                yield found
+                yield description
         if about is not None and not timed:
             message = "the annotations are about whole recordings, and none about a part of one: there are no labels"
             report("SYN213", about, message, "give the labels a start and an end")
@@ -187,8 +187,8 @@ class LabelStudioFormat(JsonTool):
         result: list[dict[str, Any]] = []
         for number, label in enumerate(labels, 1):
             rest = dict(label.extra)
-            kept = type(rest.get("channel")) is int and rest["channel"] != 0
-            channel = rest.pop("channel") if kept else 0
+            has_channel = type(rest.get("channel")) is int and rest["channel"] != 0
+            channel = rest.pop("channel") if has_channel else 0
             given: dict[str, Any] = {"start": label.onset, "end": label.offset, "channel": channel}
             common = {"id": f"region{number}", "to_name": "audio"}
             score = {"score": label.values["score"]} if "score" in label.values else {}
@@ -264,7 +264,7 @@ class _Region:
             if type(result.get("score")) in (int, float):
                 good &= label.set("score", result["score"], (*pointer, "score"), report)
             if kind == "labels" or "labels" in value:
-                names = [str(one) for one in value.get("labels") or []]
+                names = [str(label_name) for label_name in value.get("labels") or []]
                 label.at["class_name"] = (*at, "labels") if "labels" in value else at
             elif kind == "number":
                 good &= _put(label, name, value.get("number"), (*at, "number") if "number" in value else at, report)
@@ -278,9 +278,9 @@ class _Region:
         if times is None or not good:
             return []
         label.onset, label.offset = times
-        every = [dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
+        labels = [dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
                  for _ in names or [""]]  # fmt: skip
-        return [one for one, name in zip(every, names or [""], strict=True) if one.read_text(name, None, report)]
+        return [one for one, name in zip(labels, names or [""], strict=True) if one.read_text(name, None, report)]
 
 
 def _put(label: ToolLabel, name: str, value: Any, at: Pointer, report: Report) -> bool:
@@ -308,14 +308,14 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
 
 def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], list[dict[str, Any]]]:
     """Return the regions of an annotation in order, and the results about the recording as a whole."""
-    found: dict[Any, _Region] = {}
+    regions: dict[Any, _Region] = {}
     for number, result in enumerate(listed_objects(results, at, "results", report)):
         if isinstance(result, dict):
             key = result.get("id")
-            region = found.setdefault(key if isinstance(key, (str, int)) else number, _Region())
+            region = regions.setdefault(key if isinstance(key, (str, int)) else number, _Region())
             region.results.append(((*at, number), result))
-    timed = [region for region in found.values() if region.timed]
-    return timed, [result for region in found.values() if not region.timed for _, result in region.results]
+    timed = [region for region in regions.values() if region.timed]
+    return timed, [result for region in regions.values() if not region.timed for _, result in region.results]
 
 
 # --- JAMS ------------------------------------------------------------------------------------------------------------
@@ -346,14 +346,14 @@ class JamsFormat(JsonTool):
         given = listed_objects(value["annotations"], ("annotations",), "annotations", report)
         events = [
             n
-            for n, one in enumerate(given)
-            if isinstance(one, dict) and _EVENTS.fullmatch(str(one.get("namespace", "")))
+            for n, annotation in enumerate(given)
+            if isinstance(annotation, dict) and _EVENTS.fullmatch(str(annotation.get("namespace", "")))
         ]
-        others = [one for n, one in enumerate(given) if n not in events]
-        top = {key: one for key, one in value.items() if key != "annotations" and one}
+        others = [annotation for n, annotation in enumerate(given) if n not in events]
+        top = {key: annotation for key, annotation in value.items() if key != "annotations" and annotation}
         top |= {"other_annotations": others} if others else {}
         if not events and others:
-            names = sorted({str(one.get("namespace")) for one in others if isinstance(one, dict)})
+            names = sorted({str(annotation.get("namespace")) for annotation in others if isinstance(annotation, dict)})
             message = (
                 f"no annotation of sound events: the namespaces are {', '.join(clipped(n, 30) for n in names[:6])}"
             )
@@ -364,17 +364,17 @@ class JamsFormat(JsonTool):
                 "those of sound events are tag_…, segment_open, scaper and sound_event…",
             )
         for number in events:
-            found = Described(clip, ("annotations", number))
-            found.extra = dict(top) | _about(given[number])
+            description = Described(clip, ("annotations", number))
+            description.extra = dict(top) | _about(given[number])
             if background := _background(given[number]):
-                found.extra["background"] = background
+                description.extra["background"] = background
                 sounds = plural(len(background), "sound")
                 message = f"{sounds} of the background: passed over, as Scaper's own tables do"
                 report("SYN509", ("annotations", number), message, None)
-            found.labels = list(_observed(given[number], ("annotations", number), report))
-            if found.extra.get("file_metadata") == _length_of(found.labels):
-                del found.extra["file_metadata"]
-            yield found
+            description.labels = list(_observed(given[number], ("annotations", number), report))
+            if description.extra.get("file_metadata") == _length_of(description.labels):
+                del description.extra["file_metadata"]
+            yield description
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:  # noqa: ARG002
         """See :meth:`JsonTool.content`; directions are lists in the sandbox of the annotation."""
@@ -442,11 +442,11 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
     }  # fmt: skip
-    for number, one in enumerate(listed_objects(data, (*at, "data"), "data", report)):
-        if not isinstance(one, dict) or _of_background(one):
+    for number, observation in enumerate(listed_objects(data, (*at, "data"), "data", report)):
+        if not isinstance(observation, dict) or _of_background(observation):
             continue
         spot: Pointer = (*at, "data") if dense else (*at, "data", number)
-        times = _times(one, "time", "duration", spot, _at(spot, report) if dense else report)
+        times = _times(observation, "time", "duration", spot, _at(spot, report) if dense else report)
         if times is None:
             continue
         places = (
@@ -455,15 +455,15 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
             else {"": spot, "onset": (*spot, "time"), "offset": (*spot, "duration"), "class_name": spot}
         )
         label = ToolLabel(times[0], round(times[0] + times[1], 12), "", dict(places))
-        good, value = True, one.get("value")
+        good, value = True, observation.get("value")
         if isinstance(value, dict):
             name = column_of("class_name", (key for key, given in value.items() if isinstance(given, str)))
             for key, given in value.items():
                 if key != name and given is not None:
                     good &= _put(label, key, given, spot if dense else (*spot, "value", key), report)
             value = value.get(name) if name is not None else None
-        if one.get("confidence") is not None:
-            good &= label.set("score", one["confidence"], spot if dense else (*spot, "confidence"), report)
+        if observation.get("confidence") is not None:
+            good &= label.set("score", observation["confidence"], spot if dense else (*spot, "confidence"), report)
         for key, given in lists.items():
             if key == "extra" and isinstance(given[number], dict):
                 label.extra |= given[number]

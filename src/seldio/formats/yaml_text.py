@@ -85,10 +85,10 @@ class YamlDocument:
         name = node = self._root
         for step in pointer:
             name, node = self._members[id(node)][step]
-        found = name if key else node
-        if found is None:  # an empty file
+        target = name if key else node
+        if target is None:  # an empty file
             return _span(self._source, 0, 0)
-        return _span(self._source, found.start_mark.index, found.end_mark.index)
+        return _span(self._source, target.start_mark.index, target.end_mark.index)
 
 
 def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
@@ -240,21 +240,21 @@ class _Builder:
 
     def pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
         """The key and value nodes of a mapping, with what ``<<`` takes over."""
-        own: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+        values: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
         taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
         for key_node, value_node in node.value:
             if _is_merge(key_node):
                 taken = self.merged(value_node) | taken
                 continue
             key = self.key(key_node)
-            if key in own:
-                line = self.source.line(own[key][0].start_mark.index)
+            if key in values:
+                line = self.source.line(values[key][0].start_mark.index)
                 message = f"the key {clipped(str(key))} appears twice, first in line {line}"
                 start, end = key_node.start_mark.index, key_node.end_mark.index
                 hint = "remove one of them: the last one silently wins"
                 self.problems.append(YamlProblem("SYN403", start, end, message, hint))
-            own[key] = key_node, value_node
-        return taken | own
+            values[key] = key_node, value_node
+        return taken | values
 
     def key(self, node: yaml.Node) -> Any:
         if not isinstance(node, yaml.ScalarNode):

@@ -117,8 +117,8 @@ class ClipTable(Mapping[str, Clip]):
 
     def column(self, field: str) -> pa.ChunkedArray:
         """A column as plain values, words as texts."""
-        found = self.table[field]
-        return found.cast(found.type.value_type) if pa.types.is_dictionary(found.type) else found
+        column = self.table[field]
+        return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
     def where(self, field: str, wanted: Sequence[Any]) -> ClipTable:
         """The clips that have one of *wanted* in a column; None is one of the values that there may be."""

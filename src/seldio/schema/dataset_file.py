@@ -40,17 +40,17 @@ _RANGE = re.compile(r"-?[\d.]+\.\.(-?[\d.]+|inf)(/\d+)?")
 def _columns(text: str) -> str:
     from seldio.schema.events import COLUMNS
 
-    for each in text.split():
-        field, mark, kind = each.partition(":")
+    for word in text.split():
+        field, mark, kind = word.partition(":")
         kind, _, declared = kind.partition(":")
         if not mark:
-            raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
+            raise ValueError(f"{word!r} has no kind: write field:kind, such as {word}:int")
         _known("field", COLUMNS, field)
         _known("kind", KINDS, kind)
         if declared and not _RANGE.fullmatch(declared):
             raise ValueError(f"{declared!r} is no range: write it like -180..180, or -180..180/10")
         if (field == "onscreen") is not (kind == "flag"):
-            raise ValueError(f"{each!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
+            raise ValueError(f"{word!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
     return text
 
 
@@ -351,33 +351,27 @@ def faults(record: Mapping[str, Any]) -> Iterator[KeyFault]:
     try:
         DatasetFile.model_validate(record)
     except ValidationError as error:
-        found: dict[tuple[str | int, ...], str] = {}
-        for one in error.errors(include_url=False):  # kinds of a value that can be of several are no keys
-            path = (
-                part for part in one["loc"] if part not in ("str", "float") and not f"{part}".startswith("function-")
-            )
-            found.setdefault(tuple(path), _words(one))
-        yield from (KeyFault(path, message) for path, message in found.items())
+        messages: dict[tuple[str | int, ...], str] = {}
+        for fault in error.errors(include_url=False):  # kinds of a value that can be of several are no keys
+            steps = (step for step in fault["loc"] if not f"{step}".startswith("function-"))
+            messages.setdefault(tuple(step for step in steps if step not in ("str", "float")), _words(fault))
+        yield from (KeyFault(path, message) for path, message in messages.items())
 
 
 def check(record: Mapping[str, Any]) -> None:
-    """See that a file from outside says what it should; its key ``place`` says which it is.
-
-    Raises:
-        UsageError: a key is unknown, missing, or holds something else; the message says which one.
-    """
+    """Raise UsageError if a key of a file from outside (its ``place``) is unknown, missing or holds something else."""
     for fault in faults({key: value for key, value in record.items() if key != "place"}):
         raise UsageError(f"{record['place']}: {fault.where}: {fault.message}")
 
 
 def _words(error: Any) -> str:
     """Translate pydantic's messages into seldio's wording."""
-    known = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
+    sentences = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
     if error["type"] == "literal_error" and isinstance(error["input"], str):
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         return f"unknown value {error['input']!r}{meant(error['input'], choices)}; choose from {', '.join(choices)}"
-    if error["type"] in known or error["type"] in ("value_error", "assertion_error"):
-        return known.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
+    if error["type"] in sentences or error["type"] in ("value_error", "assertion_error"):
+        return sentences.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     from seldio.schema.flaws import must  # only where something is wrong: it loads numpy
 
     wanted = {"an object": "a table", "an array": "a list"}.get(must(error), must(error))

@@ -71,7 +71,7 @@ def spans(table: Any, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     }
     for field, values in numbers.items():
         columns[field] = from_numpy(values[heads].astype(np.int32), values[heads] == _NULL)
-    given = {name: from_numpy(one) if isinstance(one, np.ndarray) else one for name, one in columns.items()}
+    given = {name: from_numpy(column) if isinstance(column, np.ndarray) else column for name, column in columns.items()}
     return Spans(pa.table(given), rows, starts)
 
 
@@ -149,7 +149,7 @@ def _shared(keys: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Mask the rows that agree in all *keys* with another row."""
     order = np.lexsort(keys)
     same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
-    found = np.zeros(len(order), dtype=bool)
-    found[order[1:]] |= same
-    found[order[:-1]] |= same
-    return found
+    is_shared = np.zeros(len(order), dtype=bool)
+    is_shared[order[1:]] |= same
+    is_shared[order[:-1]] |= same
+    return is_shared

@@ -90,11 +90,7 @@ class Room:
         return math.sqrt(absorption / (16 * math.pi)) if self.reverberation else math.inf
 
     def images(self, positions: Floats) -> Iterator[Floats]:
-        """The first mirror images of *positions* (n, 3), one for each wall; none in the open.
-
-        Raises:
-            UsageError: a position is outside of the room.
-        """
+        """Return the first mirror images of *positions* (n, 3), one for each wall; UsageError outside the room."""
         if not self.reverberation:
             return
         low, high = self.walls
@@ -249,8 +245,8 @@ def random(*seed: int) -> np.random.Generator:
 
 def add(out: Sound, wave: Sound, start: int) -> None:
     """Add *wave* to *out* from frame *start* on; what lies past the end is cut off."""
-    some = out[..., start : start + wave.shape[-1]]
-    some += wave[..., : some.shape[-1]]
+    target = out[..., start : start + wave.shape[-1]]
+    target += wave[..., : target.shape[-1]]
 
 
 # --- ways from a source to the array ------------------------------------------------------------------------
@@ -307,8 +303,8 @@ def _on_samples(values: Floats, times: Floats, frames: int, rate: int) -> Floats
 def room_noise(frames: int, rate: int, *seed: int) -> Sound:
     """A diffuse field of power 1 in W that hums and rushes like a room: pink above 60 Hz."""
     rng = random(seed[0], 3, *seed[1:])
-    found = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
-    return np.asarray((np.stack(found) * DIFFUSE).astype(np.float32))
+    noises = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
+    return np.asarray((np.stack(noises) * DIFFUSE).astype(np.float32))
 
 
 def _level(wave: Sound, tracks: Sequence[Track], rate: int) -> float:

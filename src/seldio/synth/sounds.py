@@ -48,8 +48,8 @@ def damped(rate: int, seconds: float, pitches: ArrayLike, falls: ArrayLike, leve
 def placed(out: Floats, grains: Iterable[tuple[int, Floats]]) -> Floats:
     """Add grains to *out*, each from its frame on; what lies past the end is cut off."""
     for start, grain in grains:
-        some = out[start : start + len(grain)]
-        some += grain[: len(some)]
+        target = out[start : start + len(grain)]
+        target += grain[: len(target)]
     return out
 
 

@@ -209,10 +209,10 @@ def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
     with (tree / "metadata_dev" / f"{clip}.csv").open() as labels:
         rows = np.array([[int(cell) for cell in line.split(",")] for line in labels])
     with (tree / "foa_dev" / f"{clip}.wav").open("rb") as stream:
-        found = probe(stream)
+        probed = probe(stream)
         with Decoder(stream) as decoder:
-            sound = decoder.read(0, found.frames)
-    return rows, np.rint(sound * 32768).astype(np.int16), found.rate
+            sound = decoder.read(0, probed.frames)
+    return rows, np.rint(sound * 32768).astype(np.int16), probed.rate
 
 
 def _write(out: Path, fault: str, clip: str, rows: Rows, sound: Samples, rate: int) -> None:

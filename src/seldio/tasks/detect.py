@@ -174,10 +174,7 @@ def estimate_distance(scene: Scene, event: SceneEvent, margins: Margins, say: Sa
 def _steady(
     scene: Scene, event: SceneEvent, margins: Margins, say: Say, *, distance: bool = False
 ) -> tuple[SceneEvent, str] | str:
-    """Return *event* as a whole or at a moment, and the time; or the reason why its direction cannot be asked for.
-
-    With *distance*, the question is about the distance instead of the direction.
-    """
+    """Return *event* as a whole or at a moment, and the time; or why its direction (or *distance*) is unsteady."""
     rows = scene.rows
     value, change, most, steady = event.azimuth, event.spread, margins.still, rows.steady
     if distance:

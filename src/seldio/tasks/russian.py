@@ -4,7 +4,7 @@ The tasks are the benchmark's types of questions that labels can answer. Their n
 benchmark, though what is asked about are the classes of the labels, of which few are musical instruments.
 Only what has one right answer is asked, with the clips, margins and counts of :mod:`seldio.tasks`.
 
-GenerationOptions that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
+Options that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
 for one that does. What the labels do not know of is taken for background noise.
 
 A wording is right for every class because verbs and cases come with the noun: ``{x}`` and ``{y}`` are nouns in the
@@ -83,13 +83,13 @@ class Choice(NamedTuple):
     events: Sequence[SceneEvent]
 
 
-def draw(say: Say, some: Sequence[T], count: int) -> list[T]:
-    """*count* of *some* without repetition, in a random order; all where there are fewer."""
-    rest = list(some)
-    for place in range(min(count, len(rest))):
-        other = place + say.below(len(rest) - place)
-        rest[place], rest[other] = rest[other], rest[place]
-    return rest[:count]
+def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
+    """Draw *count* of *choices* without repetition, in a random order; all if there are fewer."""
+    shuffled = list(choices)
+    for place in range(min(count, len(shuffled))):
+        other = place + say.below(len(shuffled) - place)
+        shuffled[place], shuffled[other] = shuffled[other], shuffled[place]
+    return shuffled[:count]
 
 
 def draft(
@@ -131,19 +131,19 @@ def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Ask whether two classes both sound: once for each pair that does, once for a pair that does not."""
     yield from [NO_NAME] * clip.unnamed
-    found = 0
+    right_pairs = 0
     for pair in _both(clip, say):
         if isinstance(pair, str):
             yield pair
             continue
-        found += 1
+        right_pairs += 1
         x, y = pair
         yield yes_or_no(say, DOUBLE, x.noun.x | y.noun.y, True, (*x.events, *y.events))
-    wrong = _wrong_both(clip, say, found)
-    for one, other, events in wrong:
-        x_noun, y_noun = (one, other) if say.below(2) else (other, one)
+    wrong = _wrong_both(clip, say, right_pairs)
+    for noun, other, events in wrong:
+        x_noun, y_noun = (noun, other) if say.below(2) else (other, noun)
         yield yes_or_no(say, DOUBLE, x_noun.x | y_noun.y, False, events)
-    yield from [NO_ABSENT] * (found - len(wrong))
+    yield from [NO_ABSENT] * (right_pairs - len(wrong))
 
 
 def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
@@ -163,14 +163,14 @@ def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Nou
     chosen: dict[int, None] = {}
     while len(chosen) < min(count, mixed + len(silent)):
         chosen[say.below(mixed + len(silent))] = None
-    found: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
+    wrong_pairs: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
     for number in chosen:
         if number < mixed:
             sound = audible[number // len(clip.absent)]
-            found.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
+            wrong_pairs.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
         else:
-            found.append((*silent[number - mixed], ()))
-    return found
+            wrong_pairs.append((*silent[number - mixed], ()))
+    return wrong_pairs
 
 
 def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
@@ -186,12 +186,12 @@ def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
             yield yes_or_no(say, LONGER, x.noun.x | y.noun.y, x.total > y.total, (*x.events, *y.events))
 
 
-def unclear(one: Sound, other: Sound, margins: Margins) -> str | None:
+def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
     """Why it is not sure which of two lasts longer; each of their events may be wrong by the margin."""
-    difference = one.total - other.total
-    if abs(difference) <= margins.frames * (len(one.events) + len(other.events)):
+    difference = sound.total - other.total
+    if abs(difference) <= margins.frames * (len(sound.events) + len(other.events)):
         return CLOSE
-    return UNEVEN if (one.longest - other.longest) * difference < 0 else None
+    return UNEVEN if (sound.longest - other.longest) * difference < 0 else None
 
 
 def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
@@ -205,7 +205,7 @@ def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
         yield BROAD
     elif len(clip.sounds) == 1:
         yield draft(say, KINDS, {}, ONE, (SEVERAL,), audible[0].events)
-    elif all(alike(one.noun, other.noun) for one, other in combinations(audible, 2)):
+    elif all(alike(sound.noun, other.noun) for sound, other in combinations(audible, 2)):
         yield ALIKE if len(audible) > 1 else SHORT
     else:
         yield draft(say, KINDS, {}, SEVERAL, (ONE,), clip.scene.events)
@@ -318,8 +318,8 @@ def _readings() -> list[tuple[str, re.Pattern[str]]]:
     """Return each wording as a pattern whose groups x and y are its nouns, with the task it belongs to."""
     noun, gap = "|".join(sorted(map(re.escape, _forms()), key=len, reverse=True)), re.compile(r"\\{(\w+)\\}")
 
-    def group(found: re.Match[str]) -> str:
-        name, _, form = found[1].partition("_")
+    def group(match: re.Match[str]) -> str:
+        name, _, form = match[1].partition("_")
         if name == "pauses":
             return r"(?: \(.*\))?"
         return rf"(?P<{name}>{noun})" if form in ("", "gen", "acc", "with") else r"\w+"
@@ -334,8 +334,8 @@ def _readings() -> list[tuple[str, re.Pattern[str]]]:
 def asked_for(question: str) -> tuple[str, dict[str, int]]:
     """Return the task of a question in one of these wordings and the numbers of its nouns x and y; else ``""``."""
     for kind, pattern in _readings():
-        if found := pattern.fullmatch(question):
-            return kind, {name: _forms()[form] for name, form in found.groupdict().items()}
+        if match := pattern.fullmatch(question):
+            return kind, {name: _forms()[form] for name, form in match.groupdict().items()}
     return "", {}
 
 

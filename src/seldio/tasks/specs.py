@@ -10,9 +10,7 @@ from seldio.benchmarks import benchmark
 from seldio.tasks.margins import DEFAULTS, Margins
 
 #: What the answer of a task is.
-Answer = Literal[
-    "number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"
-]  # fmt: skip
+Answer = Literal["number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,7 @@ class TaskSpec:
     hidden: Literal["", "times", "all"] = ""
 
 
-_NAMES = {one.name for one in dataclasses.fields(TaskSpec)}
+_NAMES = {field.name for field in dataclasses.fields(TaskSpec)}
 _TASKS = benchmark("so-bench").tasks
 _SPECS = tuple(TaskSpec(**{name: has[name] for name in _NAMES & has.keys()}) for has in _TASKS.values())
 #: What a judge is to do with an answer that is one source.

@@ -41,8 +41,8 @@ class Vocabulary:
 
     def label(self, index: int) -> str:
         """The published name of class *index*; ``class 14`` where there is none."""
-        known = self.classes[index] if 0 <= index < len(self.classes) else ()
-        return known[0] if known else f"class {index}"
+        spellings = self.classes[index] if 0 <= index < len(self.classes) else ()
+        return spellings[0] if spellings else f"class {index}"
 
     @cached_property
     def indices(self) -> dict[str, int]:
@@ -75,11 +75,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def vocabulary(name: str) -> Vocabulary:
-    """The vocabulary *name*.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Return the vocabulary *name*; raise UsageError if there is none."""
     if own(name):
         return _own(name)
     if name not in names():
