@@ -253,10 +253,9 @@ def package_systems(
         write_bytes(path, data)
     if written := reading["force"] or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
-    return Packaged(
-        path=out, year=keys.year, written=(*templates, *([out] if written else [])), systems=tuple(systems),
-        notes=() if expected is not None else (_unknown_clips(keys),), report=report,
-    )  # fmt: skip
+    paths = (*templates, out) if written else (*templates,)
+    notes = (_unknown_clips(keys),) if expected is None else ()
+    return Packaged(path=out, year=keys.year, written=paths, systems=tuple(systems), notes=notes, report=report)
 
 
 def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:

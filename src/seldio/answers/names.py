@@ -1,4 +1,4 @@
-"""Names of sounds in texts, the benchmark's and everyday synonyms; case, plural, underscores and spaces do not count."""
+"""Names of sounds in texts, the benchmark's and synonyms; case, plural, underscores and spaces do not count."""
 
 from __future__ import annotations
 

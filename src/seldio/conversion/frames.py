@@ -65,8 +65,10 @@ def pieces_of(table: pa.Table) -> int:
     """How many rows of events go on with the one before: of its class and source, in another direction."""
     if not (has(table, "source") and has(table, "azimuth")):
         return 0
-    place = [pc.fill_null(table[field], 1e9).to_numpy() if field in table.column_names else np.zeros(table.num_rows)
-             for field in ("azimuth", "elevation", "distance")]  # fmt: skip
+    place = [
+        pc.fill_null(table[field], 1e9).to_numpy() if field in table.column_names else np.zeros(table.num_rows)
+        for field in ("azimuth", "elevation", "distance")
+    ]
     source = pc.fill_null(table["source"], -(1 << 31)).to_numpy()
     onset, offset = to_numpy(table["onset"]), to_numpy(table["offset"])
     keys = (clip_codes(table)[0], class_keys(table)[1], source)

@@ -96,7 +96,7 @@ def joined(readings: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]
     layouts = {origin.format for origin in origins}
     table = pa.concat_tables(
         [reading.table.replace_schema_metadata(None) for reading in shards], promote_options="default"
-    ).unify_dictionaries()  # fmt: skip
+    ).unify_dictionaries()
     origin = Origin(layouts.pop() if len(layouts) == 1 else "", origins[0].vocabulary, files)
     others = [group.reading for group in readings if not any(group is other for other in whole)]
     return [*((reading.table, reading.format) for reading in others), (with_origin(table, origin), shards[0].format)]

@@ -222,10 +222,12 @@ def _altered(before: pa.ChunkedArray, after: pa.ChunkedArray, field: str, target
     common = getattr(target, "language", None) if field == "language" else None  # which no record says
     both = zip_longest(before.to_pylist(), after.to_pylist()[: len(before)])
     return sum(
-        value not in nothing and value != other and (common is None or value != common)
+        value not in nothing
+        and value != other
+        and (common is None or value != common)
         and not (field == "extra" and _holds(other, value))
         for value, other in both
-    )  # fmt: skip
+    )
 
 
 def _holds(text: str | None, part: str) -> bool:
@@ -255,8 +257,10 @@ def _taken_for(seen: Format | None, target: JsonItems, reading: ItemReading, tab
 
 
 def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
-    return DataError(f"{target.name} cannot hold these {plural(rows, 'row')}: the result could not be read back "
-                     f"({why}). Nothing was written")  # fmt: skip
+    return DataError(
+        f"{target.name} cannot hold these {plural(rows, 'row')}: the result could not be read back "
+        f"({why}). Nothing was written"
+    )
 
 
 def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:

@@ -22,7 +22,7 @@ from seldio.conversion.carry import (
     given_class,
     held_back,
     located,
-)  # fmt: skip
+)
 from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import LossError, UsageError
@@ -350,8 +350,9 @@ def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> I
     if "x" in target.carries and "x" not in timed.column_names:
         yield "x, y and z are written as unit vectors: the table has no activity"
     fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
-    yield from (f"{field} is written as {value}: the table has none" for field, value in fills.items()
-                if not has(timed, field))  # fmt: skip
+    yield from (
+        f"{field} is written as {value}: the table has none" for field, value in fills.items() if not has(timed, field)
+    )
     if isinstance(target, Dialect) and target.unknown_distance is not None and not has(timed, "distance"):
         yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
     if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):

@@ -161,10 +161,8 @@ class CuttingSound:
     def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The items with their new audio, and what was odd about it."""
         target, remarks = cast("JsonItems", formats.get(self.text, ItemFormat)), list[str]()
-        items = cut(
-            map(Item.model_validate_json, texts), self.root, self.out,
-            rate=self.rate, channels=self.channels, say=remarks.append,
-        )  # fmt: skip
+        given = map(Item.model_validate_json, texts)
+        items = cut(given, self.root, self.out, rate=self.rate, channels=self.channels, say=remarks.append)
         return [encoded(item, target) for item in items], remarks
 
 
@@ -190,9 +188,7 @@ def make_questions(
         None if cuts else place.parent if isinstance(place, Path) else Path(),
     )
     module = task_module(work.russian)
-    parts = label_parts(
-        source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART
-    )  # fmt: skip
+    parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
     if not parts:
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     tally, batches = QuestionTally(), list[QuestionBatch]()
@@ -214,8 +210,10 @@ def make_questions(
         splits = {split or TEST for split in tally.splits}
         place = _place(out, target, splits.pop() if len(splits) == 1 else "questions")
         if unknown := tally.splits[None]:
-            remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
-                           "--fill split=NAME says which")  # fmt: skip
+            remarks.append(
+                f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
+                "--fill split=NAME says which"
+            )
     sources = [source.path, *local_files(parts)]
     with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
         if sound == "cut":
@@ -300,9 +298,7 @@ def _chosen(
     if not options.selects:
         return tally.asked, [batch.texts for batch in batches]
     keys = np.concatenate([batch.keys for batch in batches])
-    keep, uneven = mix.choice(keys, tally.asked, per_task=options.per_task, balance=options.balance,
-                              total=options.total,
-                              proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
+    keep, uneven = mix.choice(keys, tally.asked, **_limits(options, module))
     tally.skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
     counts = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
     kept = {task: int(counts[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in counts}
@@ -310,14 +306,17 @@ def _chosen(
     return kept, [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
 
 
+def _limits(options: QuestionOptions, module: ModuleType) -> dict[str, Any]:
+    weights = {name: task.weight for name, task in module.TASKS.items()}
+    return {"per_task": options.per_task, "balance": options.balance, "total": options.total, "proportions": weights}
+
+
 def _none_left(
     tally: QuestionTally, kept: Mapping[str, int], options: QuestionOptions, module: ModuleType
 ) -> Iterator[str]:
     """Yield sentences on why there are fewer than the total, which tasks have none left, and which are too uneven."""
     even = {task: count - tally.skipped[task, UNEVEN] for task, count in tally.asked.items()}
-    proportions = {name: task.weight for name, task in module.TASKS.items()}
-    wanted = mix.targets(even, per_task=options.per_task, balance=options.balance, total=options.total,
-                         proportions=proportions) if options.selects else even  # fmt: skip
+    wanted = mix.targets(even, **_limits(options, module)) if options.selects else even
     gone = [task for task in module.TASKS if tally.asked[task] and not kept.get(task)]
     made = sum(kept.values())
     number = plural(made, "question")

@@ -129,8 +129,8 @@ def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, s
         with files[name].open() as stream, atomic_write(out / name, out) as copy:
             shutil.copyfileobj(stream, copy, 1 << 20)
     tasks = [_Task(files[name], str(out / place), str(out)) for name, place in places.items()]
-    sounds = [*parallel_map(work, tasks, what="converting recordings" if tasks else None,
-                            size=lambda task: task.entry.size, here=packed(task.entry for task in tasks))]  # fmt: skip
+    what, here = "converting recordings" if tasks else None, packed(task.entry for task in tasks)
+    sounds = [*parallel_map(work, tasks, what=what, size=lambda task: task.entry.size, here=here)]
     notes = [
         f"{plural(count, f'{SHORT[OTHER[to]]} recording')} {what}"
         for count, what in (

@@ -307,10 +307,11 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
         for name, split in tree.get("splits", {}).items() for rooms in (split.get("rooms", {}),)
     ) or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
     words = {
-        "{fold}_{room}_{mix}": _STARSS, "{mix}": _MIX,
+        "{fold}_{room}_{mix}": _STARSS,
+        "{mix}": _MIX,
         "{rooms}": "|".join(f"fold{min(one.folds)}_room(?:{'|'.join(map(str, one.rooms))})" for one in splits),
         "{validation}": "|".join(word for word, split in WORDS.items() if split == VALIDATION),
-    }  # fmt: skip
+    }
 
     def pattern(text: str | None) -> str | None:
         for word, meaning in words.items():

@@ -300,9 +300,10 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
     try:
         first, _ = json.JSONDecoder().raw_decode(data[begin.end() : begin.end() + _PREFIX].decode())
         table = paj.read_json(
-            pa.BufferReader(data), paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            pa.BufferReader(data),
+            paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
             paj.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="error"),
-        )  # fmt: skip
+        )
     except (ValueError, RecursionError, pa.ArrowException):
         return None
     (rows,) = table["annotations"].chunks if table["annotations"].num_chunks == 1 else (None,)

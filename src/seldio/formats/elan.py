@@ -100,8 +100,8 @@ class ElanFormat(ToolFormat):
                     "        </ANNOTATION>",
                 ]
             lines.append("    </TIER>")
-        lines.append("    " + tag("LINGUISTIC_TYPE", {
-            "GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": "default-lt", "TIME_ALIGNABLE": "true"}))  # fmt: skip
+        tier_type = {"GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": "default-lt", "TIME_ALIGNABLE": "true"}
+        lines.append("    " + tag("LINGUISTIC_TYPE", tier_type))
         return "\n".join([*lines, "</ANNOTATION_DOCUMENT>"]) + "\n"
 
 

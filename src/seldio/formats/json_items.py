@@ -182,11 +182,15 @@ class JsonItems(ItemFormat):
                 continue
             values = columns.get(field, (None,) * count)
             if field in ("audio", "answer_meta", "events"):
-                values = [None if value is None else self.written(field, value, each)
-                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+                values = [
+                    None if value is None else self.written(field, value, each)
+                    for value, each in zip(values, more, strict=True)
+                ]
             if None in values and not (self.closed and key in self.required):
-                values = [_ABSENT if value is None and each is not None else value
-                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+                values = [
+                    _ABSENT if value is None and each is not None else value
+                    for value, each in zip(values, more, strict=True)
+                ]
             record[key] = values
         for field in self.besides:
             hidden = (None, self.language) if field == "language" else (None,)
@@ -245,8 +249,10 @@ class JsonItems(ItemFormat):
             if key in self.besides:
                 fits = [type(value) in _BESIDES[key] for value in values]
                 columns[key] = [value if fit else None for value, fit in zip(values, fits, strict=True)]
-                values = [_ABSENT if fit and value != self.language else value
-                          for value, fit in zip(values, fits, strict=True)]  # fmt: skip
+                values = [
+                    _ABSENT if fit and value != self.language else value
+                    for value, fit in zip(values, fits, strict=True)
+                ]
             elif key in self._fields:  # as it was written: a null is not an absent key
                 values = [None if value is None else _ABSENT for value in values] if None in values else ()
             elif key in fields:
@@ -459,9 +465,11 @@ class _Reader:
                 order_of |= {id: len(orders) for id in ids if id is not None}
                 orders.append(keys)
         return {
-            "layout": dataclasses.asdict(dataclasses.replace(layout, numbered=numbered)), "orders": orders,
-            "order_of": order_of, "numbers": [] if numbered else numbers,
-        }  # fmt: skip
+            "layout": dataclasses.asdict(dataclasses.replace(layout, numbered=numbered)),
+            "orders": orders,
+            "order_of": order_of,
+            "numbers": [] if numbered else numbers,
+        }
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
         """Return the ids of the records with these *numbers*."""

@@ -361,9 +361,7 @@ class JsonDocument:
         self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
 
     def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
-        """Return where the value of keys and indices (or the closest around it; the last of equal keys) begins and
-        ends.
-        """
+        """Return where the value of keys and indices (or the closest around it; the last of equals) begins and ends."""
         text = self.source.text
         start, end = skip(text, 0), len(text.rstrip(" \t\r\n"))
         for step in pointer:
@@ -460,9 +458,7 @@ class JsonReader:
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
-        self.sink(reader_rule(code).at(
-            self.path, message, hint, line, 1, value, "", end_column=1, fixable=False
-        ))  # fmt: skip
+        self.sink(reader_rule(code).at(self.path, message, hint, line, 1, value, "", end_column=1, fixable=False))
 
     def wide(self) -> bool:
         """Whether the file is in UTF-16 or UTF-32, which is a finding."""

@@ -282,8 +282,8 @@ class ToolFormat(LabelFormat):
         }
         always = ("onset", "offset", "class_id")
         names = [name for name in COLUMNS if name in always or any(value is not None for value in values.get(name, ()))]
-        return pa.table({name: pa.array(values[name], pa.float64()).cast(COLUMNS[name])
-                         if name in VALUES else pa.array(values[name], COLUMNS[name]) for name in names})  # fmt: skip
+        types = {name: pa.float64() if name in VALUES else COLUMNS[name] for name in names}
+        return pa.table({name: pa.array(values[name], type).cast(COLUMNS[name]) for name, type in types.items()})
 
 
 def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:

@@ -92,11 +92,12 @@ class OwnDataset:
         *folders, last = (self.below + name.removeprefix(self.folder)).split("/")
         clip = stem_of(last)
         return [
-            split for split, keys in self.record.get("splits", {}).items()
+            split
+            for split, keys in self.record.get("splits", {}).items()
             if {*folders} & {*keys.get("folders", ())}
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
             or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
-        ]  # fmt: skip
+        ]
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
         """A format of its files with its classes."""
@@ -194,9 +195,10 @@ class OwnDatasets:
         """The classes as nouns of Russian sentences."""
         return tuple(
             ClassNoun(tuple(names), keys.get("gender", ""), tuple(keys.get("forms", ())))
-            for dataset in self.datasets for name, names in dataset._spellings.items()
+            for dataset in self.datasets
+            for name, names in dataset._spellings.items()
             for keys in [dataset.record.get("russian", {}).get(name, {})]
-        )  # fmt: skip
+        )
 
     def split(self, name: str) -> str | None:
         """The split of a file; None where no dataset says it."""

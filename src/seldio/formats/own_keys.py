@@ -153,11 +153,11 @@ class OwnKeys(ItemFormat):
         """Return the number of the first option if right answers are numbers; None if nothing tells it."""
         if not {"answer", "options"} <= self.keys.keys():
             return None
-        pairs = (
-            (_text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])) for record in records
-        )
-        numbers = [(int(text), len(options)) for text, options in pairs
-                   if text and options and text not in options and _NUMBER.fullmatch(text)]  # fmt: skip
+        numbers: list[tuple[int, int]] = []
+        for record in records:
+            text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
+            if text and options and text not in options and _NUMBER.fullmatch(text):
+                numbers.append((int(text), len(options)))
         lowest = min((number for number, _ in numbers), default=1)
         above = any(number >= count for number, count in numbers)
         return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None

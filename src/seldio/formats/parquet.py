@@ -48,9 +48,7 @@ _T = TypeVar("_T")
 DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
 
 
-def write_parquet(
-    table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.DataType] = MappingProxyType({})
-) -> None:  # fmt: skip
+def write_parquet(table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.DataType] = MappingProxyType({})) -> None:
     """Write an event table with its origin to *stream*; one table gives the same bytes every time.
 
     Args:
@@ -132,9 +130,7 @@ class Wrong:
     hint: str
 
 
-def guarded(
-    data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]
-) -> _T | None:  # fmt: skip
+def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
     """Return the result of *read* for the file in *data*; None after a finding, if it is damaged, too large, wrong."""
     try:
         file = opened(data)
@@ -243,7 +239,7 @@ def _is_object(text: str | None) -> bool:
 
 
 def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
-    """Return clip names and origin from *metadata*; ValueError, LookupError, TypeError, AttributeError if not seldio's."""
+    """Return clip names and origin from *metadata*; raise an error of Python if seldio did not write it."""
     used = clips.unique()
     origin = Origin.from_json(metadata[_ORIGIN]) if _ORIGIN in metadata else None
     if origin is None:

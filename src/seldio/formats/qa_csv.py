@@ -319,9 +319,11 @@ def expand(items: Sequence[Item], frames: Callable[[str], int | None] | None = N
         count = frames(item.id) if frames is not None else None
         cells: dict[str, str | None] = {
             **{new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()},
-            "n_frames": "" if count is None else str(count), "with_speech": "True",
-            "target_keywords": keyword_cell(item), "tgt_text": item.answer or "",
-        }  # fmt: skip
+            "n_frames": "" if count is None else str(count),
+            "with_speech": "True",
+            "target_keywords": keyword_cell(item),
+            "tgt_text": item.answer or "",
+        }
         extra: Extra = {name: cells[name] for name in JascoPredictions.columns if name in cells}
         path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
         asked = {"id": item.id, "audio": [path], "extra": extra}

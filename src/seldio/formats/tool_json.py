@@ -278,8 +278,10 @@ class _Region:
         if times is None or not good:
             return []
         label.onset, label.offset = times
-        labels = [dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
-                 for _ in names or [""]]  # fmt: skip
+        labels = [
+            dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
+            for _ in names or [""]
+        ]
         return [one for one, name in zip(labels, names or [""], strict=True) if one.read_text(name, None, report)]
 
 
@@ -413,9 +415,10 @@ def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
         del about["namespace"]
     beside = annotation.get("sandbox")
     rest = {
-        key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
+        key: value
+        for key, value in (beside if isinstance(beside, dict) else {}).items()
         if not (isinstance(value, list) and (field_named(key) or key in ("extra", "background")))
-    }  # fmt: skip
+    }
     about |= {"sandbox": rest} if rest else {}
     return {"annotation": about} if about else {}
 
@@ -439,9 +442,10 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         columns = {key: value for key, value in data.items() if isinstance(value, list)}
         data = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=False)]
     lists = {
-        key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
+        key: value
+        for key, value in (beside if isinstance(beside, dict) else {}).items()
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
-    }  # fmt: skip
+    }
     for number, observation in enumerate(listed_objects(data, (*at, "data"), "data", report)):
         if not isinstance(observation, dict) or _of_background(observation):
             continue

@@ -142,8 +142,8 @@ class _Loader(yaml.SafeLoader):
         if self.depth > MAX_DEPTH or self.count > MAX_VALUES:
             start = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]  # not typed there
             what = f"{MAX_DEPTH} levels" if self.depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
-            raise _RefusedError("SYN404", start, start + 1, f"more than {what}; reading stopped there",
-                           "no meta file is that deep or long; is this the right file?")  # fmt: skip
+            hint = "no meta file is that deep or long; is this the right file?"
+            raise _RefusedError("SYN404", start, start + 1, f"more than {what}; reading stopped there", hint)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
@@ -228,15 +228,16 @@ class _Builder:
     def scalar(self, node: yaml.ScalarNode) -> Any:
         if node.tag == _CORE + "str" or len(node.value) > _MAX_DIGITS:
             if _SURROGATE.search(node.value):
-                self.refuse("SYN401", node, "not valid YAML: half a surrogate pair, not a character",
-                            "write the character itself")  # fmt: skip
+                message = "not valid YAML: half a surrogate pair, not a character"
+                self.refuse("SYN401", node, message, "write the character itself")
             return node.value
         try:
             return self.loader.construct_object(node)
         except (ValueError, LookupError, OverflowError):
             kind = node.tag.removeprefix(_CORE)
-            self.refuse("SYN401", node, f"not valid YAML: {clipped(node.value, 40)} is no {kind}",
-                        f"remove the tag !!{kind}")  # fmt: skip
+            self.refuse(
+                "SYN401", node, f"not valid YAML: {clipped(node.value, 40)} is no {kind}", f"remove the tag !!{kind}"
+            )
 
     def pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
         """The key and value nodes of a mapping, with what ``<<`` takes over."""

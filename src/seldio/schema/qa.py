@@ -167,9 +167,7 @@ def table_of_columns(columns: Mapping[str, Sequence[Any]], count: int, schema: p
 
 
 def table_of(rows: Sequence[Item | Prediction] | pa.Table, model: type[BaseModel]) -> pa.Table:
-    """Return *rows* as a table of questions or predictions; raise ValueError or OverflowError for values that do not
-    fit.
-    """
+    """Return *rows* as a table of questions or predictions; raise ValueError or OverflowError if it cannot be."""
     if isinstance(rows, pa.Table):
         return rows
     if isinstance(rows, Rows):

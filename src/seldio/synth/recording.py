@@ -185,7 +185,7 @@ class RecordingOptions:
 
 def record(
     tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions | None = None
-) -> dict[Format, Samples]:  # fmt: skip
+) -> dict[Format, Samples]:
     """A scene in both formats, made of the same sources, the same room and the same noise around.
 
     Args:

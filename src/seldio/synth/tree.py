@@ -107,9 +107,7 @@ def write_tree(
 
     def made(number: int, clip: str, split: str) -> pa.Table:
         tracks = scene(seed + number, seconds, max(1, round(TRACKS * seconds / SECONDS)))
-        return write_clip(
-            folder, clip, split, tracks, seconds, seed + number, options=options, size=size, media=wanted
-        )  # fmt: skip
+        return write_clip(folder, clip, split, tracks, seconds, seed + number, options=options, size=size, media=wanted)
 
     # the work is FFmpeg's and NumPy's, which let other threads run; two scenes at once hold the memory down
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1) if wanted else 1) as pool:

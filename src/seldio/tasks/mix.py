@@ -204,7 +204,7 @@ def choice(
     total: int | None = None,
     proportions: Mapping[str, int] = SO_BENCH,
 ) -> tuple[Mask, dict[str, int]]:
-    """Mask the items to keep (see :func:`targets`), and count those of each task that are too uneven (:data:`UNEVEN`)."""
+    """Mask the items to keep (see :func:`targets`); count those of each task that are too uneven (:data:`UNEVEN`)."""
     among = even(keys) if balance else None
     counts = dict(asked)
     if among is not None:

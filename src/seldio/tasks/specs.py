@@ -90,10 +90,8 @@ class QuestionOptions:
         """The keyword arguments of :func:`seldio.tasks.stream`."""
         hop = self.window if self.hop is None else self.hop
         tasks = None if self.tasks is None else tuple(self.tasks)
-        return {
-            "seed": self.seed, "tasks": tasks, "window": self.window, "hop": hop, "margins": self.margins,
-            "split": self.split,
-        }  # fmt: skip
+        same = {name: getattr(self, name) for name in ("seed", "window", "margins", "split")}
+        return same | {"tasks": tasks, "hop": hop}
 
 
 #: Those that labels can answer, in the order in which a clip's items come.

@@ -235,8 +235,10 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
     if media.played is None:
         return SoundCheck("No recording was found to compare the labels with.")
     if not deep:
-        return SoundCheck("The labels were not compared with the audio: use seldio view --deep for a clip, "
-                          "or seldio validate --deep for a dataset.")  # fmt: skip
+        return SoundCheck(
+            "The labels were not compared with the audio: use seldio view --deep for a clip, "
+            "or seldio validate --deep for a dataset."
+        )
     from seldio.rules.deep import check_clip
 
     findings: list[Finding] = []
@@ -269,8 +271,8 @@ def _told(heard: Heard) -> str:
     bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
     return (
         f"{name}: {plural(heard.events, 'event')} heard alone at {plural(heard.places, 'place')} "
-        f"({heard.seconds:g} s), {heard.median:.1f}° off in the median, {100 * heard.share:.0f} % of the time within 30°{bias}"
-        f"{f'; {heard.why}' if heard.why else ''}."
+        f"({heard.seconds:g} s), {heard.median:.1f}° off in the median, {100 * heard.share:.0f} % of the time "
+        f"within 30°{bias}{f'; {heard.why}' if heard.why else ''}."
     )
 
 
