@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from seldio import formats
 from seldio.conversion.items import convert_items
 from seldio.errors import InvalidData, UsageError
-from seldio.findings import Finding, Severity, raise_errors
+from seldio.findings import Finding, Severity
 from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
-from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
+from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, submission_zip, template
 from seldio.rules import findings
 from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
@@ -85,9 +85,7 @@ def test_real_files_come_back(shared: Path, name: str) -> None:
 
 
 def test_real_instructions(shared: Path) -> None:
-    texts = instructions_of((shared / "data/ruenvaqa/instructions.json").read_bytes(), "i.json", raise_errors)
-    assert len(texts) == 10
-    assert instructions_of((shared / "data/ruenvaqa/raw_dataset_meta.json").read_bytes(), "m.json", raise_errors) == ()
+    texts = json.loads((shared / "data/ruenvaqa/instructions.json").read_bytes())
     four = [text for text in texts if "{option_c}" in text]
     rows = [
         record(n, text) if text in four else binary(number=n) | {"instruction": text} for n, text in enumerate(texts)

@@ -68,11 +68,6 @@ def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fract
     return seconds(label_frame, hop) * rate
 
 
-def label_frame_of_sample(sample: int | Fraction, rate: int | Fraction, hop: Fraction = HOP) -> int:
-    """The label frame that a sample lies in."""
-    return label_frame(Fraction(sample) / rate, hop)
-
-
 # --- video ---------------------------------------------------------------------------------------------
 
 
@@ -84,11 +79,6 @@ def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0))
 def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
     """The video frame whose time is nearest to *time* (seconds); of two equally near the earlier; never below 0."""
     return max(0, math.ceil(time * rate - _HALF))
-
-
-def label_frame_of_video(frame: int, rate: Fraction = NTSC, hop: Fraction = HOP, start: Fraction = Fraction(0)) -> int:
-    """The label frame in which a video frame is shown first."""
-    return label_frame(video_time(frame, rate, start), hop)
 
 
 @dataclass(frozen=True, slots=True)

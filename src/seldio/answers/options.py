@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from string import ascii_uppercase
 from typing import Final, NamedTuple
 
 from seldio.answers.spelling import asks, content, folded, listed, loose, numbers, only, pattern, stem, stems, trimmed
 
-LETTERS, CYRILLIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "АБВГДЕЖЗ"
+CYRILLIC = "АБВГДЕЖЗ"
 #: Cyrillic letters that look like Latin ones.
 LOOKS = str.maketrans("АВСЕ", "ABCE")
 #: Labels that options may have of their own.
-OWN_LABELS = (LETTERS, CYRILLIC, "АВСДЕ", "12345678")
+OWN_LABELS = (ascii_uppercase, CYRILLIC, "АВСДЕ", "12345678")
 #: What a text says that contradicts itself.
 CONFLICT: Final = -1
 #: From the strictest to the loosest.
@@ -56,7 +57,7 @@ class KnownOptions:
         elif label.upper() == "В" and len(self.given) > 2 and self.russian:
             return beside if beside in (self.first[1], self.first[2]) else CONFLICT
         else:
-            place = LETTERS.find(label.upper().translate(LOOKS))
+            place = ascii_uppercase.find(label.upper().translate(LOOKS))
         return self.first[place] if 0 <= place < len(self.given) else None
 
     def _by_alphabet(self, sign: str, text: str) -> bool:

@@ -26,7 +26,7 @@ from seldio.files import Source
 from seldio.files.archives import zipped
 from seldio.files.names import is_zip
 from seldio.files.sources import reopened
-from seldio.findings import Finding, Sink, raise_errors
+from seldio.findings import Finding, raise_errors
 from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading
@@ -51,14 +51,13 @@ def convert_items(
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
     drop_unfit: bool = False,
-    sink: Sink = raise_errors,
 ) -> Conversion:
     """Convert a file of questions or predictions; *fill* fills gaps, *drop_unfit* lists rows that cannot be written."""
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
-    with reopened(path, sink) as source:
-        reading = only_reading(source, place, format, sink)
+    with reopened(path, raise_errors) as source:
+        reading = only_reading(source, place, format)
         if reading.format.holds != target.holds:
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
@@ -92,9 +91,9 @@ def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def only_reading(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> ItemReading:
+def only_reading(source: Source, place: Place, format: ItemFormat | None) -> ItemReading:
     """Read the only file of questions or predictions in a source."""
-    readings = read_items(source, format, sink)
+    readings = read_items(source, format, raise_errors)
     if len(readings) != 1:
         count = plural(len(readings), "file")
         raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: choose one")

@@ -39,7 +39,7 @@ from seldio.formats.mera_submission import SUBMISSION, submission_zip
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item
 
-__all__ = ["FORMATS", "RUENVAQA", "SUBMISSION", "RuEnvAqa", "instructions_of", "submission_zip"]
+__all__ = ["FORMATS", "RUENVAQA", "SUBMISSION", "RuEnvAqa", "submission_zip"]
 
 _HEAD = 1 << 16
 _FIELDS: dict[str, Pointer] = {
@@ -66,15 +66,6 @@ _PUBLIC = Layout(
     '{\n    "access": "public",\n    "data": [', "\n        ", ",", "\n    ]\n}", "    ", separators=(",", ": ")
 )
 _PRIVATE = dataclasses.replace(_PUBLIC, head=_PUBLIC.head.replace("public", "private"))
-
-
-def instructions_of(data: bytes, path: str, sink: Sink) -> tuple[str, ...]:
-    """The instructions that numbers stand for: from a list of texts, or the key ``prompts`` of a raw meta file."""
-    document = json_text.parse(data, path, sink)
-    value = document.value if document is not None else None
-    given = value.get("prompts", value.get("instructions")) if isinstance(value, dict) else value
-    texts = given if isinstance(given, list) else []
-    return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
 
 
 def option_lines(count: int) -> str:

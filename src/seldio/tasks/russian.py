@@ -25,6 +25,7 @@ from typing import NamedTuple, Unpack
 
 import pyarrow as pa
 
+from seldio.formats.items import option_letter
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -38,7 +39,6 @@ from seldio.tasks.wordings import one_few_many
 # --- wording ----------------------------------------------------------------------------------------------
 YES, NO = "да", "нет"
 ONE, SEVERAL = "один", "несколько"
-LETTERS = "ABCD"
 
 _WORDINGS = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
 SINGLE, DOUBLE, LONGER, KINDS, TIMES, PRESENT, FIRST, LONGEST_OF = (
@@ -413,7 +413,7 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
 
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
-    scene, letter = place.scene, LETTERS[draft.right]
+    scene, letter = place.scene, option_letter(draft.right)
     number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
     return place.item(
         task, draft, id=str(int(number, 16)), instruction=draft.instruction, options=draft.options, answer=letter,
