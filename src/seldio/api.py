@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
+from seldio.renamed import accepts_renamed
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -396,6 +397,7 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
+@accepts_renamed
 def convert(
     path: Any,
     out: Path | BinaryIO,
@@ -504,6 +506,7 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
+@accepts_renamed
 def score(
     predictions: Any,
     reference: Any = None,
@@ -704,6 +707,7 @@ class _Chosen:
         return kind(**{name: on for name, on in self._tables.items() if name in known} | self._chosen | others)
 
 
+@accepts_renamed
 def compare(
     systems: Any,
     reference: Any = None,
