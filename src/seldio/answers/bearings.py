@@ -120,7 +120,7 @@ def motion(text: str) -> str | None:
 
 
 def same_motion(answer: str, true: str) -> bool | None:
-    """Whether two motions agree; None where one is a kind of the other, so that a judge has to say."""
+    """Return whether two motions agree; None if one is a kind of the other, which a judge has to decide."""
     if answer == true:
         return True
     if "stationary" in (answer, true) or {answer, true} <= {"moving_toward", "moving_away"}:
