@@ -64,7 +64,7 @@ def accepts_renamed(function: Callable[P, R]) -> Callable[P, R]:
             else:
                 parts = [given.get(option), key if switch else f"{key}={value}"]
                 given[option] = ",".join(dict.fromkeys(filter(None, parts)))
-        return function(*args, **given)  # type: ignore[arg-type]
+        return function(*args, **given)
 
     return accepting
 

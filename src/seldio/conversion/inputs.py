@@ -35,18 +35,17 @@ def label_parts(
     source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int = CUT
 ) -> list[Part]:
     """The label files of an open source, in parts."""
-    return _labels_in(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
+    return _groupin(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
 
 
-def _labels_in(told: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
-    """The label files of a catalogue, in parts."""
-    found = [part for part in told.parts(by_clip=by_clip, size=size) if part.questions is None]
+def _groupin(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
+    parts = [part for part in catalogue.parts(by_clip=by_clip, size=size) if part.questions is None]
     if (
-        not found and told.source.single and not told.of("recording", "video")
+        not parts and catalogue.source.single and not catalogue.of("recording", "video")
     ):  # reading it says what it is instead of labels
-        found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in told.source]
-    checked_clips(found)
-    return found
+        parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]
+    checked_clips(parts)
+    return parts
 
 
 def holds_labels(place: Place) -> bool:
@@ -77,36 +76,36 @@ def raising_unknown(sink: Sink) -> Sink:
     return take
 
 
-def local_files(found: Iterable[Part]) -> list[str]:
+def local_files(parts: Iterable[Part]) -> list[str]:
     """The real files that are read."""
-    return [str(file.entry.local) for part in found for file in part.files if file.entry.local is not None]
+    return [str(file.entry.local) for part in parts for file in part.files if file.entry.local is not None]
 
 
 # --- whole tables -----------------------------------------------------------------------------------------------------
 
 
-def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
+def joined(readings: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
     """The tables of readings; Parquet tables of one class list are one, as are the orders of one set of own columns."""
-    whole = [one for one in found if one.reading.format.role == "table" or one.reading.format.own]
-    shards = [one.reading for one in whole]
+    whole = [group for group in readings if group.reading.format.role == "table" or group.reading.format.own]
+    shards = [group.reading for group in whole]
     origins = [origin_of(reading.table) for reading in shards]
     files = tuple(file for origin in origins for file in origin.files)
     kinds = {(reading.format.name, reading.format.role, reading.format.vocabulary) for reading in shards}
     alike = len({origin.vocabulary for origin in origins}) == 1 and len({file.clip for file in files}) == len(files)
     if len(shards) < 2 or not alike or len(kinds) > 1:
-        return [(one.reading.table, one.reading.format) for one in found]
+        return [(group.reading.table, group.reading.format) for group in readings]
     layouts = {origin.format for origin in origins}
     table = pa.concat_tables(
         [reading.table.replace_schema_metadata(None) for reading in shards], promote_options="default"
-    ).unify_dictionaries()  # fmt: skip
+    ).unify_dictionaries()
     origin = Origin(layouts.pop() if len(layouts) == 1 else "", origins[0].vocabulary, files)
-    others = [(one.reading.table, one.reading.format) for one in found if not any(one is other for other in whole)]
-    return [*others, (with_origin(table, origin), shards[0].format)]
+    others = [group.reading for group in readings if not any(group is other for other in whole)]
+    return [*((reading.table, reading.format) for reading in others), (with_origin(table, origin), shards[0].format)]
 
 
 @dataclasses.dataclass(frozen=True)
 class LabelInput:
-    """What was read of a source."""
+    """The labels read from a source."""
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     files: list[Entry]  # the label files
@@ -124,12 +123,12 @@ def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> Lab
 def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None) -> LabelInput:
     """Read the labels of an open source, but for those below the folder *without*."""
     catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
-    parts = _labels_in(catalogue, _ALL)
+    parts = _groupin(catalogue, _ALL)
     readings = [reading for part in parts for reading in part.labels(raising_unknown(sink))]
     return LabelInput(
         joined(readings),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        source.single and all(one.reading.format.role != "table" for one in readings),
+        source.single and all(labels.reading.format.role != "table" for labels in readings),
         vet(readings),
         catalogue.asked if format is None and readings else None,
     )

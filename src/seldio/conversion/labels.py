@@ -79,8 +79,8 @@ def convert_source(
         target=target.name,
         files=len(labels.files),
         written=written,
-        clips=sum(len(origin_of(one.table).files) for one in converted),
-        rows=(sum(table.num_rows for table, _ in labels.tables), sum(one.table.num_rows for one in converted)),
+        clips=sum(len(origin_of(part.table).files) for part in converted),
+        rows=(sum(table.num_rows for table, _ in labels.tables), sum(part.table.num_rows for part in converted)),
         losses=losses,
         notes=tuple(notes),
         findings=tuple(findings),
@@ -104,11 +104,10 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
-    """Write what the dataset says of itself into the folder of its labels in another format."""
     said = own_datasets(source, lambda _: None)
     assert said is not None, "classes of its own come from nowhere else"
-    (one, *_) = said.datasets
-    record = {key: value for key, value in one.record.items() if key not in ("labels", "recordings", "formats")}
+    (dataset, *_) = said.datasets
+    record = {key: value for key, value in dataset.record.items() if key not in ("labels", "recordings", "formats")}
     record |= {"labels": {"formats": [target.name]}} if target.role == "label" else {}
     write_bytes(folder / OWN, as_toml(record).encode(), folder)
     return str(folder / OWN)
@@ -139,7 +138,7 @@ def _write(
     single = single and len(files) == 1
     if not isinstance(out, str):
         if not single:
-            count = len(files) or sum(len(origin_of(one.table).files) for one in converted)
+            count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
             raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
         out.write(files[0][1])
         return ("-",)

@@ -1,4 +1,4 @@
-"""Where outputs go: names that stay in their folder, places that are not the source, and the files of a table."""
+"""Names and places of outputs: inside their folder, never over the source."""
 
 from __future__ import annotations
 
@@ -90,19 +90,19 @@ def safe_name(name: str, source: str) -> str:
 
 
 def _new(path: Path, inputs: set[tuple[int, int]]) -> Path:
-    """*path*, unless it is one of the files that are being read."""
+    """Return *path*, unless it is one of the files that are being read."""
     if _identities([path]) & inputs:
         raise UsageError(f"{printable(str(path))} is the source itself: choose another output")
     return path
 
 
 def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[tuple[int, int]]:
-    """The files behind *paths*, as the disk knows them; missing ones have none."""
-    found = set()
+    """Return the (device, inode) of each existing path."""
+    identities = set()
     for path in paths:
         try:
             state = Path(path).stat()
         except (OSError, ValueError):
             continue
-        found.add((state.st_dev, state.st_ino))
-    return found
+        identities.add((state.st_dev, state.st_ino))
+    return identities
