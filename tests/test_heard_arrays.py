@@ -76,18 +76,11 @@ def test_what_cannot_be_told_is_not_told(tmp_path: Path) -> None:
     assert heard(noise, tmp_path) is None
 
 
-def test_one_array_is_not_copied_as_the_other(tree: Path, tmp_path: Path) -> None:
+def test_the_sound_of_a_folder_is_converted(tree: Path, tmp_path: Path) -> None:
     flat = tmp_path / "flat"
     flat.mkdir()
     for number, path in enumerate(sorted((tree / "foa_dev").rglob("*.wav"))):
         shutil.copy(path, flat / f"{number}.wav")
-
-    for source in (tree / "foa_dev", flat):
-        code, said = run("convert", source, "--to", "mic", "-o", tmp_path / "out")
-        assert (code, "2 recordings of FOA would be copied as MIC" in said) == (1, True)
-        assert not (tmp_path / "out").exists()
-        assert run("convert", source, "--to", "foa", "-o", tmp_path / "copy")[0] == 0
-        shutil.rmtree(tmp_path / "copy")
 
     assert run("convert", flat, "--to", "mic", "--audio", "-o", tmp_path / "made")[0] == 0
     for path in (tmp_path / "made").iterdir():
@@ -150,3 +143,27 @@ def test_info_and_view_say_what_is_heard(tree: Path) -> None:
     labels = tree / "metadata_dev" / TRAIN.replace(".wav", ".csv")
     page = seldio.view(labels, io.BytesIO())
     assert any("among the FOA recordings and sounds like MIC: mixed as MIC" in note for note in page.media)
+
+
+def test_what_sounds_like_no_array_is_asked_for_and_counted(tmp_path: Path) -> None:
+    luck = np.random.default_rng(2)
+    for number in range(3):
+        (tmp_path / f"yard_{number}.csv").write_text(
+            "".join(f"{frame},1,0,{30 * number},0,100\n" for frame in range(20))
+        )
+    for number in range(2):
+        soundfile.write(tmp_path / f"yard_{number}.wav", luck.normal(0, 0.1, (2 * RATE, 4)), RATE)
+
+    _, said = run("validate", tmp_path, "--deep", "--select", "AUD3")
+    assert "yard_0, yard_1: not heard, the four channels look like neither FOA nor MIC" in said
+    assert 'set arrays = ["foa"] (or ["mic"]) under [recordings] in dataset.toml' in said
+    assert "yard_2: not heard, no recording was found" in said
+    assert said.endswith(
+        "No findings: 5 files; 2 recordings not compared with the sound; 1 clip without a recording.\n"
+    )
+
+    (tmp_path / "dataset.toml").write_text(
+        'name = "yard"\n[labels]\nformats = ["starss23"]\n[recordings]\narrays = ["foa"]\n'
+    )
+    _, said = run("validate", tmp_path, "--deep", "--select", "AUD3")
+    assert "neither FOA nor MIC" not in said

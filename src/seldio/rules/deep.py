@@ -301,17 +301,16 @@ def report(fits: Fits, sink: Sink) -> None:
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> list[Heard]:
     """Compare labels with the audio of their recordings; *lookup* finds recordings that are not in the source.
 
-    Clips with labels and a recording of four channels are compared, which is read completely.
-
     Returns:
         What was heard in each recording, then in all recordings of a format together.
     """
-    pairs = list(pairs_of(collection, tree, lookup))
+    found = list(pairs_of(collection, tree, lookup))
+    pairs = [one for one in found if isinstance(one, Pair)]
     what, here = "comparing labels with the audio", packed(pair.entry for pair in pairs)
     compares = list(parallel_map(compared, pairs, what=what, size=attrgetter("size"), here=here))
     fits = Fits(collection, (fit for fit in compares if isinstance(fit, Fit)))
     report(fits, sink)
-    return heard(fits, (one for one in compares if isinstance(one, Unheard)))
+    return heard(fits, (one for one in (*found, *compares) if isinstance(one, Unheard)))
 
 
 def check_clip(

@@ -74,8 +74,8 @@ class LabelledClip:
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
-def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair]:
-    """The labels of each clip of a tree with each of its recordings."""
+def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair | Unheard]:
+    """Yield the labels of each clip of a tree with each of its recordings, or that there is none."""
     entries = {entry.name: entry for entry in collection.entries}
     places = {place.name: place for place in tree.places}
     labelled = {name: rows for name, rows in rows_of(collection).items() if len(rows.frame)}
@@ -86,7 +86,10 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
         named: dict[Format | None, str | None] = {"foa": clip.foa, "mic": clip.mic, None: clip.audio}
         inside = {format: name for format, name in named.items() if name is not None}
         recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
-        for entry, format in recordings if inside else _on_disk(tree, places[clip.metadata], lookup):
+        pairs = [*recordings] if inside else [*_on_disk(tree, places[clip.metadata], lookup)]
+        if not pairs:
+            yield Unheard(clip.clip, "", "", "no recording was found")
+        for entry, format in pairs:
             said = collection.own.array(entry.name) if collection.own else None
             yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
 
@@ -164,6 +167,10 @@ class Pair(NamedTuple):
 MANY = 4
 #: Lowest and highest rate that is analysed: the bands end at 3.3 kHz.
 _RATES = (8_000, 192_000)
+_NO_ARRAY = (
+    'the four channels look like neither FOA nor MIC: set arrays = ["foa"] (or ["mic"]) under [recordings] in '
+    "dataset.toml"
+)
 #: Causes that are most often in the labels; the others are in the recording.
 IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
 #: Labels fit badly if at least this is heard (pieces of up to 2 s, places, label frames), at most this share of the
@@ -462,7 +469,7 @@ def compared(pair: Pair) -> Fit | Unheard:
                 return Unheard(clip, entry.path, format or "", "its four channels are the same sound")
             looks = array_of(field.raw)
             if format is None and looks is None:
-                return Unheard(clip, entry.path, "", "the four channels look neither like FOA nor like MIC")
+                return Unheard(clip, entry.path, "", _NO_ARRAY)
             if format is None and looks == "mic":
                 field = listen(recording, "mic", rows.hop)
     except SeldioError:
