@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -61,8 +61,9 @@ def _itself(name: str, by: Callable[[Any], Any], field: str, text: str, why: str
     return Change(name, _each(by, field), _each(by, field), text, why, field, made=f"{field} {made}")
 
 
-def turned(degrees: float, name: str = "turned", text: str = "", why: str = "") -> Change:
+def turned(degrees: float, name: str = "", text: str = "", why: str = "") -> Change:
     """Return the change that adds *degrees* to azimuths."""
+    name = name or f"turned:{degrees:g}"
     made = f"azimuth turned by {abs(degrees):g}° {'to the left' if degrees > 0 else 'to the right'}"
     turn = _each(lambda azimuth: wrap(azimuth + degrees), "azimuth")
     return Change(name, _each(lambda azimuth: wrap(azimuth - degrees), "azimuth"), turn, text, why, made=made)
@@ -90,7 +91,10 @@ def _axes(order: Sequence[int], signs: Sequence[int]) -> Change:
     matrix = np.diag(signs) @ np.eye(3)[list(order)]
     axes = ", ".join("-" * (sign < 0) + "xyz"[axis] for axis, sign in zip(order, signs, strict=True))
     text, why = f"{axes} in the place of x, y, z", "axes seem to be exchanged or turned"
-    return Change(f"axes:{axes}", partial(_rotated, matrix), partial(_rotated, matrix.T), text, why, "elevation")
+    inverse = ", ".join("-" * bool(row.sum() < 0) + "xyz"[int(np.abs(row).argmax())] for row in matrix.T)
+    undo, redo = partial(_rotated, matrix), partial(_rotated, matrix.T)
+    made = f"axes x, y, z (front, left, up) were {inverse}"
+    return Change(f"axes:{axes}", undo, redo, text, why, "elevation", made=made)
 
 
 def _rotated(matrix: Any, columns: Columns) -> Columns:
@@ -103,6 +107,13 @@ def directions(columns: Columns) -> Any:
     azimuth = np.radians(columns["azimuth"])
     elevation = np.radians(columns["elevation"]) if "elevation" in columns else 0 * azimuth
     return np.stack([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
+
+
+@lru_cache(maxsize=256)
+def turn_of(change: Change) -> Any:
+    """Return the matrix that turns directions as *change* does, shape (3, 3); where it does not turn, it is no turn."""
+    along_axes = {"azimuth": np.array([0.0, 90.0, 0.0]), "elevation": np.array([0.0, 0.0, 90.0])}
+    return np.round(directions({**along_axes, **change.redo(along_axes)}), 12)
 
 
 # --- the table ----------------------------------------------------------------------------------------------------

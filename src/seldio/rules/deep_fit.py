@@ -20,7 +20,7 @@ from seldio.findings import Finding, Heard
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
+from seldio.rules.deep_causes import HeardCause, Verdict, judge
 from seldio.rules.deep_evidence import Evidence, evidence_of
 from seldio.rules.deep_pieces import Floats, LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_timing import (
@@ -244,7 +244,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
     clips = {**every, fit.labels: fit.label_frames}
     if fit.verdict is not None:
         elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
-        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(np.array(cause.turn))))
+        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(cause.turn)))
         better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
         return elsewhere if better else None
     explained = (shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames))
@@ -260,9 +260,9 @@ class BlamedCause:
     agree: bool | None  # whether the labels fit the other recordings of the clips, see :meth:`Fits.agree`
 
     @property
-    def cause(self) -> Cause:
+    def cause(self) -> HeardCause:
         """The cause in words about the file that is at fault."""
-        return in_labels(self.verdict.cause) if self.agree is False else self.verdict.cause
+        return self.verdict.cause.in_labels if self.agree is False else self.verdict.cause
 
     @property
     def in_labels(self) -> bool:
@@ -291,14 +291,13 @@ class Fits:
 
         Clips that fit better without this stay as they are. Where W is another channel, nothing more is heard.
         """
-        turns: dict[str, Cause] = {fit.format: fault.verdict.cause for fault in self.shared for fit in fault.fits}
+        turns: dict[str, HeardCause] = {fit.format: fault.verdict.cause for fault in self.shared for fit in fault.fits}
         sound = {fit.format for fault in self.shared if not fault.in_labels for fit in fault.fits}
         if self.undone or not turns:
             return self
         kept = (fit for fit in self.all if fit.format not in turns or not turns[fit.format].reference)
         found = (
-            undone(fit, np.array(turns[fit.format].turn), fit.format not in sound) if fit.format in turns else fit
-            for fit in kept
+            undone(fit, turns[fit.format].turn, fit.format not in sound) if fit.format in turns else fit for fit in kept
         )
         return Fits(self.collection, found, undone=True)
 
@@ -318,12 +317,12 @@ class Fits:
         """The other recordings of the same clip whose channels look right."""
         return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
-    def agree(self, fits: Iterable[Fit], cause: Cause) -> bool | None:
+    def agree(self, fits: Iterable[Fit], cause: HeardCause) -> bool | None:
         """Whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
 
         They disagree if they show the same cause: then the labels are wrong.
         """
-        turns = np.stack((np.eye(3), np.array(cause.turn)))
+        turns = np.stack((np.eye(3), cause.turn))
         evidences = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
         return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
 
@@ -374,7 +373,7 @@ class Fits:
 
         def blamed(fault: BlamedCause) -> Hashable:
             # where labels are at fault the turn is that of the labels, however it is measured
-            return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.turn, fault.agree
+            return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.change.name, fault.agree
 
         return [_together(same) for same in grouped(shown, blamed).values()]
 
