@@ -35,6 +35,7 @@ from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
+from seldio.rules.deep import DEEP_RULES
 from seldio.rules.deep_causes import judge, rotation
 from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
 from seldio.rules.deep_pieces import joined, label_frames, pieces
@@ -770,7 +771,11 @@ def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> 
     one = dataclasses.replace(right, covariance=(mix @ right.covariance @ mix.T).astype(np.float32))
     rows = LabelledClip("a.csv", np.arange(9), np.zeros(9), np.zeros(9), np.zeros(9, int), Fraction(1, 10))
     fits = [judged("a", rows, "a.wav", None, "foa", None, (), one)] * 4
-    told = [one.message for one in findings(Fits(Collection("set", "folder", (), ()), fits)) if one.code == "AUD312"]
+    told = [
+        one.message
+        for one in findings(DEEP_RULES, Fits(Collection("set", "folder", (), ()), fits))
+        if one.code == "AUD312"
+    ]
 
     assert len(told) == bool(words)  # once, of all together
     assert all(words in message for message in told)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from seldio import clock, geometry
 from seldio.catalogues.trees import Tree, TreePlace
@@ -21,11 +22,10 @@ from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import HeardCause, Verdict, judge
-from seldio.rules.deep_evidence import Evidence, evidence_of
+from seldio.rules.deep_evidence import evidence_of, share_within
 from seldio.rules.deep_pieces import Floats, LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_timing import (
     FURTHEST,
-    LOUDEST,
     MARGIN,
     AudibleFrames,
     Other,
@@ -201,7 +201,7 @@ class Fit:
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
     unlike: Floats | None  # of FOA, how far its levels are from a sound field (:func:`seldio.media.intensity.unlike`)
-    evidence: Evidence  # how far labels and audio are apart where a single source is labelled
+    evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
     names: Mapping[int, str]  # of the classes
 
     @property
@@ -281,25 +281,8 @@ class Symptom(NamedTuple):
 class Fits:
     """Recordings with four channels of a collection, each compared with the labels of its clip."""
 
-    def __init__(self, collection: Collection, fits: Iterable[Fit], *, undone: bool = False) -> None:
+    def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
         self.collection, self.all = collection, list(fits)
-        self.undone = undone  # whether what all recordings share is undone already
-
-    @cached_property
-    def rest(self) -> Fits:
-        """The same once what all recordings of a format share is undone: what single clips show as well.
-
-        Clips that fit better without this stay as they are. Where W is another channel, nothing more is heard.
-        """
-        turns: dict[str, HeardCause] = {fit.format: fault.verdict.cause for fault in self.shared for fit in fault.fits}
-        sound = {fit.format for fault in self.shared if not fault.in_labels for fit in fault.fits}
-        if self.undone or not turns:
-            return self
-        kept = (fit for fit in self.all if fit.format not in turns or not turns[fit.format].reference)
-        found = (
-            undone(fit, turns[fit.format].turn, fit.format not in sound) if fit.format in turns else fit for fit in kept
-        )
-        return Fits(self.collection, found, undone=True)
 
     def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
         """A finding for each recording; one with their number where most recordings of a format have the same."""
@@ -344,13 +327,11 @@ class Fits:
 
     @cached_property
     def faults(self) -> list[BlamedCause]:
-        """The causes that single recordings show; the same causes of one file are combined."""
-        if self.rest is not self:
-            return self.rest.faults
+        """The causes that single recordings show, and not all of them; the same causes of one file are combined."""
         others = {fit.recording for fit, one in self.timings if isinstance(one, Other)}
         shown = (
             BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
-            for fit in self.all if fit.verdict is not None and fit.recording not in others and not self.exchanged
+            for fit in self.apart if fit.verdict is not None and fit.recording not in others and not self.exchanged
         )  # fmt: skip
 
         def blamed(fault: BlamedCause) -> Hashable:
@@ -363,7 +344,7 @@ class Fits:
     def shared(self) -> list[BlamedCause]:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
         shown: list[BlamedCause] = []
-        for format in FORMATS if not self.undone else ():
+        for format in FORMATS:
             fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
             if len(fits) < MANY:
                 continue
@@ -378,15 +359,19 @@ class Fits:
         return [_together(same) for same in grouped(shown, blamed).values()]
 
     @cached_property
+    def apart(self) -> list[Fit]:
+        """The recordings of formats that share no cause: it hides what single ones have."""
+        shared = {fit.format for fault in self.shared for fit in fault.fits}
+        return [fit for fit in self.all if fit.format not in shared]
+
+    @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
-        if self.rest is not self:
-            return self.rest.timings
         return [(fit, one) for fit, one in self._timed if isinstance(one, Other) or not self.exchanged]
 
     @cached_property
     def _timed(self) -> list[tuple[Fit, Shift | Other]]:
-        found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
+        found = ((fit, timing(fit, self.label_frames)) for fit in self.apart)
         return [(fit, one) for fit, one in found if one is not None]
 
     @cached_property
@@ -402,12 +387,10 @@ class Fits:
         With the share of label frames within 30 degrees, the median error, the number of label frames, and whether
         the labels fit another recording of the clip; one recording for each label file.
         """
-        if self.rest is not self:
-            return self.rest.misfits
         explained = {fit.labels for fault in self.faults for fit in fault.fits}
         explained |= {fit.labels for fit, _ in self.timings}
         found: dict[str, tuple[Fit, float, float, int, bool]] = {}
-        for fit in self.all:
+        for fit in self.apart:
             pieces = fit.pieces[0]
             frames = int(pieces.frames.sum())
             if not fit.intact or fit.labels in explained or pieces.whole < _MUCH or frames < _FRAMES:
@@ -417,23 +400,9 @@ class Fits:
             middle = float(np.median(np.repeat(error, pieces.frames)))
             if share <= _SHARE and middle >= _OFF and pieces.places >= _PLACES:
                 siblings = [one.evidence for one in self.siblings(fit) if len(one.evidence)]
-                other = any(one.share >= _AGREED for one in siblings)
+                other = any(share_within(pieces) >= _AGREED for pieces in siblings)
                 found.setdefault(fit.labels, (fit, share, middle, frames, other))
         return list(found.values())
-
-
-def undone(fit: Fit, turn: Floats, in_labels: bool) -> Fit:
-    """Turn a recording or its labels back; a recording that fits better as it is stays."""
-    sound, labels = fit.sound_frames, fit.label_frames
-    sound, labels = (sound, labels.turned(turn.T)) if in_labels else (sound.turned(turn), labels)
-    before, after = (np.sum(evidence(*both)) for both in ((fit.label_frames, fit.sound_frames), (labels, sound)))
-    if before > after + _CLEAR:
-        return fit
-    directions = sound.direction * sound.weight[:, np.newaxis] / LOUDEST
-    by_reference = pieces(labels, {0: directions})
-    verdict = judge(by_reference, fit.format) if fit.intact else None
-    return dataclasses.replace(fit, label_frames=labels, sound_frames=sound, pieces=by_reference, verdict=verdict,
-                               evidence=evidence_of(labels, directions))  # fmt: skip
 
 
 def _together(same: list[BlamedCause]) -> BlamedCause:
