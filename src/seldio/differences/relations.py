@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,27 +28,18 @@ _ROUNDED = 0.006
 _ONSETS = 200
 
 
-class ClipChange(NamedTuple):
-    """What was done to all rows of a clip."""
-
-    text: str  # what was done; the same for the same cause in another clip
-    rows: int  # rows of the new version that it explains
-
-
-def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[ClipChange], VersionRows]:
+def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[str], VersionRows]:
     """Return what explains all rows of one clip, and the old rows changed in that way; *hop*: seconds of a tick."""
-    named: list[ClipChange] = []
+    named: list[str] = []
     if min(len(old), len(new)) < LEAST:
         return named, old
     a, b = paired(old, new)
     if not len(a) == len(old) == len(new):  # else no time and no source is another one
         if ticks := _shift(old, new):
-            text = f"everything {abs(ticks) * hop:.6g} s {'later' if ticks > 0 else 'earlier'}"
-            named.append(ClipChange(text, len(new)))
+            named.append(f"everything {abs(ticks) * hop:.6g} s {'later' if ticks > 0 else 'earlier'}")
             old = dataclasses.replace(old, start=old.start + ticks, stop=old.stop + ticks)
-        numbers, explained = _sources(old, new)
-        if numbers:
-            named.append(ClipChange("sources renumbered", explained))
+        if numbers := _sources(old, new):
+            named.append("sources renumbered")
             known, place = np.unique(old.source, return_inverse=True)
             source = np.array([numbers.get(number, number) for number in known.tolist()], np.int64)[place]
             old = dataclasses.replace(old, source=source)
@@ -63,9 +54,8 @@ def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[ClipCha
         fields = {field for field in changed if not np.array_equal(changed[field], before[field], equal_nan=True)}
         if not fields or not fields <= open_fields:
             continue
-        rows = [_holds(field, before[field], after[field], changed[field], change) for field in fields]
-        if all(rows):
-            named.append(ClipChange(change.made, min(rows)))
+        if all(_holds(field, before[field], after[field], changed[field], change) for field in fields):
+            named.append(change.made)
             open_fields -= fields
             before |= changed
             old = dataclasses.replace(old, fields={**old.fields, **change.redo(old.fields)})
@@ -120,10 +110,10 @@ def _starts(rows: VersionRows) -> Ints:
     return np.stack([rows.label[first], rows.start[first]], axis=1)
 
 
-def _sources(old: VersionRows, new: VersionRows) -> tuple[Mapping[int, int], int]:
-    """Return the new number of each source and the rows that say so; nothing where numbers are not just others."""
+def _sources(old: VersionRows, new: VersionRows) -> Mapping[int, int]:
+    """Return the new number of each source; nothing where numbers are not just others."""
     if (old.source == NO_SOURCE).all() or (new.source == NO_SOURCE).all():
-        return {}, 0
+        return {}
     sides = []
     for side, numbers in zip((old, new), coded(*([one.label, one.start] for one in (old, new))), strict=True):
         alone, first, counts = np.unique(numbers, return_index=True, return_counts=True)
@@ -138,7 +128,7 @@ def _sources(old: VersionRows, new: VersionRows) -> tuple[Mapping[int, int], int
         names.setdefault(one, other)
     explained = int(counts[[names[one] == other for one, other in pairs.T.tolist()]].sum()) if names else 0
     renumbered = any(one != other for one, other in names.items()) and len(set(names.values())) == len(names)
-    return (names, explained) if renumbered and explained >= max(LEAST, EXPLAINED * counts.sum()) else ({}, 0)
+    return names if renumbered and explained >= max(LEAST, EXPLAINED * counts.sum()) else {}
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
@@ -168,16 +158,15 @@ def _differs(field: str, before: Floats, after: Floats) -> bool:
     return bool(known.sum() >= LEAST and near.mean() < EXPLAINED)
 
 
-def _holds(field: str, before: Floats, after: Floats, changed: Floats, change: Change) -> int:
-    """Return the rows that a change explains; 0 if it does not explain nearly all rows that it changes."""
+def _holds(field: str, before: Floats, after: Floats, changed: Floats, change: Change) -> bool:
+    """Return whether a change explains nearly all rows that it changes, and nearly all rows are then the same."""
     within = tolerance(changed if change.unit else before, after)
     if field == "distance":
         within = np.nanmax(np.maximum(within, _ROUNDED * np.abs(changed)))
     near = apart(field, changed, after) <= within
     informative = apart(field, before, changed) > 2 * within
     many = int(informative.sum())
-    good = many >= LEAST and (near & informative).sum() >= EXPLAINED * many and near.mean() >= EXPLAINED
-    return int(near.sum()) if good else 0
+    return bool(many >= LEAST and (near & informative).sum() >= EXPLAINED * many and near.mean() >= EXPLAINED)
 
 
 def _changes(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> Iterator[Change]:
