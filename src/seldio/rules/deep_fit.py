@@ -74,7 +74,7 @@ class LabelledClip:
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
-def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair | Unheard]:
+def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair | Heard]:
     """Yield the labels of each clip of a tree with each of its recordings, or that there is none."""
     entries = {entry.name: entry for entry in collection.entries}
     places = {place.name: place for place in tree.places}
@@ -88,7 +88,7 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
         recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
         pairs = [*recordings] if inside else [*_on_disk(tree, places[clip.metadata], lookup)]
         if not pairs:
-            yield Unheard(clip.clip, "", "", "no recording was found")
+            yield Heard(clip.clip, "", "", "not heard", "no recording was found")
         for entry, format in pairs:
             said = collection.own.array(entry.name) if collection.own else None
             yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
@@ -218,15 +218,6 @@ class Fit:
     def intact(self) -> bool:
         """Whether the four channels look right, as far as that can be detected without labels."""
         return self.taken is None and not self.turned
-
-
-class Unheard(NamedTuple):
-    """A recording that cannot be compared with the labels of its clip."""
-
-    clip: str
-    recording: str
-    format: str
-    why: str
 
 
 class HeardClip(NamedTuple):
@@ -416,8 +407,8 @@ def _better(labelled: float, changed: float) -> bool | None:
     return bool(labelled > changed) if clear else None
 
 
-def compared(pair: Pair) -> Fit | Unheard:
-    """A recording compared with labels, or why it cannot be; other rules report what is wrong with it."""
+def compared(pair: Pair) -> Fit | Heard:
+    """Compare a recording with labels, or return why it cannot be; other rules report what is wrong with it."""
     from seldio.media.intensity import array_of, inverted, listen, one_sound
     from seldio.media.recording import Recording
 
@@ -431,17 +422,17 @@ def compared(pair: Pair) -> Fit | Unheard:
                 if not _RATES[0] <= recording.rate <= _RATES[1] else ""
             )  # fmt: skip
             if why:
-                return Unheard(clip, entry.path, format or "", why)
+                return Heard(clip, entry.path, format or "", "not heard", why)
             field = listen(recording, format or "foa", rows.hop)
             if one_sound(field.raw):
-                return Unheard(clip, entry.path, format or "", "its four channels are the same sound")
+                return Heard(clip, entry.path, format or "", "not heard", "its four channels are the same sound")
             looks = array_of(field.raw)
             if format is None and looks is None:
-                return Unheard(clip, entry.path, "", _NO_ARRAY)
+                return Heard(clip, entry.path, "", "not heard", _NO_ARRAY)
             if format is None and looks == "mic":
                 field = listen(recording, "mic", rows.hop)
     except SeldioError:
-        return Unheard(clip, entry.path, format or "", "the recording cannot be read")
+        return Heard(clip, entry.path, format or "", "not heard", "the recording cannot be read")
     shown: Format = format or looks or "foa"
     taken = looks if looks != shown else None
     return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
