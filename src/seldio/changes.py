@@ -72,8 +72,9 @@ def turned(degrees: float, name: str = "", text: str = "", why: str = "") -> Cha
 def raised(degrees: float) -> Change:
     """Return the change that adds *degrees* to elevations."""
     made = f"elevation {abs(degrees):g}° {'higher' if degrees > 0 else 'lower'}"
-    lower, higher = (_each(lambda elevation, by=by: elevation + by, "elevation") for by in (-degrees, degrees))
-    return Change("raised", lower, higher, needs="elevation", made=made)
+    undo = _each(lambda elevation: elevation - degrees, "elevation")
+    redo = _each(lambda elevation: elevation + degrees, "elevation")
+    return Change("raised", undo, redo, needs="elevation", made=made)
 
 
 def scaled(field: str, factor: float, noun: str) -> Change:
@@ -139,9 +140,14 @@ ANGLES_EXCHANGED = _exchanged(
 )  # fmt: skip
 RADIANS = Change(
     "radians", _each(np.degrees, *_ANGLES), _each(np.radians, *_ANGLES), "the predicted angles read as radians",
-    "they seem not to be in degrees", unit=True, made="angles in radians instead of degrees",
+    "they seem not to be in degrees", unit=True,
 )  # fmt: skip
-DEGREES = Change("degrees", RADIANS.redo, RADIANS.undo, unit=True, made="angles in degrees instead of radians")
+_UNITS = (("radians", "degrees", np.degrees, np.radians), ("degrees", "radians", np.radians, np.degrees))
+_OTHER_UNITS = tuple(
+    Change(f"{field} in {unit}", _each(undo, field), _each(redo, field), needs=field, unit=True,
+           made=f"{field} in {unit} instead of {before}")
+    for field in _ANGLES for unit, before, undo, redo in _UNITS
+)  # fmt: skip
 REVERSED = _itself(
     "reversed", lambda azimuth: wrap(180 - azimuth), "azimuth", "front and back swapped",
     f"{_EITHER} measure azimuths from the back, clockwise",
@@ -188,7 +194,7 @@ _TURNED = (
 _AXES = itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
 #: What may have been made of older labels, besides turns and factors.
 BETWEEN_VERSIONS = (
-    *(ANGLES_EXCHANGED, RADIANS, DEGREES, MIRRORED, REVERSED, LEFT_FIRST, FLIPPED, INCLINATION, METRES, CENTIMETRES),
+    *(ANGLES_EXCHANGED, *_OTHER_UNITS, MIRRORED, REVERSED, LEFT_FIRST, FLIPPED, INCLINATION, METRES, CENTIMETRES),
 )
 #: What predictions or labels may have that fit each other badly; the first of equally good ones is named.
 BETWEEN_SIDES: tuple[Change, ...] = (

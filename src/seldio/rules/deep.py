@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
-import pandas as pd
 
 from seldio.catalogues.trees import Tree
 from seldio.files import Entry
@@ -27,7 +26,7 @@ from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
 from seldio.rules.deep_evidence import heard as summary
-from seldio.rules.deep_evidence import share_within
+from seldio.rules.deep_evidence import share_within, together
 from seldio.rules.deep_fit import (
     FORMATS,
     IN_LABELS,
@@ -229,7 +228,7 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
         those = [fit for fit in fits.all if fit.format == format and fit.intact and len(fit.evidence)]
         if len(those) > 1:
             names = {kind: name for fit in those for kind, name in fit.names.items()}
-            every = pd.concat([fit.evidence.assign(clip=number) for number, fit in enumerate(those)])
+            every = together([fit.evidence for fit in those])
             outcome = "contradicted" if share_within(every) < _SHARE else "fits"
             found.append(summary(every, names, outcome, None, None, fits.collection.path, format, float(those[0].hop)))
     return found

@@ -5,7 +5,7 @@ A row is a piece of an event, up to two seconds long. Rows of recordings and of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -44,6 +44,11 @@ def evidence_of(labels: LabelFrames, directions: Floats) -> pd.DataFrame:
     pieces = pd.DataFrame({"frames": groups.size(), "error": geometry.great_circle(*labelled, *heard)}, sums.index)
     pieces["azimuth"], pieces["elevation"] = geometry.wrap(heard[0] - labelled[0]), heard[1] - labelled[1]
     return pieces.assign(kind=groups["kind"].last(), clip=0).reset_index()
+
+
+def together(recordings: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the pieces of several recordings."""
+    return pd.concat([pieces.assign(clip=number) for number, pieces in enumerate(recordings)])
 
 
 def share_within(pieces: pd.DataFrame) -> float:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from seldio import clock, geometry
 from seldio.catalogues.trees import Tree, TreePlace
@@ -39,6 +38,8 @@ from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from seldio.media.intensity import SoundField
 
 FORMATS: tuple[Format, ...] = ("foa", "mic")
