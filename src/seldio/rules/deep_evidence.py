@@ -90,7 +90,7 @@ def heard(
     share = share_within(pieces)
     azimuth, elevation = (_mean(pieces, column) if share >= 0.5 else None for column in ("azimuth", "elevation"))
     classes = tuple(
-        HeardClass(names.get(kind, f"class {kind}"), _events(of_kind), _seconds(of_kind, hop), _median(of_kind),
+        HeardClass(names.get(int(of_kind["kind"].iloc[0]), f"class {kind}"), _events(of_kind), _seconds(of_kind, hop), _median(of_kind),
                    share_within(of_kind))
         for kind, of_kind in pieces.groupby("kind")
     )  # fmt: skip
