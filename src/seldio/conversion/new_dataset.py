@@ -357,9 +357,8 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     if write and questions:
         raise UsageError("; ".join(questions))
     if write:
-        return [
-            f"{printable(str(_written(proposal.record, folder)))} written. Now: seldio info {shlex.quote(str(path))}"
-        ]
+        described = printable(str(_written(proposal.record, folder)))
+        return [f"{described} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
     header = frozenset(proposal.tables[0].header)
     if others := [table.entry.path for table in tables if frozenset(table.header) != header]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
@@ -406,7 +405,9 @@ def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> lis
         nothing = f"{printable(str(path))} has no tables with columns that no format has"
         raise UsageError(nothing + why_no_labels(source))
     if write:
-        return [f"{printable(str(write_known(str(path))))} written. Now: seldio info {shlex.quote(str(path))}"]
+        return [
+            f"{printable(str(write_known(str(path))))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
+        ]
     counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
     recordings = sum(len(group.files) for group in catalogue.of("recording"))
     contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])
