@@ -89,10 +89,11 @@ def heard(
         return Heard(clip, recording, format, outcome, why)
     share = share_within(pieces)
     azimuth, elevation = (_mean(pieces, column) if share >= 0.5 else None for column in ("azimuth", "elevation"))
+    kinds = {number: pieces[pieces["kind"] == number] for number in np.unique(pieces["kind"]).tolist()}
     classes = tuple(
-        HeardClass(names.get(int(of_kind["kind"].iloc[0]), f"class {kind}"), _events(of_kind), _seconds(of_kind, hop), _median(of_kind),
-                   share_within(of_kind))
-        for kind, of_kind in pieces.groupby("kind")
+        HeardClass(names.get(number, f"class {number}"), _events(kind), _seconds(kind, hop), _median(kind),
+                   share_within(kind))
+        for number, kind in kinds.items()
     )  # fmt: skip
     spots = len(pieces[["clip", "place"]].drop_duplicates())
     return Heard(
