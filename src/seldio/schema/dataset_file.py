@@ -200,7 +200,6 @@ class FormatKeys(_Keys):
     metre: int | None = Field(None, description="what one metre is written as: 100 for centimetres")
     unknown_distance: int | None = Field(None, description="the number that stands for an unknown distance")
     vocabulary: str = Field("starss", description="the class list of its class numbers")
-    nearest: int = Field(0, description="the least distance that its labels have, in the unit of their format")
     hop: Number = Field("1/10", description="seconds between frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
     folded: bool = Field(False, description="whether azimuth is folded into [-90, 90]")
@@ -279,6 +278,7 @@ class LabelKeys(_Keys):
     things: list[int] = Field([], description="classes of sounds that no actor makes, with source 0")
     hop: Number = Field("1/10", description="seconds between label frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
+    nearest: int = Field(0, description="the least distance that labels have, in the unit of their format")
     given: dict[Given, float] = Field(
         {},
         description="what is the same of all rows and stands in no column: elevation = 0",

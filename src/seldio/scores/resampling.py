@@ -240,13 +240,13 @@ def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
     return np.where(squares > 0, found.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
-def most_unseen(clips: Floats, tail: float = 0.025) -> Floats:
+def most_unseen(clips: Floats) -> Floats:
     """How great the share of clips can be of which there is none here: from 0 to 1, which it is of no clips.
 
-    With n clips it is the q for which n draws miss such a clip with a chance of *tail*: ``1 - tail ** (1 / n)``, the
-    end of C. Clopper's and E. Pearson's interval of none among n (1934).
+    With n clips it is the q for which n draws miss such a clip with a chance of 2.5 %, the end of C. Clopper's and
+    E. Pearson's interval of none among n (1934).
     """
-    return np.where(clips > 0, 1 - tail ** (1 / np.where(clips > 0, clips, 1)), 1.0)
+    return np.where(clips > 0, 1 - 0.025 ** (1 / np.where(clips > 0, clips, 1)), 1.0)
 
 
 def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampling, unit_of: Ints) -> Floats:
