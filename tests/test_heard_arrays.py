@@ -116,3 +116,21 @@ def test_a_folder_with_the_files_of_another_array_is_refused(tree: Path, tmp_pat
     assert len(seldio.windows(tree, audio="mic")) == len(seldio.windows(tree, audio="any")) == 2
     with pytest.raises(SeldioError, match="sounds like a microphone array"):
         seldio.convert(tree, tmp_path / "so.jsonl", "so-bench", audio=True)
+
+
+def test_what_sounds_like_no_array_is_asked_for_and_counted(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"yard_{number}.csv").write_text("0,1,0,30,0,100\n")
+    for number in range(2):
+        noise = np.random.default_rng(number).normal(0, 0.1, (2 * RATE, 4))
+        soundfile.write(tmp_path / f"yard_{number}.wav", noise, RATE)
+
+    _, said = run("validate", tmp_path, "--deep", "--select", "AUD3")
+    assert "yard_0, yard_1: not heard, the four channels look like neither FOA nor MIC" in said
+    assert 'set arrays = ["foa"] (or ["mic"]) under [recordings] in dataset.toml' in said
+    assert "yard_2: not heard, no recording was found" in said
+    assert said.endswith("; 2 recordings not compared with the sound; 1 clip without a recording.\n")
+
+    description = '[labels]\nformats = ["starss23"]\n[recordings]\narrays = ["foa"]\n'
+    (tmp_path / "dataset.toml").write_text(f'name = "yard"\n{description}')
+    assert "neither FOA nor MIC" not in run("validate", tmp_path, "--deep", "--select", "AUD3")[1]

@@ -570,7 +570,7 @@ def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
 def test_a_page_says_why_nothing_was_heard_also_where_nothing_is_wrong() -> None:
     heard = Heard("mix001", "mix001.wav", "foa", "not heard", "the recording is silent")
     page = show(Report((), files=1, heard=(heard,)), "html")
-    assert '<p class="verdict good">All clean: 1 file.' in page
+    assert '<p class="verdict good">No findings: 1 file; 1 recording not compared with the sound.' in page
     assert "mix001 (FOA): not heard, the recording is silent" in page
 
 
