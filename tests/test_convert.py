@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import REAL, event_tables
 
+import seldio
 from seldio.conversion.inputs import read_input
 from seldio.conversion.labels import convert_source
 from seldio.conversion.losses import Converted, accepted, carry_out, checked_fields
@@ -727,8 +728,69 @@ def test_several_layouts(labels: Path, tmp_path: Path) -> None:
     result = convert_source(labels, tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
     assert (tmp_path / "out/outputs/mix001.csv").read_bytes().startswith(b"0,1,45,8,150\n")
     assert result.formats == ("starss23", "dcase2024-output")
-    with pytest.raises(UsageError, match="several formats, but a Parquet table has one: convert them separately"):
+    apart = r"labels and outputs do not fit in one table \(starss23, dcase2024-output\)"
+    with pytest.raises(UsageError, match=apart):
         convert_source(labels, tmp_path / "x.parquet", "parquet")
+    with pytest.raises(UsageError, match=apart):
+        seldio.read(labels)
+
+
+def recordings_and_synthetic(folder: Path) -> Path:
+    for name, data in (
+        ("dev-train-sony/fold3_room21_mix001.csv", b"0,1,0,45,8,150\n3,2,0,-10,0,224\n"),
+        ("dev-train-synth/fold1_room1_mix001.csv", b"7,2,0,107,-20,2.676\n8,2,0,107,-20,2.5\n"),
+        ("dev-train-synth/fold1_room1_mix002.csv", b"22,11,0,36,-11,2.5\n"),
+    ):
+        path = folder / "metadata_dev" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+def test_recordings_and_synthetic_scenes_are_one_table(tmp_path: Path) -> None:
+    """One in centimetres and one in metres: the table has metres, files of one format have its unit."""
+    root = recordings_and_synthetic(tmp_path / "set")
+    table = seldio.read(root)
+    distances = {"fold1_room1_mix001": [2.676, 2.5], "fold1_room1_mix002": [2.5], "fold3_room21_mix001": [1.5, 2.24]}
+    rows = zip(table["clip"].to_pylist(), table["distance"].to_pylist(), strict=True)
+    assert sorted((clip, one) for clip, of in distances.items() for one in of) == sorted(rows)
+
+    said = "2 formats were read: starss23 (1 file), spatialscaper (2 files)"
+    result = seldio.convert(root, tmp_path / "all.parquet", "parquet")
+    assert said in result.notes
+    assert 3 == result.clips
+    assert table.equals(seldio.read(tmp_path / "all.parquet"))
+    for source, out in ((root, tmp_path / "files"), (tmp_path / "all.parquet", tmp_path / "again")):
+        result = seldio.convert(source, out, "starss23", allow_loss="all")
+        assert (said in result.notes) == (source == root)
+        below = out / "metadata_dev/dev-train-synth"
+        assert b"7,2,0,107,-20,268\n8,2,0,107,-20,250\n" == (below / "fold1_room1_mix001.csv").read_bytes()
+        assert b"22,11,0,36,-11,250\n" == (below / "fold1_room1_mix002.csv").read_bytes()
+        assert (
+            b"0,1,0,45,8,150\n3,2,0,-10,0,224\n"
+            == (out / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv").read_bytes()
+        )
+
+
+def test_a_clip_in_a_table_and_a_file_is_not_read_twice(tmp_path: Path) -> None:
+    root = recordings_and_synthetic(tmp_path / "set")
+    seldio.convert(root / "metadata_dev/dev-train-sony", root / "labels.parquet", "parquet")
+    with pytest.raises(UsageError, match="labels of fold3_room21_mix001 appear twice"):
+        seldio.read(root)
+
+
+def test_class_lists_and_clocks_are_not_mixed(tmp_path: Path) -> None:
+    root = recordings_and_synthetic(tmp_path / "set")
+    path = root / "other/tau.csv"
+    path.parent.mkdir()
+    path.write_bytes(
+        b"sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.1,0.5,10,20,1\nkeyboard,0.2,0.5,10,20,1\n"
+    )
+    with pytest.raises(
+        UsageError,
+        match=r"several class lists .*starss23.*dcase2019.*starss, tau-sse-2019.*a folder with a single format",
+    ):
+        seldio.read(root)
 
 
 def test_files_without_rows(tmp_path: Path) -> None:

@@ -24,11 +24,11 @@ import seldio
 from seldio import progress
 from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.files import open_source
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
 from seldio.reports.bars import Bars
 from seldio.scores.seld import join
-from seldio.scores.seld import score_labels as counting
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
 
@@ -206,16 +206,10 @@ def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_clips_of_a_table_take_only_their_rows_along(long_table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slice of an Arrow table takes the whole table along when it is pickled."""
-    sizes: list[int] = []
     monkeypatch.setattr(join, "PART", 20_000)
-
-    def measured(work: counting.Counting, part: join.SharedPart) -> counting.Counted:
-        sizes.append(len(pickle.dumps(part)))
-        return real(work, part)
-
-    real = counting.Counting.__call__
-    monkeypatch.setattr(counting.Counting, "__call__", measured)
-    seldio.score(long_table, long_table)
+    with open_source(long_table, lambda _: None) as source:
+        side = join.labels_of(source, None, None)
+        sizes = [len(pickle.dumps(part)) for part in join.shared_parts(side, side, [*side.sizes])]
     assert 100 < len(sizes)
     assert max(sizes) < seldio.read(long_table).nbytes / 20
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Kept
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -289,26 +288,3 @@ def test_recordings_are_compared_with_their_labels(tmp_path: Path) -> None:
         assert there == validate(tmp_path, deep=True).findings
     assert {"AUD107", "VID106", "AUD307"} <= {finding.code for finding in there}
     assert all(finding.line for finding in there if finding.code == "AUD107")
-
-
-# --- parts ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_scores_are_the_same_in_any_cut(kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels, system = kept / "starss22-labels", kept / "starss23-predictions/system-a-cartesian"
-    (tmp_path / "ref").mkdir()
-    for path in list(labels.rglob("*.csv"))[:12]:
-        shutil.copy(path, tmp_path / "ref" / path.name)
-    options = SeldOptions("dcase2024-angles", intervals=Intervals(jackknife=True), by_clip=True, allow_missing=True)
-
-    def scored() -> str:
-        return "".join(render([score_labels(system, tmp_path / "ref", options)], "json"))
-
-    whole = scored()
-    assert '"clips"' in whole
-    for size, hold, workers in ((1, 1 << 40, 1), (1 << 12, 0, 1), (1 << 14, 0, 2), (1, 1 << 40, 3)):
-        monkeypatch.setattr(joining, "PART", size)
-        monkeypatch.setattr(cutting, "HOLD", hold)
-        with running(workers):
-            assert scored() == whole

@@ -59,13 +59,15 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     Returns:
         For labels, an event table: one row per active source and label frame, with the columns that the files have
         (see :data:`seldio.schema.events.COLUMNS`). Angles are in degrees, azimuth is counter-clockwise (+90° is left),
-        distances are in metres; clips without rows are listed in the metadata. For questions and predictions, one row
-        each (see :data:`seldio.schema.qa.ITEM_SCHEMA` and ``PREDICTION_SCHEMA``).
+        distances are in metres; clips without rows are listed in the metadata. Formats of one class list, such as those
+        of STARSS23 and of synthetic scenes, are one table. For questions and predictions, one row each (see
+        :data:`seldio.schema.qa.ITEM_SCHEMA` and ``PREDICTION_SCHEMA``).
 
     Raises:
         InvalidData: the data has an error; the message gives the first one with file, line and column.
         UnknownFormat: the format cannot be detected; the message lists the candidates.
-        UsageError: the path does not exist, or the files have several formats, or labels and questions lie together.
+        UsageError: the path does not exist, or labels and questions lie together, or the files have formats of several
+            class lists or frame lengths.
         SeldioError: a file cannot be read.
     """
     from seldio import formats

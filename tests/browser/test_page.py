@@ -97,12 +97,11 @@ def test_a_source_behind_is_drawn_on_both_edges(browser: Browser, tmp_path: Path
         assert rgb(COLOURS[4]) == tuple(row[3][:3]) == tuple(row[-4][:3])
 
 
-def test_it_opens_at_the_first_event(browser: Browser, silent: bytes, full: bytes) -> None:
+def test_it_opens_where_label_and_prediction_meet(browser: Browser, silent: bytes, full: bytes) -> None:
     """The beginning of most clips is silent, and would look as if nothing were there."""
     browser.open(silent)
-    first = browser.js(
-        "return Math.min(...data.sides.flatMap((side) => side.events.map((event) => event.f * side.hop)))"
-    )
+    met = "sides[1].events.flatMap((event) => event.runs.filter((run) => run.met)).map((run) => run.t)"
+    first = browser.js(f"return Math.min(...{met})")
     assert browser.time == pytest.approx(first)
     browser.open(full)
     browser.wait("document.getElementById('video').readyState > 1")

@@ -125,15 +125,19 @@ def test_a_clip_leads_to_the_page_that_its_command_writes(
 ) -> None:
     monkeypatch.chdir(pages)
     browser.visit(pages / "scores.html")
-    link = browser.find(f"a[href='./{CLIP}.html']")
-    program, *arguments = shlex.split(link.get_attribute("title"))
+    assert not browser.js("return document.querySelectorAll('a').length"), "there is no page of a clip yet"
+    program, *arguments = shlex.split(browser.find(".hint code").text)
     assert program == "seldio"
+    clip = arguments[arguments.index("--clip") + 1]
     seldio(*arguments)
-    browser.js("arguments[0].click()", link)
+    seldio(*PAGES["scores"].split(), "-o", "linked.html")
+    browser.visit(pages / "linked.html")
+    browser.js("arguments[0].click()", browser.find(f"a[href='./{clip}.html']"))
     browser.wait("document.getElementById('clip')")
 
-    assert CLIP == browser.find("h1").text
+    assert clip == browser.find("h1").text
     assert "predicted" in browser.find("#about").text
+    assert " right" in browser.find("#active").text, "it opens where label and prediction meet"
 
 
 def test_the_caret_stands_below_what_it_marks(browser: Browser, pages: Path) -> None:

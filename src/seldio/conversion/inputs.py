@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +12,15 @@ import pyarrow as pa
 
 from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
-from seldio.catalogues.parts import NamedEntry, Part, checked_clips
+from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.schema.events import Origin, origin_of, with_origin
-from seldio.text import printable
+from seldio.schema.events import COLUMNS, Origin, origin_of, with_origin
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
@@ -134,12 +135,60 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
 
 
 def read_single(path: Place, format: LabelFormat | str | None = None) -> LabelInput:
-    """Read the labels of a source; raise UsageError unless it has one format."""
+    """Read the labels of a source as one table.
+
+    Raises:
+        UsageError: its formats do not fit in one table, or it holds no labels.
+    """
     labels = read_input(path, format, raise_errors)
-    if len(labels.tables) != 1:
-        names = ", ".join(layout.name for _, layout in labels.tables) or "no labels"
+    if not labels.tables:
+        raise UsageError(f"{printable(path_of(path))} holds no labels")
+    return dataclasses.replace(labels, tables=[one_table(labels.tables, path_of(path))])
+
+
+def formats_read(tables: Sequence[tuple[pa.Table, LabelFormat]]) -> str:
+    """Return the formats of tables with their numbers of files, in words."""
+    counts = (f"{format.name} ({plural(len(origin_of(table).files), 'file')})" for table, format in tables)
+    return f"{len(tables)} formats were read: {', '.join(counts)}"
+
+
+def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tuple[pa.Table, LabelFormat]:
+    """Return tables of several formats as one with the format of its rows; columns that one of them lacks are null.
+
+    Event tables are in degrees and metres, whatever the units of their files are.
+
+    Raises:
+        UsageError: the formats differ in more than columns and units.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    from seldio.clock import HOP
+    from seldio.conversion.frames import are_events
+    from seldio.formats.label_csv import Dialect
+    from seldio.vocabularies import short
+
+    formats = [resolved(format, table) for table, format in tables]
+    names = ", ".join(format.name for _, format in tables)
+    files = tuple(file for table, _ in tables for file in origin_of(table).files)
+    counts = Counter(file.clip for file in files)
+    several = ""
+    if len({format.role in ("table", "label") for format in formats}) > 1:
+        several = f"labels and outputs do not fit in one table ({names})"
+    elif len({format.vocabulary for format in formats}) > 1:
+        lists = ", ".join(dict.fromkeys(short(format.vocabulary) for format in formats))
+        several = f"several class lists do not fit in one table ({names}: {lists})"
+    elif {format.hop for format in formats} != {HOP} or len({are_events(table) for table, _ in tables}) > 1:
+        several = f"only label frames of 100 ms fit in one table of several formats ({names})"
+    elif len({isinstance(format, Dialect) and format.folded for format in formats}) > 1:
+        several = f"folded azimuths and others do not fit in one table ({names})"
+    elif twice := [clip for clip, count in counts.items() if count > 1]:
+        several = f"labels of {listed(twice)} appear twice ({names})"
+    if several:
         raise UsageError(
-            f"{printable(path_of(path))} holds {names}: pass a folder with a single format, or choose the format "
-            "with --format"
+            f"{printable(where)}: {several}: pass a folder with a single format, or choose the format with --format"
         )
-    return labels
+    parts = [table.replace_schema_metadata(None) for table, _ in tables]
+    table = pa.concat_tables(parts, promote_options="default").unify_dictionaries()
+    table = table.select([name for name in COLUMNS if name in table.column_names])
+    origin = Origin("", formats[0].vocabulary, files)
+    return with_origin(table, origin), dataclasses.replace(get("parquet"), vocabulary=origin.vocabulary)

@@ -16,9 +16,9 @@ from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.check.vetting import vet
 from seldio.conversion.carry import filled, given_class
-from seldio.conversion.inputs import LabelInput, read_labels, strict
+from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
-from seldio.conversion.outputs import folder_place, is_folder, single_place, table_place
+from seldio.conversion.outputs import folder_place, is_folder, single_place
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
@@ -61,11 +61,14 @@ def convert_source(
         if isinstance(where, str) and not source.single and own_files(source):
             target = _with_own_classes(target, labels)
         findings += labels.faults.settle(force)
-        converted = [carry_out(table, layout, target, fill) for table, layout in labels.tables]
+        tables = [one_table(labels.tables, source.path)] if target.role == "table" else labels.tables
+        converted = [carry_out(table, layout, target, fill) for table, layout in tables]
         losses = accepted(converted, target, allow_loss)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
+        if len(labels.tables) > 1:
+            notes.insert(0, formats_read(labels.tables))
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))
             notes.append(f"class numbers are those of {short(target.vocabulary)}, which {OWN} names")
@@ -128,8 +131,9 @@ def _write(
     converted: Sequence[Converted], out: str | BinaryIO, target: LabelFormat, local: Sequence[str], source: str,
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
-    if target.role == "table" and (isinstance(out, str) or len(converted) == 1):
-        return _write_table(converted, out, local)
+    """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
+    if target.role == "table":
+        return _write_table(converted[0].table, out, local)
     files = [file for part in converted for file in part.files]
     single = single and len(files) == 1
     if not isinstance(out, str):
@@ -150,11 +154,11 @@ def _write(
     return tuple(map(str, paths))
 
 
-def _write_table(converted: Sequence[Converted], out: str | BinaryIO, local: Sequence[str]) -> tuple[str, ...]:
+def _write_table(table: pa.Table, out: str | BinaryIO, local: Sequence[str]) -> tuple[str, ...]:
     from seldio.formats.parquet import write_parquet
 
-    path = table_place(out, local, len(converted)) if isinstance(out, str) else None
+    path = single_place(out, local) if isinstance(out, str) else None
     with ExitStack() as stack:
         stream = out if path is None else stack.enter_context(atomic_write(path))
-        write_parquet(converted[0].table, cast("BinaryIO", stream))
+        write_parquet(table, cast("BinaryIO", stream))
     return ("-",) if path is None else (str(path),)

@@ -24,14 +24,6 @@ from seldio.text import clipped, printable
 _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
-def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
-    """The file for one Parquet table of *layouts* formats, once it is clear that it can be written there."""
-    path = _new(Path(out), _identities(sources))
-    if layouts > 1:
-        raise UsageError("the files have several formats, but a Parquet table has one: convert them separately")
-    return path
-
-
 def is_folder(out: str) -> bool:
     """Whether one file goes into a folder of this name, and is not called so itself."""
     return out.endswith(os.sep) or Path(out).is_dir()

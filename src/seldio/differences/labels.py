@@ -35,7 +35,7 @@ from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
-from seldio.scores.seld.join import Labels, SharedPart, labels_of, settled, shared_parts
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, settled, shared_parts
 from seldio.text import listed, printable
 
 
@@ -151,8 +151,8 @@ def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple
 class LabelVersions:
     """Both versions, which stay open, and the clips of each."""
 
-    old: Labels
-    new: Labels
+    old: SideLabels
+    new: SideLabels
 
     @property
     def common(self) -> list[str]:
