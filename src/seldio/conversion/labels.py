@@ -66,7 +66,7 @@ def convert_source(
         losses = accepted(converted, target, allow_loss)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
-        notes = list(dict.fromkeys(note for each in converted for note in each.notes))
+        notes = list(dict.fromkeys(note for part in converted for note in part.notes))
         if len(labels.tables) > 1:
             notes.insert(0, formats_read(labels.tables))
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
@@ -134,7 +134,7 @@ def _write(
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
     if target.role == "table":
         return _write_table(converted[0].table, out, local)
-    files = [file for one in converted for file in one.files]
+    files = [file for part in converted for file in part.files]
     single = single and len(files) == 1
     if not isinstance(out, str):
         if not single:
