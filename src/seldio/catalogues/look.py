@@ -89,21 +89,33 @@ class ByLayout(NamedTuple):
     lists: list[TextFile]  # tables of words, which are passed over
 
 
-def files_by_layout(
-    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
-) -> ByLayout:
-    """Usable *files* by their formats, each format with its evidence; nothing is read but what they hold.
+class Detected(NamedTuple):
+    """Usable files that belong together, and what those of each group are."""
+
+    files: Sequence[TextFile]
+    groups: Mapping[Key, Sequence[TextFile]]
+    detections: Mapping[Key, Detection]
+
+
+def detected(files: Sequence[TextFile]) -> Detected:
+    """Detect what usable *files* are; nothing is read but what they hold.
 
     Each Parquet table is taken by itself, as it holds many clips.
+    """
+    groups = _groups(files)
+    return Detected(files, groups, _detections(groups))
+
+
+def files_by_layout(found: Detected, sink: Sink, wanted: Wanted | None = None, *, others: bool = False) -> ByLayout:
+    """Files by their formats, each format with its evidence.
 
     Files of which several formats remain are findings, and so are those that no format fits. Tables of words are
     passed over where there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted*
     for, that decides between formats that the evidence leaves, which is a finding as well.
     """
-    groups = _groups(files)
-    detections = _detections(groups)
+    files, groups, detections = found
     words = {key for key in detections if all(map(wordy, groups[key])) and not detections[key].empty}
-    names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]}
+    names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]} if words else set()
     members: dict[tuple[str, str, bool], list[TextFile]] = {}
     evidence: dict[tuple[str, str, bool], str] = {}
     lists: list[TextFile] = []
