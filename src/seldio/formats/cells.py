@@ -357,7 +357,7 @@ def problems(cells: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
     texts, faults = compute("utf8_trim_whitespace", cells), np.full(len(cells), _QUOTED)
     quoted = to_mask(matched(texts, f'^"(?:{KINDS[kind].pattern})"$'))  # by far the most frequent fault
     bare = compute("array_filter", texts, from_numpy(quoted))
-    places, meant = [np.flatnonzero(quoted)], [compute("replace_substring", bare, pattern='"', replacement="")]
+    places, meant = [np.flatnonzero(quoted)], [compute("ascii_trim", bare, characters='"')]
     left = np.flatnonzero(~quoted)
     for number, pattern, _ in _looked_for(kind, field) if len(left) else ():
         fault = FAULTS[number]
@@ -381,6 +381,8 @@ def problems(cells: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
         left = left[~hits]
         if not len(left):
             break
+    if len(places) == 1:
+        return faults, meant[0]
     return faults, compute("take", pa.concat_arrays(meant), from_numpy(np.argsort(np.concatenate(places))))
 
 

@@ -210,7 +210,7 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
             sink(part.moved(finding))
         look.lines = look.lines[kept[end - len(look.lines) : end]]
         part.take(look)
-    decimals = any(
+    decimals = any(column.part.kind == "whole" for column in columns) and any(
         column.part.kind not in _BARE and to_mask(cells.matched(column.meant, "[.e]")).any() for column in columns
     )
     values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
