@@ -14,10 +14,11 @@ import shlex
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
+from seldio.files import Entry
 from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
@@ -412,21 +413,7 @@ def _years_alike(format: Dialect, detection: Detection) -> list[Dialect]:
 Content = Literal["labels", "items", "other", "damaged"]
 
 
-class NamedFile(Protocol):
-    """A file of a source."""
-
-    def head(self, count: int) -> bytes:
-        """Its first bytes."""
-
-    @property
-    def name(self) -> str:
-        """POSIX path below the source's root."""
-
-    def open(self) -> BinaryIO:
-        """A seekable stream of its content."""
-
-
-def content(file: NamedFile) -> Content:
+def content(file: Entry) -> Content:
     """What a Parquet file holds.
 
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
@@ -446,17 +433,17 @@ def content(file: NamedFile) -> Content:
     return "items" if formats.of_table(schema) is not None else "other"
 
 
-def is_table(file: NamedFile, *contents: Content) -> bool:
+def is_table(file: Entry, *contents: Content) -> bool:
     """Whether a file is called Parquet and holds one of *contents*."""
     return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents
 
 
-def begins_like_numbers(file: NamedFile) -> bool:
+def begins_like_numbers(file: Entry) -> bool:
     """Whether the first byte of a file is a digit, as of no question and of no table with names of its columns."""
     return file.head(1).isdigit()
 
 
-def named_like_labels(file: NamedFile) -> bool:
+def named_like_labels(file: Entry) -> bool:
     """Whether a file may hold labels, by its name; of text files, by how they begin."""
     name = file.name.lower()
     if not name.endswith(TEXTS):
