@@ -184,7 +184,7 @@ def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
             inside, low_p = [], []
             for world in worlds(sets, clips):
                 one, two = world.system(), world.system(better)
-                unit_of = units_of(one.clips, one.rooms, "clips")
+                unit_of = units_of(one.clips, "clips")
                 draw = Resampling(resamples)
                 lead = PROFILE.names.index(PROFILE.lead)
                 contest, _ = contested(("one", "two"), (one, two), draw, unit_of, "all", lead)

@@ -30,6 +30,7 @@ from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.rules import findings
 from seldio.rules.collection import Collection
+from seldio.rules.deep import DEEP_RULES
 from seldio.rules.deep_causes import HEARD, PLACES
 from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_timing import Shift
@@ -171,7 +172,7 @@ def blamed(rows: LabelledClip, fields: dict[Format, SoundField]) -> set[str]:
     rows = dataclasses.replace(rows, path="labels")
     those = [judged("a", rows, format, None, format, None, (), fields[format]) for format in FORMATS]
     fits = Fits(Collection("", "folder", (), ()), those)
-    return {finding.path for finding in findings(fits)}
+    return {finding.path for finding in findings(DEEP_RULES, fits)}
 
 
 def files(scenes: list[Scene]) -> Iterator[str]:

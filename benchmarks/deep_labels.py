@@ -28,6 +28,7 @@ from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField
 from seldio.rules import findings
 from seldio.rules.collection import Collection
+from seldio.rules.deep import DEEP_RULES
 from seldio.rules.deep_causes import causes
 from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged
 from seldio.synth import Track
@@ -112,7 +113,7 @@ def fit(scene: Scene, format: Format, change: Change | None = None) -> Fit:
 
 def said(fits: Sequence[Fit]) -> Counter[str]:
     """What is said of some recordings: the rules; those about all together with a star."""
-    told = findings(Fits(Collection("", "folder", (), ()), fits))
+    told = findings(DEEP_RULES, Fits(Collection("", "folder", (), ()), fits))
     return Counter(one.code + "*" * one.message.startswith("in all ") for one in told)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 import seldio
 from seldio import synth
+from seldio.scores.resampling import Intervals
 from seldio.scores.seld.profiles import get
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
@@ -114,7 +115,7 @@ def load(folder: Path, root: Path, jackknife: bool = False) -> Any:
 
 def ours(root: Path, year: str, jackknife: bool = False) -> Any:
     """The same by seldio, from files to scores."""
-    options = SeldOptions(f"dcase{year}", jackknife=jackknife)
+    options = SeldOptions(f"dcase{year}", intervals=Intervals(jackknife=jackknife))
 
     def run() -> Any:
         return score_labels(root / "output", root / "reference", options)

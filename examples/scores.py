@@ -31,7 +31,8 @@ with tempfile.TemporaryDirectory() as folder:
         print(f"note: {notice.text}")
 
     # where its errors come from
-    report = seldio.score(root / "predictions", reference, profile="dcase2023", table="errors", threshold={"angle": 9.5})
+    chosen = {"profile": "dcase2023", "table": "errors", "threshold": {"angle": 9.5}}
+    report = seldio.score(root / "predictions", reference, **chosen)
     for error, count, lost, *_ in report.table("errors"):
         print(f"{error:<12} {count or '':>4}  {100 * lost:.1f} points of F")
 

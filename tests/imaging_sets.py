@@ -10,11 +10,7 @@ Document = dict[str, list[dict[str, Any]]]
 
 
 def imaging_set(seed: int) -> list[tuple[Document, Document]]:
-    """One to three clips, each with labels and detections.
-
-    There are polygons of one, two and many points, on one line, on a grid (so that triangulations are ambiguous),
-    over the left edge, repeated and empty ones; energies of 0; equal and missing scores; classes on one side only.
-    """
+    """One to three clips, each with labels and detections."""
     rng = np.random.default_rng(seed)
     ties = seed % 4 == 3
     return [_clip(rng, ties) for _ in range(int(rng.integers(1, 4)))]

@@ -185,8 +185,8 @@ def packed(one: Example, archive: str) -> Example:
     return dataclasses.replace(one, files={archive: made.getvalue()}, source=archive)
 
 
-def copies(one: Example, folder: str = "") -> Example | None:
-    """Three copies of a file, called as other clips; in a *folder* each, where one is named."""
+def copies(one: Example) -> Example | None:
+    """Three copies of a file, called as other clips."""
     alone = first(one)
     if len(alone.files) > 1 or len(alone.clips) > 1 or not one.of_labels or one.format in ("label-studio", "parquet"):
         return None
@@ -197,7 +197,7 @@ def copies(one: Example, folder: str = "") -> Example | None:
         return None
     files, held = {}, {}
     for n in range(3):
-        other = f"{folder.format(n)}{stem[: number.start()]}{int(number[0]) + n:0{len(number[0])}}{stem[number.end() :]}{dot}{suffix}"
+        other = f"{stem[: number.start()]}{int(number[0]) + n:0{len(number[0])}}{stem[number.end() :]}{dot}{suffix}"
         files[other], held[other] = data, {clip_of(other): one.rows if len(one.held) == 1 else alone.rows}
     return dataclasses.replace(one, files=files, held=held)
 
@@ -273,10 +273,6 @@ def mixed(one: Example) -> Example:
     return beside(one, {"more.jsonl": _ASKED} if one.of_labels else labels)
 
 
-def _if(one: Example | None, layout: Callable[[Example], Example | None]) -> Example | None:
-    return None if one is None else layout(one)
-
-
 LAYOUTS: dict[str, Callable[[Example], Example | None]] = {
     "file": first,
     "folder": lambda one: below(one, "set"),
@@ -284,16 +280,11 @@ LAYOUTS: dict[str, Callable[[Example], Example | None]] = {
     "zip": lambda one: packed(one, "set.zip"),
     "tar.gz": lambda one: packed(one, "set.tar.gz"),
     "copies": copies,
-    "copies in folders": lambda one: copies(one, "split{}/"),
     "archives": archives,
     "several": several,
-    "several alone": lambda one: _if(several(one), first),
-    "several with audio": lambda one: with_audio(several(one)),
     "annotators": annotators,
-    "annotators with audio": lambda one: with_audio(annotators(one)),
     "audio": with_audio,
     "tree": tree,
     "litter": lambda one: beside(one, _LITTER),
-    "list": lambda one: beside(one, {"list.csv": b"name,place\nanna,kitchen\nbob,hall\n"}),
     "mixed": mixed,
 }

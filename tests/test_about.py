@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,9 @@ import seldio
 from seldio.errors import UsageError
 from seldio.formats.about import Results, about, every
 from seldio.formats.datasets import COUNTED
-from seldio.tasks.specs import COUNTS
 from seldio.vocabularies import vocabulary
 
 NAMES = [known.name for known in every()]
-SYSTEMS = ("starss23", "ruenvaqa", "jasco", "so-bench")
 
 
 def seed(shared: Path, name: str) -> str:
@@ -31,10 +28,6 @@ def results(name: str, table: str) -> Results:
 
 
 # --- complete ------------------------------------------------------------------------------------------------------
-
-
-def test_the_four_systems_have_a_record() -> None:
-    assert {*SYSTEMS} <= {*NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,57 +43,15 @@ def test_a_record_says_licence_address_page_and_citation(name: str) -> None:
     assert record.get("license", "").replace("-", " ") in record["license_says"].replace("-", " ")
 
 
-def entries(text: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """The kind, key and fields of each entry of BibTeX; what is no entry fails."""
-    rest = re.sub(r"^%.*\n", "", text, flags=re.MULTILINE).strip()
-    while rest:
-        head = re.match(r"@(\w+)\{([\w:-]+),\s*", rest)
-        assert head, rest[:80]
-        rest, fields = rest[head.end() :], {}
-        while not rest.startswith("}"):
-            name = re.match(r"(\w+)\s*=\s*", rest)
-            assert name, rest[:80]
-            rest = rest[name.end() :]
-            end, depth = 0, 0
-            while depth or rest[end] not in ",}":
-                depth += {"{": 1, "}": -1}.get(rest[end], 0)
-                end += 1
-            fields[name[1].lower()] = rest[:end].strip().removeprefix("{").removesuffix("}")
-            rest = rest[end:].removeprefix(",").lstrip()
-        yield head[1].lower(), head[2], fields
-        rest = rest[1:].strip()
-
-
-#: What styles of BibTeX require.
-REQUIRED = {
-    "misc": {"author", "title", "year"}, "article": {"author", "title", "journal", "year"},
-    "inproceedings": {"author", "title", "booktitle", "year"},
-}  # fmt: skip
-
-
 def test_citations_are_bibtex_with_what_their_kind_requires() -> None:
-    found = list(entries(seldio.cite(*NAMES)))
+    titles = {"misc": (), "article": ("journal",), "inproceedings": ("booktitle",)}
+    found = re.findall(r"^@(\w+)\{([\w:-]+),\n(.*?)^\}$", seldio.cite(*NAMES), re.MULTILINE | re.DOTALL)
     assert len(found) == len({key for _, key, _ in found}) == 8
     for kind, key, fields in found:
-        assert REQUIRED[kind] <= {name for name, value in fields.items() if value}, key
-        assert re.fullmatch(r"\d{4}", fields["year"])
-        assert " and " in fields["author"]
-        if "eprint" in fields:
-            assert re.fullmatch(r"\d{4}\.\d{5}", fields["eprint"])
-            assert fields.get("url", fields["eprint"]).endswith(fields["eprint"])
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if about(name).results])
-def test_results_have_numbers_in_their_columns_and_intervals_around_them(name: str) -> None:
-    for table in about(name).results:
-        assert len({row["system"] for row in table.rows}) == len(table.rows)
-        for row in table.rows:
-            assert row.keys() <= {"system", "baseline", "by", *table.columns}
-            assert table.columns.keys() <= row.keys()
-            for column in table.columns:
-                value, *ends = several if isinstance(several := row[column], list) else [several]
-                assert not ends or ends[0] <= value <= ends[1]
-                assert table.columns[column] != "%" or 0 <= value <= 100
+        for field in ("author", "title", "year", *titles[kind]):
+            assert re.search(rf"^  {field} *= \{{.+\}},$", fields, re.MULTILINE), (key, field)
+        assert fields.count("{") == fields.count("}")
+        assert re.search(r"^  year *= \{\d{4}\},$", fields, re.MULTILINE)
 
 
 # --- as published --------------------------------------------------------------------------------------------------
@@ -143,42 +94,6 @@ def test_rankings_of_2023_are_those_of_the_task_page(table: str, systems: int, s
         shown = [("{:.2f} ({:.2f} - {:.2f})" if name == "ER" else "{:.1f} ({:.1f} - {:.1f})").format(*row[name])
                  for name in ("ER", "F", "LE", "LR")]  # fmt: skip
         assert line + " ".join(shown) in text
-
-
-def test_scores_of_jasco_are_those_of_its_page(shared: Path) -> None:
-    text = seed(shared, "jasco.txt")
-    for row in results("jasco", "published").rows:
-        assert f"| {row['system']} | {row['best_mean']:.2f} |" in text
-        assert f"| {row['system']} | {row['audio']} | {row['both']} | {row['speech']} |" in text
-    assert "Data%20License-CC%20By%20NC%204.0" in text
-    assert "Code%20License-Apache_2.0" in text
-    assert about("jasco").record["license"] == "CC-BY-NC-4.0"
-    assert about("jasco").record["code_license"] == "Apache-2.0"
-
-
-def test_tasks_of_so_bench_are_those_of_its_card(shared: Path) -> None:
-    text = seed(shared, "so-bench.txt")
-    counts = {row["task"]: row["questions"] for row in next(about("so-bench").lists)["rows"]}
-    assert counts == COUNTS
-    assert (sum(counts.values()),) == about("so-bench").sizes
-    assert all(f"{task} |\n{count:,} |" in text for task, count in counts.items())
-    assert seldio.cite("so-bench").count("2606.10738") == text.count("2606.10738") == 2
-    assert about("so-bench").record.get("license", "") == ""  # the card states none
-
-
-def test_the_record_of_ruenvaqa_has_what_its_page_and_metadata_say(shared: Path) -> None:
-    text = seed(shared, "ruenvaqa.txt")
-    meta = json.loads((shared / "data/ruenvaqa/dataset_meta.json").read_text("utf-8"))
-    record = about("ruenvaqa").record
-    assert about("ruenvaqa").sizes[0] == meta["dataset_size"]
-    assert record["facts"]["skills"].split(", ") == meta["skills"]
-    assert ", ".join(meta["skills"]) in text
-    assert "CC BY-NC 4.0" in meta["license"]
-    assert record["license"] == "CC-BY-NC-4.0"
-    assert results("ruenvaqa", "people").rows[0]["exact_match"] == meta["human_benchmark"]["Exact match"]
-    for figure in ("Llama-3.2-3B-Instruct", "DeepL", "22 разных инструмента", "от 5 до 20 секунд", "перекрытием 3",
-                   "перекрытием 5", "Дэвида-Скина", "majority vote", "0.95", "2204.09634", "2203.14072"):  # fmt: skip
-        assert figure in text
 
 
 # --- where it is asked ---------------------------------------------------------------------------------------------

@@ -87,33 +87,6 @@ def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path)
     assert "2 errors" in summary
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_the_action_installs_what_it_runs(repository: Path) -> None:
-    install = ACTION["runs"]["steps"][1]
-    variables = repository.parent / "env"
-    environment = {
-        "PATH": os.environ["PATH"], "PYTHON": sys.executable, "RUNNER_TEMP": str(repository.parent),
-        "GITHUB_ENV": str(variables), "GITHUB_ACTION_PATH": str(ROOT),
-        **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "HOME"))},
-    }  # fmt: skip
-    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", install["run"]], cwd=repository, env=environment,
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    if "Could not find a version" in done.stderr or "ensurepip" in done.stdout + done.stderr:
-        pytest.skip("nothing can be installed here: no package index, or no ensurepip")
-    assert 0 == done.returncode, done.stderr
-    name, _, python = variables.read_text().strip().partition("=")
-
-    run_it = subprocess.run(
-        [python, ROOT / ".github/action/check.py"], cwd=repository, capture_output=True, text=True, check=False,
-        env=environment | {"SELDIO_PATH": "metadata_dev", "SELDIO_ARGS": "--select LAB"},
-    )  # fmt: skip
-
-    assert "SELDIO_PYTHON" == name
-    assert 1 == run_it.returncode, run_it.stderr
-    assert 2 == run_it.stdout.count("::error file=metadata_dev/")
-
-
 def test_clean_labels_pass(repository: Path) -> None:
     done, outputs, summary = run(repository, path="metadata_dev/dev-train-tau/fold3_room4_mix001.csv", sarif="")
 
@@ -121,44 +94,6 @@ def test_clean_labels_pass(repository: Path) -> None:
     assert {"exit-code": "0"} == outputs
     assert not (repository / "seldio.sarif").exists()
     assert summary.startswith("## seldio validate")
-
-
-@pytest.mark.slow
-def test_options_are_passed_on(repository: Path) -> None:
-    paths = "metadata_dev/dev-train-tau/fold3_room4_mix002.csv\nmetadata_dev/dev-train-tau/fold3_room4_mix003.csv"
-    done, _, summary = run(repository, path=paths, args="--select LAB103 -f 'starss23'", summary="false")
-
-    assert 1 == done.returncode
-    assert ["title=LAB103"] == [line.split("::")[1].split(",")[-1] for line in done.stdout.splitlines()]
-    assert "" == summary
-
-
-@pytest.mark.slow
-def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
-    (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
-
-    given = {"path": "metadata_dev", "sarif": "", "summary": "false"}
-
-    assert 0 == run(repository, **given)[0].returncode
-    assert 1 == run(repository, **given, fail_on="warning")[0].returncode
-
-
-@pytest.mark.slow
-def test_a_reference_is_compared_with(repository: Path) -> None:
-    done, _, _ = run(
-        repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false"
-    )
-
-    assert 1 == done.returncode
-    assert "::error" in done.stdout
-
-
-def test_what_could_not_run_is_an_annotation(repository: Path) -> None:
-    done, outputs, summary = run(repository, path="metadata_dev", args="--format nonsense")
-
-    assert 2 == done.returncode
-    assert done.stdout.startswith("::error title=seldio::seldio: ")
-    assert ({"exit-code": "2"}, "") == (outputs, summary)
 
 
 def test_the_workflow_of_the_page_uses_inputs_that_exist() -> None:

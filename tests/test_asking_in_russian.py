@@ -5,28 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import Counter
 from pathlib import Path
 
-import oracle
 import pyarrow as pa
 import pytest
-from effort import as_one, some
-from oracle_russian import ANY, BY_FORM, NAME
-from test_questions import event, make, raw, walkers
-from test_russian_wordings import NAMES, said
+from effort import some
+from test_questions import event, make, walkers
 from typer.testing import CliRunner
 
 import seldio
 from seldio import synth
 from seldio.cli import app
-from seldio.errors import UsageError
 from seldio.formats import get as layout
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.so_bench import get, score
-from seldio.tasks import TASKS, Generated, generate, select
-from seldio.tasks.mix import key
+from seldio.tasks import TASKS, Generated, generate
 from seldio.tasks.task import NO_NAME
 
 RUN = CliRunner()
@@ -34,8 +28,8 @@ RUN = CliRunner()
 
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
-    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(20)]
-    tables += [synth.labels(f"walk{seed:03}", walkers(seed)) for seed in range(4)]
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(10)]
+    tables += [synth.labels(f"walk{seed:03}", walkers(seed)) for seed in range(2)]
     return pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
 
 
@@ -47,9 +41,6 @@ def english(table: pa.Table) -> Generated:
 @pytest.fixture(scope="module")
 def russian(table: pa.Table) -> Generated:
     return generate(table, seed=7, audio_pattern="{clip}", language="ru")
-
-
-# --- the same facts ----------------------------------------------------------------------------------------
 
 
 def facts(item: Item) -> dict[str, object]:
@@ -68,15 +59,6 @@ def test_the_facts_are_those_of_the_english_questions(english: Generated, russia
     assert all(re.fullmatch("qa_[0-9a-f]{20}", id) for id in ids)
 
 
-def test_balance_looks_at_the_facts(english: Generated, russian: Generated) -> None:
-    for one, other in zip(english.items, russian.items, strict=True):
-        (*told, luck), *more = key(one, 7, balance=True)[:3], *key(one, 7, balance=True)[3:]
-        (*same, chance), *rest = key(other, 7, balance=True)[:3], *key(other, 7, balance=True)[3:]
-        assert (told, more) == (same, rest)
-        assert luck != chance
-    assert {item.task for item in select(russian.items, 7, balance=True)} == set(TASKS)
-
-
 def test_english_questions_are_as_they_were() -> None:
     """Wordings moved from the code to a table: a digest of what the code said before."""
     rows = [
@@ -87,71 +69,6 @@ def test_english_questions_are_as_they_were() -> None:
     assert {item.task for item in items} == set(TASKS)
     digest = hashlib.sha256("\n".join(f"{item.id} {item.question} {item.answer}" for item in items).encode())
     assert digest.hexdigest() == "87042d679c8296e1226576e9554069fd29ce636d138e2f863756fd617141c9a8"
-
-
-# --- answered again from labels ----------------------------------------------------------------------------
-
-SPOKEN = list(oracle.SPOKEN)
-SECTOR = "спереди слева|спереди справа|сзади слева|сзади справа|спереди|сзади|слева|справа"
-ENGLISH_SIDES = {
-    "спереди": "front", "спереди слева": "front-left", "слева": "left", "сзади слева": "back-left", "сзади": "back",
-    "сзади справа": "back-right", "справа": "right", "спереди справа": "front-right", "сверху": "above", "снизу": "below",
-}  # fmt: skip
-WORDS = (
-    (r"\b[Вв] момент (\d+),(\d) с\b", r"at \1.\2s"), (r"с (\d+),(\d) до (\d+),(\d) с\b", r"from \1.\2s to \3.\4s"),
-    (r"\bазимут[еа]\b", "azimuth"), (r"\bвозвышения\b", "elevation"), (r"\bградус(?:а|ов)?\b", "degrees"),
-    (r"\bвыше\b", "higher"), (r"\bниже\b", "lower"), (r"\bближе\b", "closer"), (r"\bдальше\b", "farther"),
-    (r"прямо (?:над слушателем|сверху)", "straight above"), (r"прямо (?:под слушателем|снизу)", "straight below"),
-    (rf"\bот (?=(?:{ANY})\b)", "side of the "),
-)  # fmt: skip
-
-
-def in_english(text: str, task: str) -> str:
-    """What the oracle looks at in a sentence, in the words that it knows; with tables of its own."""
-    text = text[:1].lower() + text[1:]
-    text = re.sub(r"(?<=\. )(\w)", lambda found: found[1].lower(), text)
-    for pattern, word in WORDS:
-        text = re.sub(pattern, word, text)
-    if task in ("identify_source_by_location", "onset_from_location", "multi_hop"):
-        text = re.sub(
-            rf"\b({SECTOR})(?: (сверху|снизу))?\b",
-            lambda found: (
-                f"from the {ENGLISH_SIDES[found[1]]}" + (f" and {ENGLISH_SIDES[found[2]]}" if found[2] else "")
-            ),
-            text,
-        )
-    return NAME.sub(lambda found: SPOKEN[BY_FORM[found[1]]], text)
-
-
-def check_all(table: pa.Table, items: list[Item]) -> None:
-    rows = raw(table)
-    for item in items:
-        found = oracle.runs(rows[item.audio[0]], item.start, item.end)
-        words = {"question": in_english(item.question, item.task), "answer": in_english(item.answer, item.task)}
-        oracle.check(item.model_copy(update=words), found)
-
-
-def test_every_question_has_the_one_right_answer(table: pa.Table, russian: Generated) -> None:
-    assert min(Counter(item.task for item in russian.items).values()) > 10
-    check_all(table, russian.items)
-
-
-def test_the_oracle_notices(table: pa.Table, russian: Generated) -> None:
-    first = {item.task: item for item in russian.items}
-    for item in first.values():
-        other = next(i for i in russian.items if i.task == item.task and i.canonical_answer != item.canonical_answer)
-        with pytest.raises(AssertionError):
-            check_all(table, [item.model_copy(update={"canonical_answer": other.canonical_answer})])
-
-
-def test_windows_of_real_labels(shared: Path) -> None:
-    table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev" / "dev-test-sony")
-    made = generate(table, seed=3, window=10.0, per_task=60, audio_pattern="{clip}", language="ru")
-    assert len(made.items) > 200
-    check_all(table, made.items)
-
-
-# --- classes without a Russian name ------------------------------------------------------------------------
 
 
 def named(*names: str) -> pa.Table:
@@ -175,15 +92,6 @@ def test_a_class_without_a_russian_name_is_skipped_and_counted() -> None:
     assert not any(reason == NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
 
 
-def test_two_classes_of_one_name_are_one() -> None:
-    """*Telephone* and *ringing phone* are both *телефонный звонок*: neither is singled out by it."""
-    assert not generate(named("Telephone", "ringing phone"), seed=1, tasks=["detect_time"], language="ru").items
-    assert len(generate(named("Telephone", "ringing phone"), seed=1, tasks=["detect_time"]).items) == 2
-
-
-# --- read, scored, checked ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("profile", some(["so-bench", "so-bench-paper", "so-bench-legacy"], 3))
 def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> None:
     replies = [Prediction(id=item.id, prediction=item.answer) for item in russian.items]
@@ -195,42 +103,6 @@ def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> No
         take=lambda row: (row.outcome is None or row.outcome.correct < 1) and wrong.append(row),
     )
     assert not wrong
-
-
-@as_one
-@pytest.mark.parametrize("x", sorted(NAMES))
-def test_answers_about_every_class_are_read(x: str) -> None:
-    """Those that are the name of a class, and what is left of what, for all classes that have a name."""
-    y = "стук" if x != "стук" else "смех"
-    right, other = NAMES[x].plain, NAMES[y].plain
-    asked = [
-        ("identify_source_by_location", said("identify_source_by_location", 0, "a0", x), right),
-        ("multi_hop", said("multi_hop", 0, "a0", y, x), right),
-        ("compare_distance", said("compare_distance", 0, "a0", x, y, more="ближе к слушателю"), right),
-        (
-            "relative_left_right",
-            said("relative_left_right", 0, "a0", x, y, side="слева"),
-            f"{NAMES[x].said} is to the left of {NAMES[y].said}.",
-        ),
-    ]
-    questions = {
-        "multi_hop": said("multi_hop", 0, "q0", y),
-        "compare_distance": said("compare_distance", 0, "q0", x, y, more="ближе к слушателю"),
-    }
-    items = [
-        Item(id=task, task=task, question=questions.get(task, "?"), answer=answer, canonical_answer=truth)
-        for task, answer, truth in asked
-    ]
-    items.append(Item(id="0", task="multi_hop", question="?", answer=other, canonical_answer=other))
-    read = {}
-    replies = [Prediction(id=task, prediction=answer) for task, answer, _ in asked]
-    score(
-        items,
-        replies,
-        get("so-bench"),
-        take=lambda row: read.__setitem__(row.item.id, row.outcome and row.outcome.correct),
-    )
-    assert {task: read[task] for task, _, _ in asked} == dict.fromkeys([task for task, _, _ in asked], 1.0)
 
 
 @pytest.fixture
@@ -260,21 +132,3 @@ def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: P
         "".join(json.dumps({"qa_id": row["qa_id"], "prediction": row["answer"]}) + "\n" for row in rows)
     )
     assert seldio.score(tmp_path / "replies.jsonl", out).overall["accuracy"] == 1.0
-
-
-def test_a_wrong_answer_in_words_is_found(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "qa.jsonl"
-    seldio.convert(labels, out, "so-bench", fill={"language": "ru"}, tasks="detect_time")
-    rows = out.read_text("utf-8").splitlines()
-    row = json.loads(rows[0])
-    row["answer"] = re.sub(r"с [\d,]+ до", "с 0,3 до", row["answer"])
-    out.write_text("\n".join([json.dumps(row, ensure_ascii=False), *rows[1:]]) + "\n", "utf-8")
-    assert "QAI116" in {finding.code for finding in seldio.validate(out).findings}
-
-
-def test_languages_that_there_are_not(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "qa.jsonl"
-    with pytest.raises(UsageError, match="unknown language fr; choose from en, ru"):
-        seldio.convert(labels, out, "so-bench", fill={"language": "fr"})
-    with pytest.raises(UsageError, match="ruenvaqa is asked in Russian"):
-        seldio.convert(labels, out, "ruenvaqa", fill={"language": "en"})

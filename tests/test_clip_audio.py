@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
 import zipfile
@@ -13,14 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
-from hypothesis import given
-from hypothesis import strategies as st
 
 from seldio.conversion.clip_audio import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.media.audio import Decoder, NotAudio, margin, resample
 from seldio.schema.qa import Item
 
 PATH = "foa_dev/dev-train-sony/fold3_room21_mix001.wav"
@@ -49,12 +45,6 @@ def tones(rate: int, seconds: float, start: float = 0.0) -> Sound:
     return np.stack([0.4 * np.sin(2 * np.pi * a * t + 0.3) + 0.4 * np.sin(2 * np.pi * b * t) for a, b in pitches])
 
 
-def chirp(rate: int, seconds: float, start: float = 0.0) -> Sound:
-    """A sweep from 50 Hz to 7 kHz over 4 s, four times with growing level."""
-    t = start + np.arange(round(seconds * rate)) / rate
-    return np.outer([0.2, 0.4, 0.6, 0.8], np.sin(2 * np.pi * (50 * t + (7_000 - 50) / 8 * t * t)))
-
-
 def decibel(error: Sound, ideal: Sound) -> float:
     return float(20 * np.log10(np.sqrt((error**2).mean()) / np.sqrt((ideal**2).mean())))
 
@@ -67,47 +57,16 @@ def clip(out: Path, name: str = "foa_a") -> tuple[Sound, int]:
 # --- the samples -------------------------------------------------------------------------------------------
 
 
-def test_an_impulse_stays_where_it_is(tmp_path: Path) -> None:
-    sound = np.zeros((4, 72_000))
-    for channel, frame in enumerate((24_000, 30_000, 36_000, 47_997)):  # multiples of 3, as 24 kHz is to 16
-        sound[channel, frame] = 0.9
-    record(tmp_path, sound)
-    list(cut([item(1.0, 2.0)], tmp_path, tmp_path / "out"))
-    made, rate = clip(tmp_path / "out")
-    assert (rate, made.shape) == (16_000, (4, 16_000))
-    assert np.abs(made).argmax(axis=1).tolist() == [0, 4_000, 8_000, 15_998]
-    left, right = made[2, 8_000 - 50 : 8_000], made[2, 8_001:8_051]
-    np.testing.assert_allclose(left, right[::-1], atol=1.1 / 32768)  # no delay: the same on both sides
-
-
-@pytest.mark.parametrize("make", [tones, chirp])
-@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000, 32_000])
-def test_clips_are_the_recording_at_another_rate(make: Any, rate: int, tmp_path: Path) -> None:
-    record(tmp_path, make(rate, 4.0), rate, subtype="FLOAT")
+@pytest.mark.parametrize("rate", [24_000, 44_100])
+def test_clips_are_the_recording_at_another_rate(rate: int, tmp_path: Path) -> None:
+    record(tmp_path, tones(rate, 4.0), rate, subtype="FLOAT")
     list(cut([item(0.7, 3.3)], tmp_path, tmp_path / "out"))
     made, _ = clip(tmp_path / "out")
-    ideal = make(16_000, 2.6, round(0.7 * rate) / rate)
+    ideal = tones(16_000, 2.6, round(0.7 * rate) / rate)
     assert made.shape == ideal.shape == (4, 41_600)
     for channel in range(4):
         assert decibel(made[channel] - ideal[channel], ideal[channel]) < -75
     assert np.abs(made - ideal).max() < 10 ** (-60 / 20)  # at the edges of the clip too
-
-
-def test_what_16_khz_cannot_hold_is_gone(tmp_path: Path) -> None:
-    t = np.arange(48_000) / 24_000
-    record(tmp_path, np.stack([0.9 * np.sin(2 * np.pi * pitch * t) for pitch in (8_400, 9_000, 10_000, 11_500)]))
-    list(cut([item(0.5, 1.5)], tmp_path, tmp_path / "out"))
-    assert np.abs(clip(tmp_path / "out")[0]).max() <= 2 / 32768
-
-
-def test_channels_stay_and_are_treated_alike(tmp_path: Path) -> None:
-    noise = np.random.default_rng(1).uniform(-0.3, 0.3, 30_000)
-    record(tmp_path, np.stack([noise, 0.5 * noise, -noise, 0 * noise]), subtype="FLOAT")
-    list(cut([item(0.1, 1.0)], tmp_path, tmp_path / "out"))
-    made, _ = clip(tmp_path / "out")
-    np.testing.assert_allclose(made[1], made[0] / 2, atol=1 / 32768)
-    np.testing.assert_allclose(made[2], -made[0], atol=1 / 32768)
-    assert not made[3].any()
 
 
 def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
@@ -116,21 +75,6 @@ def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
     list(cut([item(0.5, 1.7)], tmp_path, tmp_path / "out"))
     written, _ = soundfile.read(tmp_path / "out/audio/test/foa_a.wav", dtype="int16")
     assert np.array_equal(written.T, sound[:, 8_000:27_200])
-
-
-@given(start=st.integers(0, 39), frames=st.integers(1, 60))
-def test_parts_join_without_a_seam(start: int, frames: int) -> None:
-    """A clip is what the whole recording, resampled, has at its place."""
-    sound = np.random.default_rng(3).uniform(-1, 1, (1, 24_000)).astype(np.float32)
-    side = margin(24_000, 16_000)
-    padded = np.pad(sound, ((0, 0), (side, side + 60 * 240)))
-    whole = resample(padded[:, : sound.shape[1] + 2 * side], 24_000, 16_000, 16_000)
-    first, wanted = 240 * start, 160 * frames
-    piece = resample(padded[:, first : first + 240 * frames + 2 * side], 24_000, 16_000, wanted)
-    there = whole[:, 160 * start : 160 * start + wanted]
-    there = np.pad(there, ((0, 0), (0, wanted - there.shape[1])))
-    inside = min(wanted, 16_000 - 160 * start)
-    np.testing.assert_allclose(piece[:, :inside], there[:, :inside], atol=1e-5)
 
 
 # --- files and items ---------------------------------------------------------------------------------------
@@ -152,18 +96,6 @@ def test_items_point_to_their_clip_and_keep_where_it_came_from(tmp_path: Path) -
     assert files == ["audio", "audio/test", "audio/test/foa_a.wav", "audio/test/foa_b.wav"]
     info = soundfile.info(tmp_path / "out/audio/test/foa_a.wav")
     assert (info.samplerate, info.channels, info.frames, info.subtype) == (16_000, 4, 32_000, "PCM_16")
-
-
-def test_each_clip_is_written_once_and_only_when_asked_for(tmp_path: Path) -> None:
-    file = record(tmp_path, tones(24_000, 2.0))
-    made = cut([item(), item(id="qa_2"), item(1.0, 2.0, "foa_b")], tmp_path, tmp_path / "out")
-    next(made)
-    first = (tmp_path / "out/audio/test/foa_a.wav").stat().st_mtime_ns
-    next(made)
-    assert (tmp_path / "out/audio/test/foa_a.wav").stat().st_mtime_ns == first
-    assert not (tmp_path / "out/audio/test/foa_b.wav").exists()
-    made.close()
-    file.unlink()  # nothing holds it open
 
 
 def test_recordings_in_an_archive_and_in_an_open_source(tmp_path: Path) -> None:
@@ -255,15 +187,6 @@ def test_recordings_that_cannot_be_read(tmp_path: Path) -> None:
     assert "ends at 1.000 s, before a clip that begins at 2 s" in refused([item(2.0, 3.0)], tmp_path)
 
 
-def test_a_flac_that_breaks_off(tmp_path: Path) -> None:
-    noise = np.random.default_rng(4).uniform(-0.5, 0.5, (4, 96_000))
-    file = record(tmp_path, noise, path="foa_dev/x.flac")
-    file.write_bytes(file.read_bytes()[:200_000])
-    text = refused([item(2.0, 4.0, audio=["foa_dev/x.flac"])], tmp_path)
-    assert "x.flac" in text
-    assert "download it again" in text
-
-
 UNCUTTABLE = {
     "no times": item(None, None),
     "no length": item(1.0, 1.0),
@@ -301,24 +224,3 @@ def test_a_recording_is_not_written_over(tmp_path: Path) -> None:
 
 
 # --- reading and writing sound -----------------------------------------------------------------------------
-
-
-def test_only_the_part_that_is_needed_is_read(tmp_path: Path) -> None:
-    class Counting(io.BytesIO):
-        total = 0
-
-        def readinto(self, buffer: Any) -> int:
-            count = super().readinto(buffer)
-            self.total += count
-            return count
-
-    file = record(tmp_path, tones(24_000, 10.0))
-    stream = Counting(file.read_bytes())
-    part = Decoder(stream).read(120_000, 2_400)
-    assert part.shape == (4, 2_400)
-    np.testing.assert_allclose(part, tones(24_000, 0.1, 5.0), atol=1 / 32768)
-    assert stream.total < 100_000 < len(stream.getvalue())
-    with pytest.raises(NotAudio):
-        Decoder(stream).read(300_000, 1)
-    with pytest.raises(NotAudio):
-        Decoder(io.BytesIO(b"text"))

@@ -42,8 +42,8 @@ def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fracti
     first = clock.sample(frame, rate, hop)
     before = -(-first.numerator // first.denominator) - 1
 
-    assert clock.label_frame_of_sample(first, rate, hop) == frame
-    assert clock.label_frame_of_sample(before, rate, hop) == frame - 1
+    assert clock.label_frame(first / rate, hop) == frame
+    assert clock.label_frame(Fraction(before) / rate, hop) == frame - 1
     assert first / rate == clock.seconds(frame, hop)
 
 
@@ -82,7 +82,7 @@ def test_the_default_errs_by_half_a_picture_at_most(frame: int, rate: Fraction, 
 
 @given(frame=st.integers(0, 10**6))
 def test_the_picture_of_the_centre_is_shown_in_its_label_frame(frame: int) -> None:
-    assert clock.label_frame_of_video(video_frame(frame)) == frame
+    assert clock.label_frame(clock.video_time(video_frame(frame))) == frame
 
 
 def test_30_pictures_a_second_give_the_middle_one_of_three() -> None:

@@ -1,13 +1,9 @@
-"""Labels against audio (AUD301 to AUD309): what is heard, what is planted is found and named, and nothing else is said.
-
-The rates over many scenes, rooms and noises are in docs/concepts/listening.md, made by benchmarks/deep.py.
-"""
+"""Labels against audio (AUD301 to AUD312): what is planted is found and named, and nothing else is said."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable
@@ -20,7 +16,7 @@ import jsonschema
 import numpy as np
 import pytest
 import soundfile
-from effort import examples, some
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -30,17 +26,16 @@ from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
-from seldio.media.intensity import SoundField, array_of, inverted, listen
+from seldio.media.intensity import SoundField, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
+from seldio.rules.deep import DEEP_RULES
 from seldio.rules.deep_causes import judge, rotation
-from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
+from seldio.rules.deep_fit import Fits, LabelledClip, judged
 from seldio.rules.deep_pieces import joined, label_frames, pieces
-from seldio.rules.deep_timing import other, shift, sound_frames
-from seldio.synth import labels, scene
-from seldio.synth.recording import RecordingOptions, Room, record
+from seldio.rules.deep_timing import shift, sound_frames
 
 RATE = 24_000
 
@@ -102,9 +97,6 @@ def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
     return label_frames(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
 
 
-# --- what is heard -----------------------------------------------------------------------------------------
-
-
 @settings(max_examples=examples(8))
 @given(st.floats(-180, 180), st.floats(-85, 85), st.sampled_from(FORMATS), st.sampled_from([16_000, 24_000, 44_100]))
 def test_a_plane_wave_is_heard_where_it_comes_from(
@@ -125,34 +117,6 @@ def test_a_plane_wave_is_heard_where_it_comes_from(
     assert (geometry.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
     assert (np.linalg.norm(directions, axis=1) > (0.8 if format == "foa" else 0.75)).all()
     assert (made.activity()[12:19] > 1).all()
-
-
-def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> None:
-    noise = 2000 * DIFFUSE * np.random.default_rng(0).standard_normal((4, 3 * RATE))
-
-    assert np.linalg.norm(field(tmp_path, np.rint(noise).astype(np.int16), "foa").directions(), axis=1).max() < 0.1
-    silent = field(tmp_path, np.zeros((4, RATE), np.int16), "mic")
-    assert not silent.directions().any()
-    assert not silent.activity().any()
-    assert array_of(silent.raw) is None
-    assert inverted(silent.raw) == ()
-
-
-def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
-    made = {format: field(tmp_path, clip(2).sound[format], format).raw for format in FORMATS}
-    assert array_of(made["foa"]) == "foa"
-    assert array_of(made["mic"]) == "mic"
-    assert inverted(made["mic"]) == ()
-
-    for channel in range(4):
-        signs = np.ones((4, 1), np.int16)
-        signs[channel] = -1
-        assert inverted(field(tmp_path, clip(2).sound["mic"] * signs, "mic").raw) == (channel,)
-    mono = np.repeat(clip(2).sound["foa"][:1], 4, axis=0)
-    assert array_of(field(tmp_path, mono, "foa").raw) is None, "four copies are no array; that is AUD203"
-
-
-# --- causes ------------------------------------------------------------------------------------------------
 
 
 def foa(*names: str) -> tuple[list[int], Any]:
@@ -250,48 +214,12 @@ def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
     assert judge({0: joined([alone] * 20)}, "foa") is not None, "many clips together do tell"
 
 
-def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
-    three = clip(7, events=3)
-    mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in three.rows)
-    rows = tuple((row[0] + 45 * number, *row[1:]) for number in range(3) for row in mirrored)
-    sound = np.concatenate([three.sound["foa"][:, : 45 * 2400]] * 3, axis=1)
-    found = judge(pieces(said_of(rows), {0: field(tmp_path, sound, "foa").directions()}), "foa")
-
-    assert found is not None
-    assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
-
-
-@pytest.mark.parametrize("code", few(["AUD301", "AUD306"], "AUD306"))
-def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_path: Path) -> None:
-    """One source number for whatever is loudest: its label jumps every 100 ms, and no event lasts."""
-    rng = np.random.default_rng(3)
-    places = [(int(rng.integers(-180, 180)), int(rng.integers(-40, 40))) for _ in range(8)]
-    order = rng.integers(0, 8, 300)
-    wave = 100 * DIFFUSE * rng.standard_normal((4, 310 * 2400))
-    for frame, place in enumerate(order.tolist()):
-        burst = 2000 * rng.standard_normal(2400)
-        wave[:, frame * 2400 : frame * 2400 + 2400] += render(burst, *places[place], RATE, "foa")
-    rows = tuple((frame, 2, 0, *places[place], 200) for frame, place in enumerate(order.tolist()))
-    one = Clip(rows, {"foa": np.rint(wave).astype(np.int16)})
-    turned = {
-        "AUD301": {"row": CASES["AUD301"][1]["row"]},
-        "AUD306": {"foa": lambda x: x * np.array([[-1], [1], [1], [1]], np.int16)},
-    }
-    saved(tmp_path / "a.wav", planted(one, **turned[code]).sound["foa"])
-    (tmp_path / "a.csv").write_text(text(planted(one, **turned[code]).rows))
-
-    assert [found.code for found in deep(tmp_path / "a.csv")] == [code]
-
-
 @pytest.mark.slow
 def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
     (found,) = deep(tree(tmp_path, [dataclasses.replace(clip(20, events=30), rows=clip(91, events=30).rows)]))
 
     assert (found.code, found.severity.value, Path(found.path).suffix) == ("AUD310", "warning", ".csv")
     assert "no known cause" in found.message
-
-
-# --- time --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("format", few(FORMATS, "foa"))
@@ -318,63 +246,8 @@ def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told
     assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
 
 
-@pytest.mark.parametrize("step", some([5, 1, 20], 3))
-def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
-    """Frames of 20 ms or 5 ms are put together: a shift is told from 0.4 s on, and not in clips of a few seconds."""
-    one = clip(8, events=30)
-    saved(tmp_path / "a.wav", one.sound["foa"])
-    frame, label, source, azimuth, elevation, _ = np.array(one.rows).T
-    finer = (frame[:, np.newaxis] * step + np.arange(step)).ravel()
-    event, azimuth, elevation = (np.repeat(x, step) for x in (label * 100 + source, azimuth, elevation))
-
-    def found(late: int, seconds: float = 100) -> Any:
-        rows = LabelledClip(
-            "a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)
-        ).coarse()
-        with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
-            heard = listen(recording, "foa", rows.hop)
-        fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)
-        return timing(fit, {})
-
-    assert (found(0), found(2 * step), found(-step)) == (None, None, None)
-    late = found(12 * step)
-    assert 12 == late.frames
-    assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
-
-
-def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
-    every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
-    made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
-    sound = sound_frames(made.directions(), made.activity())
-    wrong = every | {"8": every["9"]}
-
-    assert other("8", every, sound) is None
-    assert other("8", wrong, sound) is None, "the right ones are not there"
-    found = other("8", wrong | {"hidden": every["8"]}, sound)
-    assert found is not None
-    assert found.clip == "hidden"
-    assert found.after > 0.9 > found.before
-
-
-# --- trees -------------------------------------------------------------------------------------------------
-
-
-def rows_of(table: Any) -> tuple[Row, ...]:
-    names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
-    columns = [table[name].to_numpy() * (100 if name == "distance" else 1) for name in names]
-    return tuple(tuple(round(value) for value in row) for row in zip(*columns, strict=True))
-
-
 def text(rows: Any) -> str:
     return "".join(",".join(map(str, row)) + "\n" for row in rows)
-
-
-@pytest.fixture(scope="module")
-def room() -> Clip:
-    """A scene in a room with reverberation and noise, sources that move and overlap."""
-    tracks = scene(11, 40.0, 12)
-    sound = record(tracks, 40.0, 11, RecordingOptions(Room(reverberation=0.3), 25.0))
-    return Clip(rows_of(labels("a", tracks)), sound)
 
 
 NAMES = ("fold3_room4_mix002", "fold3_room4_mix003")
@@ -395,18 +268,13 @@ def deep(path: Path) -> list[Finding]:
     return [one for one in validate(path, deep=True).findings if one.code.startswith("AUD")]
 
 
-@pytest.mark.slow
-def test_a_right_tree_is_clean_and_a_wrong_one_is_not(room: Clip, tmp_path: Path) -> None:
-    assert deep(tree(tmp_path / "good", [room, clip(21)])) == []
-
-    fuma = planted(clip(21), foa=lambda x: x[[0, 3, 1, 2]])
-    found = deep(tree(tmp_path / "bad", [planted(room, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d)), fuma]))
-
-    assert {(Path(one.path).name, one.code) for one in found} == {
+def test_a_right_tree_is_clean_and_a_wrong_one_is_so_only_when_asked(tmp_path: Path) -> None:
+    assert deep(tree(tmp_path / "good", [clip(20), clip(21)])) == []
+    wrong = tree(tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305"][1])])
+    assert {(Path(one.path).name, one.code) for one in deep(wrong)} == {
         (f"{NAMES[0]}.csv", "AUD301"), (f"{NAMES[1]}.wav", "AUD305"),
     }  # fmt: skip
-    assert "foa_dev" in next(one.path for one in found if one.code == "AUD305")
-    assert not [one for one in validate(tmp_path / "bad").findings if one.code.startswith("AUD3")], "only when asked"
+    assert not [one for one in validate(wrong).findings if one.code.startswith("AUD3")]
 
 
 def planted(one: Clip, **changes: Any) -> Clip:
@@ -470,19 +338,6 @@ def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: 
         assert "channel Y" not in both.message + str(both.hint)
 
 
-@pytest.mark.parametrize("suffix", few(["flac", "aiff"], "flac"))
-def test_recordings_of_any_type_are_held_against_labels(suffix: str, tmp_path: Path) -> None:
-    folder = tree(tmp_path / "tree", [planted(clip(20), **CASES["AUD301"][1])])
-    for path in folder.rglob("*.wav"):
-        sound, rate = soundfile.read(path, dtype="int16")
-        soundfile.write(path.with_suffix(f".{suffix}"), sound, rate, subtype="PCM_16")
-        path.unlink()
-
-    for source in (folder, folder / "metadata_dev", folder / f"metadata_dev/dev-train-tau/{NAMES[0]}.csv"):
-        (one,) = [found for found in deep(source) if found.code == "AUD301"]
-        assert f"{NAMES[0]}.{suffix} as FOA and" in one.message
-
-
 def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
     folder = tmp_path / "labels"
     folder.mkdir()
@@ -494,68 +349,6 @@ def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
 
     assert [Path(one.path).name for one in found] == ["foa"], "and not once more of each clip"
     assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
-
-
-def test_a_mono_recording_in_four_channels_is_one_finding(tmp_path: Path) -> None:
-    mono = planted(clip(20), foa=lambda x: np.repeat(x[:1], 4, axis=0))
-    folder = tree(tmp_path, [mono])
-    shutil.rmtree(folder / "mic_dev")
-
-    assert [one.code for one in deep(folder)] == ["AUD203"]
-
-
-def test_labels_that_fit_say_what_is_left(tmp_path: Path) -> None:
-    """Labels are 15 degrees off, which one clip does not prove, at places near the horizon."""
-    one = planted(clip(20), row=lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az - 11)), el, d))
-    folder = tree(tmp_path, [one])
-    heard = validate(folder, deep=True).heard
-
-    assert {each.outcome for each in heard} == {"fits"}
-    assert all("to the left remain" in str(each.why) for each in heard if each.clip), [each.why for each in heard]
-
-
-def test_elevation_that_cannot_be_heard_is_said_to_be_that(tmp_path: Path) -> None:
-    """At the horizon labels that are upside down sound alike; elsewhere they do not."""
-
-    def why(level: Callable[[int], int], folder: Path) -> list[str]:
-        rng, rows = np.random.default_rng(5), []
-        wave = 100 * DIFFUSE * rng.standard_normal((4, 250 * 2400))
-        for number in range(16):
-            place, first = (int(rng.integers(-180, 180)), level(number)), 5 + 15 * number
-            rows += [(first + k, number % 13, 0, *place, 200) for k in range(10)]
-            burst = 2000 * rng.standard_normal(24_000)
-            wave[:, first * 2400 :][:, : len(burst)] += render(burst, *place, RATE, "foa")
-        saved(folder / "foa/a.wav", np.rint(wave).astype(np.int16))
-        (folder / "labels").mkdir()
-        (folder / "labels/a.csv").write_text(text(rows))
-        heard = validate(folder, deep=True).heard
-        assert [one.outcome for one in heard] == ["fits"]
-        return [str(one.why) for one in heard]
-
-    assert why(lambda number: 0, tmp_path / "level") == ["but elevation cannot be heard"]
-    assert why(lambda number: 30 - number % 5 * 15, tmp_path / "around") == ["None"]
-
-
-@pytest.mark.parametrize(
-    ("places", "names", "kind"),
-    [
-        (2, ("W", "X", "Y", "Z"), "order"),  # FuMa: a usual mistake
-        (2, ("W", "Y", "-X", "Z"), None),
-        (9, ("W", "Y", "-X", "Z"), "order"),
-    ],
-)
-def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ...], kind: str | None) -> None:
-    rng = np.random.default_rng(2)
-    where = [(20, 35), (-130, -10)] if places == 2 else rng.uniform((-180, -50), (180, 50), (places, 2)).tolist()
-    frame = np.flatnonzero(np.arange(400) % 20 < 15)
-    azimuth, elevation = np.array([where[number % places] for number in frame // 20]).T
-    said = label_frames(frame, azimuth, elevation, frame // 20, 400)
-    order, signs = foa(*names)
-    channels = np.stack((said.direction[:, 1], said.direction[:, 2], said.direction[:, 0]), axis=1)  # Y, Z, X
-    wrong = (channels[:, np.array(order[1:]) - 1] * signs[1:, 0])[:, [2, 0, 1]]
-    verdict = judge({0: pieces(said, {0: 0.8 * wrong})[0]}, "foa")
-
-    assert (verdict.cause.kind if verdict is not None else None) == kind
 
 
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
@@ -613,20 +406,6 @@ def test_where_the_sound_cannot_tell_nothing_is_said(change: str, tmp_path: Path
     assert found == (["AUD301"] if change == "no distance" else [])
 
 
-def test_the_command_line_names_the_cause_and_its_evidence(tmp_path: Path) -> None:
-    folder = tree(tmp_path / "tree", [planted(clip(20), **CASES["AUD304"][1])])
-
-    done = CliRunner().invoke(app, ["validate", str(folder), "--deep", "--select", "AUD3", "--output", "concise"])
-
-    assert done.exit_code == 1
-    (degrees,) = re.findall(r"azimuths look rotated by \+(\d+) degrees", done.stdout)
-    assert 55 <= int(degrees) <= 65
-    assert "14 isolated events at 1" in done.stdout
-
-
-# --- which file is at fault ----------------------------------------------------------------------------------
-
-
 def delayed(frames: int) -> Callable[[Any], Any]:
     """The sound so many label frames later (earlier, if negative), as long as before."""
 
@@ -641,31 +420,17 @@ def delayed(frames: int) -> Callable[[Any], Any]:
     return change
 
 
-def axes_exchanged(k: int, c: int, s: int, az: int, el: int, d: int) -> Row:
-    """Front taken for up, and up for front."""
-    x, y, z = geometry.to_cartesian(np.array([az * 1.0]), np.array([el * 1.0]))
-    azimuth, elevation = geometry.to_polar(z, y, x)
-    return k, c, s, round(float(azimuth[0])), round(float(elevation[0])), d
-
-
 #: What is changed, the rule, the file that is at fault, and words of the message.
 AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "labels rotated by 20": (
         {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
     ),
-    "labels rotated by 30": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 30)), el, d)}, "AUD304", "metadata", "rotated by",
-    ),
-    "axes of labels exchanged": ({"row": axes_exchanged}, "AUD305", "metadata", "axes x, y, z (front, left, up)"),
     "labels opposite": (
         {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "reversed",
     ),
     "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
     "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),
-    "FOA early": ({"foa": delayed(-7)}, "AUD308", "foa", "0.7 s early"),
     "MIC late": ({"mic": delayed(5)}, "AUD308", "mic", "0.5 s late"),
-    "labels late": ({"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}, "AUD308", "metadata", "0.8 s late"),
-    "FuMa": ({"foa": lambda x: x[[0, 3, 1, 2]]}, "AUD305", "foa", "FuMa"),
 }  # fmt: skip
 
 
@@ -679,17 +444,6 @@ def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str
     assert found[0].hint
 
 
-@pytest.mark.parametrize("format", few(FORMATS, "foa"))
-def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
-    one, two = clip(20), clip(21)
-    found = deep(tree(tmp_path, [planted(one, **{format: lambda _: two.sound[format]}), two]))
-
-    assert {"AUD309"} == {finding.code for finding in found if finding.code.startswith("AUD3")}
-    (wrong,) = [finding for finding in found if finding.code == "AUD309"]
-    assert f"{format}_dev/dev-train-tau/{NAMES[0]}.wav" in wrong.path
-    assert NAMES[1] in wrong.message
-
-
 def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) -> None:
     folder = tree(tmp_path, [planted(clip(20), foa=delayed(5))])
     shutil.rmtree(folder / "mic_dev")
@@ -697,9 +451,6 @@ def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) ->
 
     assert (one.code, Path(one.path).suffix) == ("AUD308", ".csv")
     assert "recording" in str(one.hint)
-
-
-# --- what was heard ------------------------------------------------------------------------------------------
 
 
 def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_path: Path) -> None:
@@ -734,20 +485,6 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "What was heard of each class" in done.stdout
 
 
-# --- channels, and what only a dataset shows -----------------------------------------------------------------
-
-
-def n3d(sound: Any) -> Any:
-    return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
-
-
-def test_gains_are_heard_without_labels(tmp_path: Path) -> None:
-    found = [one for one in deep(tree(tmp_path, [planted(clip(20), foa=n3d)])) if one.code == "AUD312"]
-
-    assert [one.path.split("/")[-3] for one in found] == ["foa_dev"]
-    assert "4.8 dB louder than W" in found[0].message
-
-
 #: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.
 GAINS: dict[str, tuple[Any, str]] = {
     "right": ([1, 1, 1, 1], ""),
@@ -770,33 +507,33 @@ def test_a_sound_field_permits_some_levels_of_foa(name: str, tmp_path: Path) -> 
     one = dataclasses.replace(right, covariance=(mix @ right.covariance @ mix.T).astype(np.float32))
     rows = LabelledClip("a.csv", np.arange(9), np.zeros(9), np.zeros(9), np.zeros(9, int), Fraction(1, 10))
     fits = [judged("a", rows, "a.wav", None, "foa", None, (), one)] * 4
-    told = [one.message for one in findings(Fits(Collection("set", "folder", (), ()), fits)) if one.code == "AUD312"]
+    told = [
+        one.message
+        for one in findings(DEEP_RULES, Fits(Collection("set", "folder", (), ()), fits))
+        if one.code == "AUD312"
+    ]
 
     assert len(told) == bool(words)  # once, of all together
     assert all(words in message for message in told)
 
 
-#: What is done to a recording of each clip, the rule, and what is said of five sets of six.
-OF_THE_SET: dict[str, tuple[Format, Callable[[Any], Any], str, str]] = {
-    "capsule inverted": ("mic", CASES["AUD306"][1]["mic"], "AUD306", "in 5 of 6 MIC recordings, channel 3 is inverted"),
-    "FOA in the MIC folder": ("mic", CASES["AUD307"][1]["mic"], "AUD307", "in 5 of 6 MIC recordings, the channels look like FOA"),
-    "N3D": ("foa", n3d, "AUD312", "in all 6 FOA recordings together, Y, Z and X together are about 4.8 dB louder than W"),
-}  # fmt: skip
+def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
+    three = clip(7, events=3)
+    mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in three.rows)
+    rows = tuple((row[0] + 45 * number, *row[1:]) for number in range(3) for row in mirrored)
+    sound = np.concatenate([three.sound["foa"][:, : 45 * 2400]] * 3, axis=1)
+    found = judge(pieces(said_of(rows), {0: field(tmp_path, sound, "foa").directions()}), "foa")
+
+    assert found is not None
+    assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OF_THE_SET)
-def test_what_most_recordings_have_is_one_finding_with_their_number(name: str, tmp_path: Path) -> None:
-    format, change, code, words = OF_THE_SET[name]
-    for seed in range(18, 24):
-        one = planted(clip(seed), **{format: change if seed != 20 else (lambda x: x)})
-        for each in FORMATS:
-            saved(tmp_path / f"{each}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[each])
-        path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text(one.rows))
-    found = [one for one in deep(tmp_path) if one.code == code]
+@pytest.mark.parametrize("format", few(FORMATS, "foa"))
+def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
+    one, two = clip(20), clip(21)
+    found = deep(tree(tmp_path, [planted(one, **{format: lambda _: two.sound[format]}), two]))
 
-    assert len(found) == 1, [one.message for one in found]
-    assert found[0].message.startswith(words), found[0].message
-    assert not found[0].path.endswith(".wav")
+    assert {"AUD309"} == {finding.code for finding in found if finding.code.startswith("AUD3")}
+    (wrong,) = [finding for finding in found if finding.code == "AUD309"]
+    assert f"{format}_dev/dev-train-tau/{NAMES[0]}.wav" in wrong.path
+    assert NAMES[1] in wrong.message

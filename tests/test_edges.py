@@ -8,11 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import soundfile
 from typer.testing import CliRunner
 
 import seldio
@@ -31,9 +29,6 @@ def folder(place: Path, numbers: Any, rows: str = ROWS) -> Path:
     for number in numbers:
         (place / f"mix{number:03}.csv").write_text(rows)
     return place
-
-
-# --- what a conversion keeps, and the units of what it is given -------------------------------------------------------
 
 
 def test_minus_180_stays_on_the_way_through_2026(tmp_path: Path) -> None:
@@ -60,16 +55,6 @@ def test_distances_to_fill_in_are_metres(tmp_path: Path) -> None:
     assert "distance in metres" in " ".join(run("convert", "--help").stdout.split())
 
 
-# --- Python -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_reference_is_a_range_or_a_path(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1, 2, 4])
-    for reference in ("mix001..mix004", folder(tmp_path / "ref", range(1, 5)), str(tmp_path / "ref")):
-        found = seldio.validate(labels, format="starss23", reference=reference).findings
-        assert ["no result file for mix003"] == [finding.message for finding in found if finding.code == "SUB101"]
-
-
 @pytest.mark.parametrize("allowed", ["source,distance", "source, distance", ["source", "distance"], "all"])
 def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
     labels = folder(tmp_path / "in", [1])
@@ -78,25 +63,6 @@ def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
     assert seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss=allowed)
     with pytest.raises(seldio.UsageError, match=r"allow_loss=.*sauce.*: unknown field"):
         seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss="sauce")
-
-
-def test_a_data_frame_is_written(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "in", [1])
-    table = seldio.read(labels, format="starss23")
-    frame = table.to_pandas()
-    for data in (frame, frame.set_index(frame.index + 7), table.cast(wider(table.schema))):
-        seldio.write(data, tmp_path / "a.csv", "starss23")
-        assert ROWS == (tmp_path / "a.csv").read_text()
-    hand = pd.DataFrame({"clip": "a", "frame": [0, 1], "class_id": [1, 2], "source": 0, "azimuth": [10.0, -20],
-                         "elevation": 0, "distance": [1.5, 2]})  # fmt: skip
-    seldio.write(hand, tmp_path / "a.csv", "starss23")
-    assert "0,1,0,10,0,150\n1,2,0,-20,0,200\n" == (tmp_path / "a.csv").read_text()
-
-
-def wider(schema: pa.Schema) -> pa.Schema:
-    """Types as other programs have them."""
-    wide = {"int32": pa.int64(), "double": pa.float64()}
-    return pa.schema([(field.name, wide.get(str(field.type), pa.string())) for field in schema])
 
 
 @pytest.mark.parametrize(
@@ -118,45 +84,6 @@ def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None
     assert not (tmp_path / "a.csv").exists()
 
 
-def tree(place: Path) -> Path:
-    """A part of STARSS23 in two rooms, with FOA recordings alone."""
-    for room in (22, 23):
-        for kind in ("metadata_dev", "foa_dev"):
-            (place / kind / "dev-train-sony").mkdir(parents=True, exist_ok=True)
-        (place / f"metadata_dev/dev-train-sony/fold3_room{room}_mix001.csv").write_text(ROWS)
-        sound = np.zeros((96_000, 4), np.float32)
-        soundfile.write(place / f"foa_dev/dev-train-sony/fold3_room{room}_mix001.wav", sound, 24_000)
-    return place
-
-
-def test_rooms_are_numbers_however_they_are_written(tmp_path: Path) -> None:
-    dataset = seldio.open(tree(tmp_path))
-    for room in (22, "22", "022", ["22"], [22, "99"]):
-        assert ["fold3_room22_mix001"] == dataset.select(room=room).clips["clip"].to_pylist()  # type: ignore[arg-type]
-    with pytest.raises(seldio.UsageError, match="room room22: the column room of the clip table has numbers"):
-        dataset.select(room="room22")
-
-
-def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
-    media = seldio.open(tree(tmp_path)).media["fold3_room22_mix001"]
-    assert (4, 100) == media.foa.read(0, 100).shape
-    for name in ("mic", "stereo", "video"):
-        with pytest.raises(seldio.UsageError, match=f"fold3_room22_mix001 has no {name}; it has foa"):
-            getattr(media, name)
-    assert media.recording("mic") is None
-
-
-def test_questions_are_read_as_a_table_of_their_own(tmp_path: Path) -> None:
-    item = '{"id": "a", "audio": ["a.wav"], "question": "What?", "answer": "A dog.", "task": "detect_source"}\n'
-    (tmp_path / "items.jsonl").write_text(item)
-    assert ["What?"] == seldio.read(tmp_path / "items.jsonl")["question"].to_pylist()
-    with pytest.raises(seldio.InvalidData):
-        seldio.read(tmp_path / "items.jsonl", format="starss23")
-
-
-# --- the shell --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize("command", [["formats"], ["rule", "--all"], ["validate", "labels"], ["info", "labels"]])
@@ -170,48 +97,6 @@ def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: list[str]) -> None
     os.close(writer)
     assert 141 == done.returncode
     assert "" == done.stderr
-
-
-def test_names_that_are_nearly_right(tmp_path: Path) -> None:
-    for command, near in (
-        (("formats", "so-benchh"), "did you mean so-bench?"),
-        (("formats", "Starss32"), "did you mean starss23?"),
-        (("convert", folder(tmp_path / "in", [1]), "--to", "starrs23"), "did you mean starss23?"),
-        (("rule", "LAB1O3"), "did you mean lab103?"),
-        (("rule", "radianss"), "did you mean radians?"),
-    ):
-        done = run(*command)
-        assert 2 == done.exit_code
-        assert near in done.stderr
-
-
-def test_completion_offers_names() -> None:
-    assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
-    assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
-    assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
-    assert "LAB301" in {name for name, _ in complete_rules("lab3")}
-    assert "radians" in {name for name, _ in complete_rules("radi")}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [("seldio convert x --to starss2", "starss23"), ("seldio rule LAB30", "LAB301"),
-     ("seldio score x --profile dcase2", "dcase2024"),
-     ("seldio schema e", "event"), ("seldio validate x --ignore LAB301,LAB10", "LAB301,LAB104"),
-     ("seldio score x --offline off", "official-fallback"),
-     ("seldio convert x --tasks detect_time,estimate_a", "detect_time,estimate_azimuth"),
-     ("seldio convert x --allow-loss source,dist", "source,distance"),
-     ],
-)  # fmt: skip
-def test_a_shell_is_answered(words: str, offered: str) -> None:
-    shell = {"_SELDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
-    code = "from seldio.cli import app; app(prog_name='seldio')"
-    done = subprocess.run([sys.executable, "-c", code], env=os.environ | shell, stdout=-1, text=True, check=False)
-    assert offered in done.stdout.split()
-
-
-# --- a cache of the Hub -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links")
@@ -233,19 +118,6 @@ def test_a_cache_of_the_hub_is_read(tmp_path: Path, name: str) -> None:
     assert 3 == len(seldio.open(cache / "snapshots" / commit).clips)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links")
-def test_other_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
-    (tmp_path / "secret").mkdir()
-    (tmp_path / "secret/mix001.csv").write_text(ROWS)
-    (tmp_path / "set/snapshots/1").mkdir(parents=True)
-    (tmp_path / "set/blobs").symlink_to(tmp_path / "secret")
-    (tmp_path / "set/snapshots/1/mix001.csv").symlink_to("../../blobs/mix001.csv")
-    assert {"SAF108": 1} == seldio.validate(tmp_path / "set/snapshots/1").by_rule()
-
-
-# --- gaps -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
@@ -264,13 +136,6 @@ def test_a_gap_in_numbered_files(tmp_path: Path, numbers: Any, expected: list[st
     assert not report.reaches(seldio.Severity.WARNING) or "SUB111" not in report.by_rule()
     with_reference = seldio.validate(labels, format="starss23", reference="mix001..mix078").by_rule()
     assert "SUB111" not in with_reference
-
-
-def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    for number in [*range(1, 8), *range(9, 16)]:
-        (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
-    assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()
 
 
 @pytest.mark.parametrize(
@@ -296,3 +161,18 @@ def test_a_slip_of_the_keyboard_is_met_with_what_was_meant(
     done = run(*command.split())
     assert done.exit_code == 2
     assert words in done.stderr
+
+
+def test_completion_offers_names() -> None:
+    assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
+    assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
+    assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
+    assert "LAB301" in {name for name, _ in complete_rules("lab3")}
+    assert "radians" in {name for name, _ in complete_rules("radi")}
+
+
+def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in [*range(1, 8), *range(9, 16)]:
+        (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
+    assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()

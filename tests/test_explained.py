@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from seldio.rules.collection import Reference
 CLIPS = [f"fold4_room{room}_mix{mix:03}" for room in (23, 24) for mix in range(1, 4)]
 EXPECTED = {"reference": Reference("recordings", dict.fromkeys(("mix001", "mix002")))}
 LENGTHS = {"reference": Reference("recordings", dict.fromkeys(CLIPS, 300))}
-LABELLED = {"reference": Reference("labels", dict.fromkeys(CLIPS), dict.fromkeys(CLIPS, 500))}
 
 
 def text(*rows: tuple[int, ...]) -> str:
@@ -78,28 +75,6 @@ def test_one_cause_is_said_once(case: str, found: Callable[..., Any], tmp_path: 
     said, left_out = found(tmp_path, format="starss22", **options)
     assert cause in said
     assert left_out == others
-
-
-def test_what_is_no_json_is_said_where_it_is(found: Callable[..., Any], tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
-        archive.writestr("ruEnvAQA.json", json.dumps({"data": {"test": []}})[:-1])
-    assert found(tmp_path / "s.zip") == ({"SYN201"}, {"PRD122"})
-
-
-@pytest.mark.parametrize("reference", [None, Reference("recordings", dict.fromkeys(["mix001", "mix099"]))])
-def test_a_package_names_its_clips_itself(reference: Reference | None, tmp_path: Path) -> None:
-    """SUB213 says which recordings a system lacks; a folder of its files alone would be said to lack them as well."""
-    for name, content in system(A, clips=15).items():
-        if not name.endswith("mix009.csv"):
-            path = tmp_path / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content)
-    whole = seldio.validate(tmp_path, reference=reference).by_rule()
-    alone = tmp_path.parent / f"{tmp_path.name}-outputs"
-    (tmp_path / f"task3a/{A}/{A}").rename(alone)
-    assert ("SUB101" if reference else "SUB111") in seldio.validate(alone, reference=reference).by_rule()
-    assert not {"SUB101", "SUB111"} & whole.keys()
-    assert ("SUB213" in whole) == (reference is not None)
 
 
 def test_what_is_explained_explains_nothing() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -56,7 +54,7 @@ def heard(sound: Any, folder: Path) -> str | None:
     return found.heard
 
 
-@pytest.mark.parametrize("seed", some(range(8), 8, 3, 5, 6))  # each echo and each noise once
+@pytest.mark.parametrize("seed", some(range(8), 8, 3))
 def test_no_scene_sounds_like_the_other_array(seed: int, tmp_path: Path) -> None:
     options = RecordingOptions(Room(reverberation=(0.0, 0.4, 0.8, 1.5)[seed % 4]), snr=(None, 20, 0, -20)[seed // 2])
     sounds = record(scene(seed, 8.0, 6), 8.0, seed, options)
@@ -83,28 +81,14 @@ def test_one_array_is_not_copied_as_the_other(tree: Path, tmp_path: Path) -> Non
         shutil.copy(path, flat / f"{number}.wav")
 
     for source in (tree / "foa_dev", flat):
-        code, said = run("convert", source, "--to", "mic", "-o", tmp_path / "out")
-        assert (code, "2 recordings of FOA would be copied as MIC" in said) == (1, True)
-        assert not (tmp_path / "out").exists()
-        assert run("convert", source, "--to", "foa", "-o", tmp_path / "copy")[0] == 0
-        shutil.rmtree(tmp_path / "copy")
-
-    assert run("convert", flat, "--to", "mic", "--audio", "-o", tmp_path / "made")[0] == 0
-    for path in (tmp_path / "made").iterdir():
-        with open_source(path, raise_errors) as source:
-            found = array_heard(source.entries[0])
-        assert found is not None
-        assert found.heard == "mic"
-
-
-def test_a_recording_is_not_converted_to_what_it_is(tree: Path, tmp_path: Path) -> None:
-    for name in ("mic.wav", "a.wav"):
-        shutil.copy(tree / "mic_dev" / TRAIN, tmp_path / name)
-        code, said = run("convert", tmp_path / name, "--to", "mic", "-o", tmp_path / "out.wav")
-        assert (code, "is a recording of MIC already: --to foa converts it" in said) == (1, True)
-        assert run("convert", tmp_path / name, "--to", "foa", "-o", tmp_path / "out.wav")[0] == 0
-    code, said = run("convert", tmp_path / "a.wav", "--to", "mic", "--format", "foa", "-o", tmp_path / "out.wav")
-    assert (code, "1 recording named FOA sounds like MIC" in said) == (1, True)
+        for to in ("mic", "foa"):
+            assert run("convert", source, "--to", to, "-o", tmp_path / to)[0] == 0
+            for path in (tmp_path / to).rglob("*.wav"):
+                with open_source(path, raise_errors) as made:
+                    found = array_heard(made.entries[0])
+                assert found is not None
+                assert found.heard == to
+            shutil.rmtree(tmp_path / to)
 
 
 def test_the_user_says_what_neither_name_nor_sound_tells(tmp_path: Path) -> None:
@@ -134,19 +118,19 @@ def test_a_folder_with_the_files_of_another_array_is_refused(tree: Path, tmp_pat
         seldio.convert(tree, tmp_path / "so.jsonl", "so-bench", audio=True)
 
 
-def test_right_folders_are_used_as_before(tree: Path, tmp_path: Path) -> None:
-    for to in ("mic", "foa"):
-        assert run("convert", tree, "--to", to, "-o", tmp_path / to)[0] == 0
-        assert len(seldio.windows(tree, audio=to)) == 2
+def test_what_sounds_like_no_array_is_asked_for_and_counted(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"yard_{number}.csv").write_text("0,1,0,30,0,100\n")
+    for number in range(2):
+        noise = np.random.default_rng(number).normal(0, 0.1, (2 * RATE, 4))
+        soundfile.write(tmp_path / f"yard_{number}.wav", noise, RATE)
 
+    _, said = run("validate", tmp_path, "--deep", "--select", "AUD3")
+    assert "yard_0, yard_1: not heard, the four channels look like neither FOA nor MIC" in said
+    assert 'set arrays = ["foa"] (or ["mic"]) under [recordings] in dataset.toml' in said
+    assert "yard_2: not heard, no recording was found" in said
+    assert said.endswith("; 2 recordings not compared with the sound; 1 clip without a recording.\n")
 
-def test_info_and_view_say_what_is_heard(tree: Path) -> None:
-    right, wrong = tree / "mic_dev" / TRAIN, tree / "foa_dev" / TRAIN
-    assert "array       sounds like MIC\n" in run("info", right)[1]
-    shutil.copy(right, wrong)
-    assert "array       sounds like MIC, but its name says FOA" in run("info", wrong)[1]
-    assert {"named": "foa", "heard": "mic"} == json.loads(run("info", wrong, "--json")[1])["media"][0]["array"]
-
-    labels = tree / "metadata_dev" / TRAIN.replace(".wav", ".csv")
-    page = seldio.view(labels, io.BytesIO())
-    assert any("among the FOA recordings and sounds like MIC: mixed as MIC" in note for note in page.media)
+    description = '[labels]\nformats = ["starss23"]\n[recordings]\narrays = ["foa"]\n'
+    (tmp_path / "dataset.toml").write_text(f'name = "yard"\n{description}')
+    assert "neither FOA nor MIC" not in run("validate", tmp_path, "--deep", "--select", "AUD3")[1]

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -20,11 +19,8 @@ import pyarrow as pa
 import pytest
 import soundfile
 import yaml
-from effort import examples
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
@@ -34,7 +30,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding, Severity
 from seldio.hub import pull, pulling, push
-from seldio.hub.card import BEGIN, END, read_card
+from seldio.hub.card import BEGIN, END
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings
 from seldio.rules.hub import HUB_RULES
@@ -114,9 +110,6 @@ def front(text: str) -> dict[str, Any]:
 
 def configs_of(card: str) -> dict[str, dict[str, Any]]:
     return {config["config_name"]: config for config in front(card)["configs"]}
-
-
-# --- push ----------------------------------------------------------------------------------------------
 
 
 def test_a_dry_run_shows_everything_and_changes_nothing(hub: HubStandIn, tree: Path) -> None:
@@ -235,16 +228,6 @@ def test_only_what_changed_is_sent(hub: HubStandIn, tree: Path) -> None:
     assert "foa_dev/a.wav" not in hub.sent[-1]
 
 
-def test_an_archive_is_unpacked_and_files_of_others_stay(hub: HubStandIn, tree: Path, tmp_path: Path) -> None:
-    hub.make(REPO, {"extra/theirs.csv": b"1,2\n"})
-    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", tree)
-    code, text = cli("push", archive, "--repo", REPO)
-    assert code == 0, text
-    assert "Kept on the Hub though not in the source: 1 file: extra/theirs.csv" in text
-    assert hub.files(REPO)["extra/theirs.csv"] == b"1,2\n"
-    assert hub.files(REPO)["foa_dev/a.wav"] == (tree / "foa_dev/a.wav").read_bytes()
-
-
 def test_a_public_data_set_does_not_become_private(hub: HubStandIn, tree: Path) -> None:
     hub.make(REPO, {"a.csv": b"1\n"})
     code, text = cli("push", str(tree), "--repo", REPO, "--private")
@@ -288,9 +271,6 @@ def test_errors_of_the_hub_are_said_in_plain_words(
     found, text = cli("push", str(tree), "--repo", REPO)
     assert (found, said in text, TOKEN in text, "\x1b" in text) == (code, True, False, False), text
     assert cli("push", str(tree), "--repo", REPO)[0] == 0
-
-
-# --- pull ----------------------------------------------------------------------------------------------
 
 
 def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: Path) -> None:
@@ -371,9 +351,6 @@ def test_wrong_usage(hub: HubStandIn, arguments: list[str], said: str) -> None:
     assert said in text
 
 
-# --- hf:// ---------------------------------------------------------------------------------------------
-
-
 def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
     name = "metadata_dev/dev-test-sony/fold4_room23_mix001.csv"
     hub.make(REPO, {name: b"0,1,0,-50,30\n1,1,0,-249,30\n"})
@@ -383,28 +360,6 @@ def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
     assert not [finding for finding in report.findings if finding.code.startswith("SAF")]
     seldio.validate(f"hf://datasets/{REPO}/{name}")
     assert hub.downloads == [name]
-
-
-def test_a_clip_on_the_hub_can_be_looked_at(hub: HubStandIn, tmp_path: Path) -> None:
-    clip, split = "fold4_room23_mix001", "dev-test-sony"
-    files = {f"metadata_dev/{split}/{clip}.csv": ROWS.encode(), "LICENSE": b"MIT\n"}
-    files |= {f"{folder}/{split}/{clip}.wav": wav(4, 9_600) for folder in ("foa_dev", "mic_dev")}
-    hub.make(REPO, files)
-    address, page = f"hf://datasets/{REPO}/metadata_dev/{split}/{clip}.csv", str(tmp_path / "page.html")
-    code, text = cli("view", address, "-o", page)
-    assert code == 0, text
-    assert f"sound of {clip}.wav" in text
-    assert {name.partition("/")[0] for name in hub.downloads} == {"metadata_dev", "foa_dev"}, "only what is shown"
-
-
-def test_labels_on_the_hub_are_a_reference(hub: HubStandIn, tmp_path: Path) -> None:
-    labels = {f"{number}.csv": f"{ROWS}9,3,0,0,0\n" for number in range(3)}
-    hub.make(REPO, {f"labels/{name}": text.encode() for name, text in labels.items()})
-    given = str(write(tmp_path / "given", labels))
-    address = f"hf://datasets/{REPO}/labels"
-    for one, other in ((address, given), (given, address), (address, address)):
-        code, text = cli("score", one, "-r", other, "--json")
-        assert code == 0, text
 
 
 def test_an_export_on_the_hub_is_what_it_was_made_from(hub: HubStandIn, tmp_path: Path) -> None:
@@ -424,9 +379,6 @@ def test_more_than_a_limit_is_not_fetched(hub: HubStandIn) -> None:
     assert not hub.downloads
 
 
-# --- cards ---------------------------------------------------------------------------------------------
-
-
 def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
     citation = "@misc{sounds, title={Sounds}}"
     card = push(tree, REPO, license="cc-by-4.0", language=["en"], title="Sounds", citation=citation).card
@@ -439,28 +391,6 @@ def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
     assert front(card)["size_categories"] == ["n<1K"]
     assert str(tree) not in card
     assert f"{tree.name}/metadata_dev" not in card
-
-
-def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_path: Path) -> None:
-    record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
-    card = push(write(tmp_path / "qa", {"qa.jsonl": json.dumps(record) + "\n"}), REPO, dry_run=True).card
-    assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == ["test"]
-
-
-def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: Path) -> None:
-    """Of any number of clips; a file without a row is left out, and types are those of all files."""
-    files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}
-    files |= {f"{'ab'[n % 2]}/{n}.csv": f"time,label,azimuth\n0.0,bird,{n + n % 3 / 2:g}\n" for n in range(12)}
-    files["b/empty.csv"] = "time,label,azimuth\n"
-    card = push(write(tmp_path / "yard", files), REPO, dry_run=True).card
-    assert set(configs_of(card)) == {"labels"}
-    paths = {row["split"]: row["path"] for row in configs_of(card)["labels"]["data_files"]}
-    assert paths["train"] == "a/*.csv"
-    assert paths["test"] == [f"b/{n}.csv" for n in (1, 11, 3, 5, 7, 9)]
-    (info,) = front(card)["dataset_info"]
-    assert {row["name"]: row["dtype"] for row in info["features"]} == {
-        "time": "float64", "label": "string", "azimuth": "float64",
-    }  # fmt: skip
 
 
 def test_what_people_wrote_is_kept(hub: HubStandIn, tree: Path) -> None:
@@ -477,13 +407,6 @@ def test_what_people_wrote_is_kept(hub: HubStandIn, tree: Path) -> None:
     assert [row["split"] for row in configs_of(second)["qa"]["data_files"]] == ["train", "test"]
 
 
-def test_a_card_that_was_edited_on_the_hub_is_kept(hub: HubStandIn, tree: Path) -> None:
-    hub.make(REPO, {"README.md": b"---\nlicense: cc0-1.0\n---\nEdited there.\n"})
-    card = push(tree, REPO).card
-    assert front(card)["license"] == "cc0-1.0"
-    assert "Edited there." in hub.files(REPO)["README.md"].decode()
-
-
 @pytest.mark.parametrize("values", ["license: [mit", "- a", "1: x"])
 def test_a_card_that_cannot_be_read_stops_the_push(hub: HubStandIn, tree: Path, values: str) -> None:
     (tree / "README.md").write_text(f"---\n{values}\n---\ntext\n")
@@ -492,24 +415,6 @@ def test_a_card_that_cannot_be_read_stops_the_push(hub: HubStandIn, tree: Path, 
     assert "HUB601" in text
     assert values != "license: [mit" or re.search(r"README\.md:\d+:\d+: SYN4", text)
     assert not hub.private
-
-
-KEYS = st.text("abcdefgh_", min_size=1, max_size=8)
-VALUES = st.recursive(
-    st.text(st.characters(codec="ascii"), max_size=20) | st.integers() | st.booleans(), lambda inner: st.lists(inner, min_size=1, max_size=3) | st.dictionaries(KEYS, inner, min_size=1, max_size=3), max_leaves=6,
-)  # fmt: skip
-
-
-@given(st.dictionaries(KEYS, VALUES, min_size=1, max_size=4), st.text("ab\n#-é ", max_size=40))
-@settings(max_examples=examples(60))
-def test_values_and_text_of_any_card_survive(values: dict[str, Any], body: str) -> None:
-    problems: list[Finding] = []
-    text = f"---\n{yaml.safe_dump(values, allow_unicode=True)}---\n{body}"
-    card = read_card(text, "README.md", problems.append)
-    if card is not None and not problems:
-        again = read_card(str(card), "README.md", problems.append)
-        assert again is not None
-        assert (again.data.to_dict(), again.text) == (values, body)
 
 
 LOAD = """
@@ -560,9 +465,6 @@ def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None
     }
     assert "(24000, 4) Audio" in lines
     assert "{'time': Value('float64'), 'label': Value('string'), 'azimuth': Value('float64')}" in lines
-
-
-# --- rules ---------------------------------------------------------------------------------------------
 
 
 def folder(files: Mapping[str, bytes | int], card: dict[str, Any] | None = None) -> HubFolder:

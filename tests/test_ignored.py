@@ -59,13 +59,6 @@ def test_an_archive_in_an_archive_is_to_be_unpacked(tmp_path: Path) -> None:
     assert found.hint == f"unpack {path}!/inner.zip first"
 
 
-def test_what_is_there_is_counted_by_kind(tmp_path: Path) -> None:
-    for name in ("a.npy", "b.npy", "README", "notes.txt"):
-        (tmp_path / name).write_text("not, labels at all\n")
-    text = "nothing was checked: 1 file without a suffix; 2 files called .npy; 1 file called .txt"
-    assert said(tmp_path) == [("LAY118", text)]
-
-
 def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
     assert said(tmp_path) == [("LAY118", "nothing was checked: there is no file in it")]
 
@@ -76,14 +69,6 @@ def test_some_labels_under_another_suffix(tmp_path: Path) -> None:
     (root / "README.txt").write_text("These are labels.\n")
     text = f"1 file called .txt is not read, with rows like those of the labels next to them: {CLIPS[0]}.txt"
     assert said(root) == [("LAY119", text)]
-
-
-def test_texts_beside_labels_are_left_alone(tmp_path: Path) -> None:
-    root = folder(tmp_path / "labels", ".csv")
-    (root / "README.txt").write_text("These are labels.\n")
-    (root / "files.txt").write_text("".join(f"{clip}.wav\n" for clip in CLIPS))
-    (root / "LICENSE").write_text("MIT\n")
-    assert said(root) == []
 
 
 # --- files that gzip packed ------------------------------------------------------------------------------
@@ -165,9 +150,3 @@ def test_other_commands_say_why_there_are_no_labels(
         result = CliRunner().invoke(app, command.format(name).split())
         assert result.exit_code == 2
         assert reason in result.output
-
-
-def test_a_reference_does_not_hide_that_nothing_was_checked(tmp_path: Path) -> None:
-    labels = folder(tmp_path / "ref", ".csv")
-    ((code, message),) = said(folder(tmp_path / "texts", ".txt"), reference=str(labels))
-    assert (code, "5 files called .txt, which look like labels" in message) == ("LAY118", True)

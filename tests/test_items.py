@@ -19,9 +19,9 @@ from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
-from seldio.tasks.specs import COUNTS, PUBLISHED
 
 RUN = CliRunner()
+CASES = Path(__file__).parent / "cases" / "rules"
 CASES = Path(__file__).parent / "cases" / "rules"
 
 
@@ -55,34 +55,225 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "starss23"
 
 
-@pytest.mark.slow
-def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
-    """QAI107"""
-    meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}
-    about = {"answer": "1 left", "canonical_answer": "1", "answer_meta": meta | {"active_count": 1}}
-    classes = {task: spec.question_class for task, spec in PUBLISHED.items()}
-    words = {"classify_motion": "moving", "relative_left_right": "left", "spatial_temporal": "dog from left"}
-    words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
-    whole = [
-        question(
-            0,
-            task_name=task,
-            question_class=classes[task],
-            **about | ({"canonical_answer": words[task]} if task in words else {}),
-        )
-        for task, count in COUNTS.items()
-        for _ in range(count)
-    ]
-    records = [record | {"qa_id": f"qa_{number:020x}"} for number, record in enumerate(whole)]
-    right = validate(lines(tmp_path / "right.jsonl", *records))
-    wrong = validate(lines(tmp_path / "wrong.jsonl", *records[:-3]))
+def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
+    source = lines(tmp_path / "qa.jsonl", question(1))
+    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
 
-    assert {"QAI123": 1, "QAI309": 1} == right.by_rule()  # no recordings
-    assert {"QAI107": 1, "QAI123": 1, "QAI309": 1} == wrong.by_rule()
-    assert "count_sources: 31 instead of 34" in "".join(one.message for one in wrong.findings)
-    half = validate(lines(tmp_path / "half.jsonl", *records[:5_000]))
-    assert (half.by_rule()["QAI129"], "QAI107" in half.by_rule()) == (1, False)
-    assert not {"QAI107", "QAI129"} & {*validate(lines(tmp_path / "few.jsonl", *records[:100])).by_rule()}
+    assert 1 == refused.exit_code
+    assert "answer_meta" in refused.stderr
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
+    text = lines(tmp_path / "qa.jsonl", question(1)).read_text("utf-8")
+    asked = RUN.invoke(app, ["convert", "-", "--to", "items"], input=text)
+    told = RUN.invoke(app, ["convert", "-", "--to", "items", "-f", "so-bench"], input=text)
+
+    assert (0, 0) == (asked.exit_code, told.exit_code)
+    assert asked.stdout == told.stdout
+    assert "qa_00000000000000000001" in told.stdout
+
+
+def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
+    source = lines(tmp_path / "qa.jsonl", question(1), question(2, note="\u2028 kept", answer_meta={}))
+    for to, name in (("items", "items.jsonl"), ("so-bench", "back.jsonl")):
+        done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(tmp_path / name)])
+        assert 0 == done.exit_code, done.output
+        source = tmp_path / name
+
+    first, last = ((tmp_path / name).read_bytes().split(b"\n") for name in ("qa.jsonl", "back.jsonl"))
+    assert [json.loads(line) for line in first if line] == [json.loads(line) for line in last if line]
+
+
+def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
+    clean = [validate(shared / "data" / name).by_rule() for name in ("so-bench/qa.jsonl", "jasco/v0.csv")]
+    mmau = validate(shared / "data/mmau/mmau-test-mini.json").by_rule()
+
+    assert [{"QAI309": 1}] * 2 == clean  # no recordings
+    assert {"QAI103": 27, "QAI309": 1} == mmau
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "codes"),
+    [
+        ("ruenvaqa/test.json", "so-bench", {"QAI113": 1, "QAI126": 1, "QAI309": 1}),  # the task is none of SO-Bench
+        ("mmau/mmau-test-mini.json", "so-bench", {"QAI113": 3, "QAI126": 2, "QAI309": 1}),  # nor is the split
+        ("jasco/v0.csv", "so-dataset-qa", {"QAI309": 1}),
+    ],
+)
+def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, to: str, codes: dict[str, int]) -> None:
+    out = tmp_path / "out.jsonl"
+    convert_items(shared / "data" / name, out, formats.get(to, ItemFormat), allow_loss=["all"])
+
+    found = formats.format_of_file(out.read_bytes(), out.name)
+    assert found is formats.get(to, ItemFormat)
+    assert codes == validate(out).by_rule()
+
+
+GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        ({"ruEnvAQA.json": GOOD}, {}),
+        ({"ruEnvAQA.json": "{}"}, {"PRD111": 1}),
+        ({"ruEnvAQA.json": '{"data": {"dev": []}}'}, {"PRD112": 1}),
+        ({"ruEnvAQA.jsonl": GOOD}, {"PRD123": 1}),
+        ({"ruEnvAQA.jso": GOOD}, {"PRD123": 1}),
+        ({"ruEnvAQA": GOOD}, {"PRD123": 1}),
+        ({"ruenvaqa.json": GOOD}, {"PRD124": 1}),
+        ({"answers.json": GOOD, "logs_public.zip": ""}, {"PRD124": 1}),
+        ({"sub/answers.json": GOOD, "ruEthics.jso": "{}"}, {"PRD124": 1}),
+        ({"answers.json": GOOD, "labels/fold4_room1_mix001.csv": "0,1,0,-50,30\n"}, None),
+        ({"ruEnvAQA.md": "# our answers", "a.csv": "0,1,0,-50,30\n1,1,0,-50,30\n"}, None),
+    ],
+)
+def test_a_folder_for_mera_is_checked_like_its_zip(
+    tmp_path: Path, files: dict[str, str], codes: dict[str, int] | None
+) -> None:
+    folder = tmp_path / "submission"
+    with zipfile.ZipFile(tmp_path / "submission.zip", "w") as archive:
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8")
+            archive.writestr(name, text)
+
+    found = [validate(path).by_rule() for path in (folder, tmp_path / "submission.zip")]
+
+    expected = [codes] * 2 if codes is not None else found
+    assert expected == found
+    assert codes is not None or not any(code.startswith("PRD12") for code in found[0])
+
+
+def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
+    """The answers of one-sided hearing are what there is to choose from."""
+    head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
+    (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,At sea.,In a castle.,Building a sandcastle.,sandcastle\n")
+    with pytest.raises(LossError, match="answer_meta"):
+        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat))
+    done = convert_items(
+        tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["answer_meta"]
+    )
+    assert done.notes == ("options of 1 question made from the answers in jasco",)
+    record = json.loads((tmp_path / "m.json").read_text())[0]
+    assert sorted(record["choices"]) == ["At sea.", "Building a sandcastle.", "In a castle."]
+    assert record["answer"] == "Building a sandcastle."
+    assert record["Speech"] == "a castle"
+
+
+ANIMALS = ["dog", "cat", "cow", "horse", "goat", "sheep"]
+
+
+def choice(number: int, answer: str, choices: list[str]) -> dict[str, object]:
+    """A record of MMAR."""
+    return {"id": str(number), "audio_path": f"a{number}.wav", "question": "Which?", "choices": choices,
+            "answer": answer, "modality": "sound"}  # fmt: skip
+
+
+def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
+    done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(source.parent / name), "--allow-loss", "all"])
+    assert done.exit_code in (0, 2), done.output
+    return source.parent / name, " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("count", [1, 3, 5, 6])
+def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, "dog", ANIMALS[:count]))
+    made, said = converted(source, "ruenvaqa", "r.json")
+    assert not made.exists()
+    assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "told"),
+    [
+        ("Foundation_meta.json", '[{"path": "a.wav", "choice_a": "dog", "answer_gt": "dog"}]', "SYN901",
+         "no known format: JSON records with the keys path, choice_a, answer_gt"),
+        ("star.json", '[{"id": "1", "category": "c", "question": "q?", "options": ["a"], "audio_paths": []}]', "SYN901",
+         "no known format: JSON records with the keys id, category, question, options, audio_paths"),
+        ("dev.jsonl", '{"file_name": "a.wav"}\n{"file_name": "b.wav"}\n', "SYN901",
+         "no known format: JSON records with the keys file_name"),
+        ("dataset_meta.json", json.dumps({f"k{n}": n for n in range(11)}), "SYN901",
+         "no known format: a JSON object with the keys k0, k1, k2, k3, k4, k5, k6, k7, and 3 more"),
+        ("null.json", "null", "SYN901", "no known format: JSON without an object that has keys"),
+        ("none.jsonl", "", "SYN901", "no known format: no record in the file"),
+        ("printed.jsonl", "{'qa_id': 'x', 'question': None}\n", "SYN201", "'qa_id' is in single quotes"),
+        ("commented.jsonl", '// mine\n{"qa_id": "x"}\n', "SYN201", "// mine is a comment"),
+        ("page.json", "<!DOCTYPE html><html>404</html>", "SYN201", "< (U+003C) cannot stand here"),
+        ("deep.jsonl", "[" * 100 + "]" * 100, "SYN206", "arrays and objects nested deeper than 64 levels"),
+    ],
+)  # fmt: skip
+def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, text: str, code: str, told: str) -> None:
+    """Not by the number of its commas, as if it were a table of labels."""
+    (tmp_path / name).write_text(text)
+    [finding] = validate(tmp_path / name).findings
+    assert (finding.code, finding.message) == (code, told)
+
+
+def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
+    bare = ["convert", str(source), "--to", "so-bench", "-o", str(tmp_path / "so.jsonl"), "--allow-loss", "all"]
+    refused = RUN.invoke(app, bare)
+    assert 2 == refused.exit_code
+    assert "2 rows have no task. To set one value for all, use --fill task=TEXT" in refused.stderr
+    assert 0 == RUN.invoke(app, [*bare, "--fill", "task=3"]).exit_code
+    assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
+    seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
+    seldio.write(seldio.read(source), tmp_path / "w.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
+    assert (tmp_path / "api.jsonl").read_bytes() == (tmp_path / "w.jsonl").read_bytes()
+    assert b'"task_name": "mmar"' in (tmp_path / "w.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("fill", "why"),
+    [
+        ({"azimuth": 1.0}, "only task, instruction, language, split, dataset can be filled"),
+        ({"instruction": "x"}, "so-bench has no such field"),
+        ({"task": 3}, "not a text"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_refused(tmp_path: Path, fill: dict[str, object], why: str) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]))
+    with pytest.raises(UsageError, match=why):
+        seldio.convert(source, tmp_path / "so.jsonl", "so-bench", allow_loss="all", fill=fill)
+
+
+def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> None:
+    records = [choice(1, "cow", ANIMALS[:4]), choice(2, "cow", ["cow", "dog", "cow", "cat"]),
+               choice(3, "cow", ANIMALS), choice(4, "B", ANIMALS[:2]), choice(5, "no", ["yes", "no"])]  # fmt: skip
+    source, out = lines(tmp_path / "q.jsonl", *records), tmp_path / "r.json"
+    command = ["convert", str(source), "--to", "ruenvaqa", "-o", str(out), "--allow-loss", "all"]
+    assert 2 == RUN.invoke(app, command).exit_code
+    assert not out.exists()
+
+    said = RUN.invoke(app, [*command, "--drop-unfit"]).stderr
+    assert "5 rows became 2" in said
+    assert "left out: 1 row, the answer is option A or C (2)" in said
+    assert [1, 5] == [record["meta"]["id"] for record in json.loads(out.read_text())["data"]]
+    done = seldio.convert(source, out, "ruenvaqa", allow_loss="all", drop_unfit=True)
+    left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
+    assert left == done.dropped
+    assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
+
+
+def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
+    with pytest.raises(UsageError, match="no row fits"):
+        seldio.convert(source, tmp_path / "r.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
+    assert not (tmp_path / "r.json").exists()
+
+
+@pytest.mark.parametrize(("source", "target"), [("so-bench", "so-dataset-qa"), ("so-dataset-qa", "so-bench")])
+def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source: str, target: str) -> None:
+    proof = {"task_type": "counting", "source_refs": [{"class_name": "bell"}]}
+    record = {
+        k: v for k, v in question(1).items() if k not in ("question_class", "answer_format", "answer_meta")
+    } | proof
+    path = lines(tmp_path / "q.jsonl", question(1) if source == "so-bench" else record)
+    with pytest.raises(UsageError, match="events" if target == "so-dataset-qa" else "answer_meta"):
+        seldio.convert(path, tmp_path / "out.jsonl", target, allow_loss="all")
+    assert not (tmp_path / "out.jsonl").exists()
 
 
 def russian(number: int, source: str) -> dict[str, Any]:
@@ -139,392 +330,3 @@ def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says:
     found = [one for one in validate(path).findings if one.code != "QAI309"]
 
     assert [(one.code, one.message) for one in found] == ([(code, says)] if code else [])
-
-
-def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
-    out = tmp_path / "qa.jsonl"
-
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7"])
-
-    assert 0 == done.exit_code, done.output
-    records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    assert len({record["qa_id"] for record in records}) == len(records) > 50
-    assert {"QAI309": 1} == validate(out).by_rule()  # no recordings
-
-
-def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1))
-    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
-
-    assert 1 == refused.exit_code
-    assert "answer_meta" in refused.stderr
-    assert not (tmp_path / "x.json").exists()
-
-
-def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1, source_refs="none of them"))
-    lost = "answer_meta"
-    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost])
-
-    assert 1 == refused.exit_code
-    assert "extra" in refused.stderr
-
-
-def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
-    text = lines(tmp_path / "qa.jsonl", question(1)).read_text("utf-8")
-    asked = RUN.invoke(app, ["convert", "-", "--to", "items"], input=text)
-    told = RUN.invoke(app, ["convert", "-", "--to", "items", "-f", "so-bench"], input=text)
-
-    assert (0, 0) == (asked.exit_code, told.exit_code)
-    assert asked.stdout == told.stdout
-    assert "qa_00000000000000000001" in told.stdout
-
-
-def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1), question(2, note="\u2028 kept", answer_meta={}))
-    for to, name in (("items", "items.jsonl"), ("so-bench", "back.jsonl")):
-        done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(tmp_path / name)])
-        assert 0 == done.exit_code, done.output
-        source = tmp_path / name
-
-    first, last = ((tmp_path / name).read_bytes().split(b"\n") for name in ("qa.jsonl", "back.jsonl"))
-    assert [json.loads(line) for line in first if line] == [json.loads(line) for line in last if line]
-
-
-def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
-    clean = [validate(shared / "data" / name).by_rule() for name in ("so-bench/qa.jsonl", "jasco/v0.csv")]
-    mmau = validate(shared / "data/mmau/mmau-test-mini.json").by_rule()
-
-    assert [{"QAI309": 1}] * 2 == clean  # no recordings
-    assert {"QAI103": 27, "QAI309": 1} == mmau
-
-
-@pytest.mark.parametrize(
-    ("name", "to", "codes"),
-    [
-        ("ruenvaqa/test.json", "so-bench", {"QAI113": 1, "QAI126": 1, "QAI309": 1}),  # the task is none of SO-Bench
-        ("mmau/mmau-test-mini.json", "so-bench", {"QAI113": 3, "QAI126": 2, "QAI309": 1}),  # nor is the split
-        ("jasco/v0.csv", "so-dataset-qa", {"QAI309": 1}),
-    ],
-)
-def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, to: str, codes: dict[str, int]) -> None:
-    out = tmp_path / "out.jsonl"
-    convert_items(shared / "data" / name, out, formats.get(to, ItemFormat), allow_loss=["all"])
-
-    found = formats.format_of_file(out.read_bytes(), out.name)
-    assert found is formats.get(to, ItemFormat)
-    assert codes == validate(out).by_rule()
-
-
-def test_what_needs_no_mark_gets_none(tmp_path: Path) -> None:
-    record = question(1)
-    del record["answer_meta"]
-    convert_items(lines(tmp_path / "qa.jsonl", record), tmp_path / "items", formats.get("items", ItemFormat))
-    convert_items(tmp_path / "items", tmp_path / "back", formats.get("so-bench", ItemFormat))
-
-    assert record == json.loads((tmp_path / "back").read_text("utf-8"))
-
-
-def test_an_end_before_the_start_is_told_once(tmp_path: Path) -> None:
-    wrong = validate(lines(tmp_path / "qa.jsonl", question(1, start=8.0, end=4.0)))
-    late = validate(lines(tmp_path / "qa2.jsonl", question(1, start=8.0, end=9.0)))
-
-    assert {"QAI105": 1, "QAI309": 1} == wrong.by_rule()
-    first = next(finding for finding in wrong.findings if finding.code == "QAI105")
-    assert ("4.0", "the end, 4 s, is before the start, 8 s") == (first.value, first.message)
-    assert ["time_span ends at 2.5 s, but the clip at 1 s"] == [f.message for f in late.findings if f.code == "QAI105"]
-
-
-GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})
-
-
-@pytest.mark.parametrize(
-    ("files", "codes"),
-    [
-        ({"ruEnvAQA.json": GOOD}, {}),
-        ({"ruEnvAQA.json": "{}"}, {"PRD111": 1}),
-        ({"ruEnvAQA.json": '{"data": {"dev": []}}'}, {"PRD112": 1}),
-        ({"ruEnvAQA.jsonl": GOOD}, {"PRD123": 1}),
-        ({"ruEnvAQA.jso": GOOD}, {"PRD123": 1}),
-        ({"ruEnvAQA": GOOD}, {"PRD123": 1}),
-        ({"ruenvaqa.json": GOOD}, {"PRD124": 1}),
-        ({"answers.json": GOOD, "logs_public.zip": ""}, {"PRD124": 1}),
-        ({"sub/answers.json": GOOD, "ruEthics.jso": "{}"}, {"PRD124": 1}),
-        ({"answers.json": GOOD, "labels/fold4_room1_mix001.csv": "0,1,0,-50,30\n"}, None),
-        ({"ruEnvAQA.md": "# our answers", "a.csv": "0,1,0,-50,30\n1,1,0,-50,30\n"}, None),
-    ],
-)
-def test_a_folder_for_mera_is_checked_like_its_zip(
-    tmp_path: Path, files: dict[str, str], codes: dict[str, int] | None
-) -> None:
-    folder = tmp_path / "submission"
-    with zipfile.ZipFile(tmp_path / "submission.zip", "w") as archive:
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
-            archive.writestr(name, text)
-
-    found = [validate(path).by_rule() for path in (folder, tmp_path / "submission.zip")]
-
-    expected = [codes] * 2 if codes is not None else found
-    assert expected == found
-    assert codes is not None or not any(code.startswith("PRD12") for code in found[0])
-
-
-def test_a_real_bad_submission_is_checked_as_a_folder(shared: Path, tmp_path: Path) -> None:
-    folder = shared / "data/ruenvaqa/mera-submission-bad"
-    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
-        for path in sorted(folder.iterdir()):
-            archive.write(path, path.name)
-
-    assert validate(tmp_path / "bad.zip").by_rule() == validate(folder).by_rule()
-
-
-def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
-    """The answers of one-sided hearing are what there is to choose from."""
-    head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
-    (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,At sea.,In a castle.,Building a sandcastle.,sandcastle\n")
-    with pytest.raises(LossError, match="answer_meta"):
-        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat))
-    done = convert_items(
-        tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["answer_meta"]
-    )
-    assert done.notes == ("options of 1 question made from the answers in jasco",)
-    record = json.loads((tmp_path / "m.json").read_text())[0]
-    assert sorted(record["choices"]) == ["At sea.", "Building a sandcastle.", "In a castle."]
-    assert record["answer"] == "Building a sandcastle."
-    assert record["Speech"] == "a castle"
-
-
-def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
-    head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
-    (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,Same.,In a castle.,Same.,x\n")
-    with pytest.raises(UsageError, match="1 row has no options"):
-        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["all"])
-
-
-# --- letters and texts ---------------------------------------------------------------------------------
-
-ANIMALS = ["dog", "cat", "cow", "horse", "goat", "sheep"]
-
-
-def choice(number: int, answer: str, choices: list[str]) -> dict[str, object]:
-    """A record of MMAR."""
-    return {"id": str(number), "audio_path": f"a{number}.wav", "question": "Which?", "choices": choices,
-            "answer": answer, "modality": "sound"}  # fmt: skip
-
-
-def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
-    done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(source.parent / name), "--allow-loss", "all"])
-    assert done.exit_code in (0, 2), done.output
-    return source.parent / name, " ".join(done.output.split())
-
-
-def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
-    made, said = converted(source, "ruenvaqa", "r.json")
-    assert ["C", "B"] == [record["outputs"] for record in json.loads(made.read_text())["data"]]
-    assert "2 answers written as option letters" in said
-    (tmp_path / "p.json").write_text(json.dumps({"data": {"test": [{"outputs": "C", "meta": {"id": 1}}, {"outputs": "B", "meta": {"id": 2}}]}}))  # fmt: skip
-    scored = RUN.invoke(app, ["score", str(tmp_path / "p.json"), "-r", str(made), "--json"])
-    assert json.loads(scored.output)["reports"][0]["tables"][0]["rows"][0]["exact_match"] == 1.0
-    for through in ("items", "items-parquet"):  # items hold texts, and tables what they are made of
-        between, _ = converted(source, through, "between.jsonl" if through == "items" else "between.parquet")
-        again, _ = converted(between, "ruenvaqa", "again.json")
-        assert json.loads(again.read_text())["data"] == json.loads(made.read_text())["data"]
-    for to in ("mmar", "mmau"):
-        back, _ = converted(made, to, "back.json")
-        assert ["cow", "no"] == [
-            row.answer for row in formats.get(to, ItemFormat).read(back.read_bytes(), "b", fail).rows
-        ]
-
-
-def fail(finding: object) -> None:
-    raise AssertionError(finding)
-
-
-@pytest.mark.parametrize("count", [1, 3, 5, 6])
-def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, "dog", ANIMALS[:count]))
-    made, said = converted(source, "ruenvaqa", "r.json")
-    assert not made.exists()
-    assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
-
-
-@pytest.mark.parametrize(
-    ("answer", "options", "why"),
-    [
-        ("cow", ["dog", "cow", "cow", "cat"], "1 answer is option B or C (1)"),
-        ("sheep", ["dog", "cow"], "1 answer is none of the options (1)"),
-        ("B", ["dog", "cow"], "1 answer is none of the options (1)"),  # MMAR's answers are texts
-    ],
-)
-def test_an_answer_that_is_not_one_option_is_no_letter(
-    tmp_path: Path, answer: str, options: list[str], why: str
-) -> None:
-    made, said = converted(lines(tmp_path / "q.jsonl", choice(1, answer, options)), "ruenvaqa", "r.json")
-    assert not made.exists()
-    assert why in said
-
-
-def test_an_answer_that_is_a_text_and_a_letter_is_the_text(tmp_path: Path) -> None:
-    """The answers of items are texts, as those of MMAR are, on the way from one to the other as well."""
-    item = {"id": "1", "audio": ["a.wav"], "question": "Which?", "options": ["B", "A"], "answer": "A"}
-    made, _ = converted(lines(tmp_path / "q.jsonl", item), "ruenvaqa", "r.json")
-    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"
-    back, _ = converted(made, "items", "q2.jsonl")
-    assert json.loads(back.read_text())["answer"] == "A"
-    made, _ = converted(lines(tmp_path / "m.jsonl", choice(1, "A", ["B", "A"])), "ruenvaqa", "r.json")
-    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
-
-
-def test_many_questions_that_are_asked_twice_are_one_finding(tmp_path: Path) -> None:
-    asked = [question(number, question=f"{number % 150}?") for number in range(600)]
-    [twice] = [one for one in validate(lines(tmp_path / "qa.jsonl", *asked)).findings if one.code == "QAI123"]
-    assert (450, 151, ((151, 600),)) == (twice.count, twice.line, twice.ranges)
-    assert "those of qa_00000000000000000000, in line 1" in twice.message
-
-
-@pytest.mark.parametrize(
-    ("keys", "proposed"),
-    [(("uuid", "said", "output"), "--fields id=uuid,prediction=output"),
-     (("uuid", "question", "answer"), "--format fields:id=uuid,question=question,answer=answer")],
-)  # fmt: skip
-def test_keys_of_ones_own_are_proposed(tmp_path: Path, keys: tuple[str, ...], proposed: str) -> None:
-    path = lines(tmp_path / "own.jsonl", *({key: f"{key} {number}" for key in keys} for number in range(9)))
-    assert proposed in str(validate(path).findings[0].hint)
-    assert proposed in RUN.invoke(app, ["info", str(path)]).output.replace("\n", " ")
-
-
-# --- what is JSON, and none of ours --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "code", "told"),
-    [
-        ("Foundation_meta.json", '[{"path": "a.wav", "choice_a": "dog", "answer_gt": "dog"}]', "SYN901",
-         "no known format: JSON records with the keys path, choice_a, answer_gt"),
-        ("star.json", '[{"id": "1", "category": "c", "question": "q?", "options": ["a"], "audio_paths": []}]', "SYN901",
-         "no known format: JSON records with the keys id, category, question, options, audio_paths"),
-        ("dev.jsonl", '{"file_name": "a.wav"}\n{"file_name": "b.wav"}\n', "SYN901",
-         "no known format: JSON records with the keys file_name"),
-        ("dataset_meta.json", json.dumps({f"k{n}": n for n in range(11)}), "SYN901",
-         "no known format: a JSON object with the keys k0, k1, k2, k3, k4, k5, k6, k7, and 3 more"),
-        ("null.json", "null", "SYN901", "no known format: JSON without an object that has keys"),
-        ("none.jsonl", "", "SYN901", "no known format: no record in the file"),
-        ("printed.jsonl", "{'qa_id': 'x', 'question': None}\n", "SYN201", "'qa_id' is in single quotes"),
-        ("commented.jsonl", '// mine\n{"qa_id": "x"}\n', "SYN201", "// mine is a comment"),
-        ("page.json", "<!DOCTYPE html><html>404</html>", "SYN201", "< (U+003C) cannot stand here"),
-        ("deep.jsonl", "[" * 100 + "]" * 100, "SYN206", "arrays and objects nested deeper than 64 levels"),
-    ],
-)  # fmt: skip
-def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, text: str, code: str, told: str) -> None:
-    """Not by the number of its commas, as if it were a table of labels."""
-    (tmp_path / name).write_text(text)
-    [finding] = validate(tmp_path / name).findings
-    assert (finding.code, finding.message) == (code, told)
-
-
-# --- filling in, and leaving out --------------------------------------------------------------------------
-
-
-def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
-    bare = ["convert", str(source), "--to", "so-bench", "-o", str(tmp_path / "so.jsonl"), "--allow-loss", "all"]
-    refused = RUN.invoke(app, bare)
-    assert 2 == refused.exit_code
-    assert "2 rows have no task. To set one value for all, use --fill task=TEXT" in refused.stderr
-    assert 0 == RUN.invoke(app, [*bare, "--fill", "task=3"]).exit_code
-    assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
-    seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
-    seldio.write(seldio.read(source), tmp_path / "w.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
-    assert (tmp_path / "api.jsonl").read_bytes() == (tmp_path / "w.jsonl").read_bytes()
-    assert b'"task_name": "mmar"' in (tmp_path / "w.jsonl").read_bytes()
-
-
-def test_what_is_there_is_not_filled(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", question(1))
-    done = seldio.convert(source, tmp_path / "i.jsonl", "items", fill={"task": "other", "dataset": "mine"})
-    assert ("--fill task has no effect: every row already has a value",) == done.notes
-    record = json.loads((tmp_path / "i.jsonl").read_text())
-    assert ("detect_time", "mine") == (record["task"], record["dataset"])
-
-
-@pytest.mark.parametrize(
-    ("fill", "why"),
-    [
-        ({"azimuth": 1.0}, "only task, instruction, language, split, dataset can be filled"),
-        ({"instruction": "x"}, "so-bench has no such field"),
-        ({"task": 3}, "not a text"),
-    ],
-)
-def test_what_cannot_be_filled_in_is_refused(tmp_path: Path, fill: dict[str, object], why: str) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]))
-    with pytest.raises(UsageError, match=why):
-        seldio.convert(source, tmp_path / "so.jsonl", "so-bench", allow_loss="all", fill=fill)
-
-
-def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> None:
-    records = [choice(1, "cow", ANIMALS[:4]), choice(2, "cow", ["cow", "dog", "cow", "cat"]),
-               choice(3, "cow", ANIMALS), choice(4, "B", ANIMALS[:2]), choice(5, "no", ["yes", "no"])]  # fmt: skip
-    source, out = lines(tmp_path / "q.jsonl", *records), tmp_path / "r.json"
-    command = ["convert", str(source), "--to", "ruenvaqa", "-o", str(out), "--allow-loss", "all"]
-    assert 2 == RUN.invoke(app, command).exit_code
-    assert not out.exists()
-
-    said = RUN.invoke(app, [*command, "--drop-unfit"]).stderr
-    assert "5 rows became 2" in said
-    assert "left out: 1 row, the answer is option A or C (2)" in said
-    assert [1, 5] == [record["meta"]["id"] for record in json.loads(out.read_text())["data"]]
-    done = seldio.convert(source, out, "ruenvaqa", allow_loss="all", drop_unfit=True)
-    left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
-    assert left == done.dropped
-    assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
-
-
-def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> None:
-    mmau = shared / "data/mmau/mmau-test-mini.json"
-    done = seldio.convert(mmau, tmp_path / "m.jsonl", "mmar", allow_loss="all", drop_unfit=True)
-    assert (0, (1000, 1000)) == (len(done.dropped), done.rows)
-    done = seldio.convert(mmau, tmp_path / "i.jsonl", "inspect", allow_loss="all", drop_unfit=True)
-    assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
-
-
-def test_what_a_target_refuses_of_single_questions_is_left_out(tmp_path: Path) -> None:
-    source = lines(
-        tmp_path / "q.jsonl", choice(1, "dog", ANIMALS), choice(2, "dog", ANIMALS) | {"audio_path": "a.flac"}
-    )
-    done = seldio.convert(source, tmp_path / "out", "inspect", allow_loss="all", drop_unfit=True)
-    assert ["2"] == [id for id, _ in done.dropped]
-
-
-def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
-    with pytest.raises(UsageError, match="no row fits"):
-        seldio.convert(source, tmp_path / "r.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
-    assert not (tmp_path / "r.json").exists()
-
-
-@pytest.mark.parametrize("options", [{"drop_unfit": True}, {"fill": {"task": "x"}}])
-def test_a_template_has_nothing_to_fill_in_or_leave_out(tmp_path: Path, options: dict[str, Any]) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
-    with pytest.raises(UsageError, match="template"):
-        seldio.convert(source, tmp_path / "p.jsonl", "predictions", **options)
-
-
-def test_only_questions_are_left_out(labels: Path, tmp_path: Path) -> None:
-    for to in ("so-bench", "starss22", "parquet"):
-        with pytest.raises(UsageError, match="the source has to hold some"):
-            seldio.convert(labels, tmp_path / "out", to, drop_unfit=True)
-
-
-@pytest.mark.parametrize(("source", "target"), [("so-bench", "so-dataset-qa"), ("so-dataset-qa", "so-bench")])
-def test_what_would_be_read_as_another_format_is_refused(tmp_path: Path, source: str, target: str) -> None:
-    proof = {"task_type": "counting", "source_refs": [{"class_name": "bell"}]}
-    record = {
-        k: v for k, v in question(1).items() if k not in ("question_class", "answer_format", "answer_meta")
-    } | proof
-    path = lines(tmp_path / "q.jsonl", question(1) if source == "so-bench" else record)
-    with pytest.raises(UsageError, match="events" if target == "so-dataset-qa" else "answer_meta"):
-        seldio.convert(path, tmp_path / "out.jsonl", target, allow_loss="all")
-    assert not (tmp_path / "out.jsonl").exists()

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Severity, raise_errors
+from seldio.findings import Finding, Severity
 from seldio.formats.json_text import MAX_DEPTH, JsonDocument, dumps, parse, parse_lines
 from seldio.text import printable
 
@@ -35,8 +35,6 @@ def read_lines(data: bytes | str) -> tuple[list[JsonDocument], list[Finding]]:
 def places(found: list[Finding]) -> list[tuple[Any, ...]]:
     return [(finding.code, finding.line, finding.column, finding.end_column, finding.value) for finding in found]
 
-
-# --- what is wrong, and where -------------------------------------------------------------------------
 
 BROKEN = {
     # bytes
@@ -117,36 +115,6 @@ def test_findings_of_documents(case: tuple[bytes | str, list[tuple[Any, ...]]]) 
     assert [printable(finding.message) for finding in found] == [finding.message for finding in found]
 
 
-def test_hints_name_the_repair() -> None:
-    hints = [read(text)[1][0].hint or "" for text in ("[1,]", "{'a': 1}", "[True]", '["a\tb"]', "[007]", '["C:\\d"]')]
-    wanted = ["remove it", "json.dumps", "json.dumps", "\\t", "zero", "\\\\"]
-    assert [hint for hint, words in zip(hints, wanted, strict=True) if words not in hint] == []
-
-
-def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
-    document, [finding] = read('{"a": 1,\n "b": 2,\n "a": 3}')
-    assert str(finding) == 'x.json:3:2: SYN202 the key "a" appears twice in its object, first in line 1, column 2'
-    assert document is not None
-    assert document.value == {"a": 3, "b": 2}
-    assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).value) == (
-        3,
-        7,
-        "3",
-    )
-
-
-def test_loading_raises_at_the_first_error() -> None:
-    with pytest.raises(InvalidData) as caught:
-        parse(b'{"a": NaN, "a": 1}', "x.json", raise_errors)
-    assert caught.value.finding.code == "SYN203"
-    documents = parse_lines(b'{"a": 1}\n{"a": }\n', "x.jsonl", raise_errors)
-    assert next(documents).value == {"a": 1}
-    with pytest.raises(InvalidData):
-        next(documents)
-
-
-# --- JSON Lines ---------------------------------------------------------------------------------------
-
 LINES = {
     "nothing": ("", [], []),
     "two": ('{"a": 1}\n{"a": 2}\n', [1, 2], []),
@@ -189,43 +157,6 @@ def test_findings_of_lines(case: tuple[bytes | str, list[int], list[tuple[Any, .
     assert case[2] == places(found)
     assert case[1] == [document.source.first_line for document in documents]
 
-
-def test_every_truncation_of_three_records_is_found() -> None:
-    records = [
-        '{"id": "q1", "n": [1, -2.5e3]}',
-        '{"вопрос": "где \\u0441\\ud83d\\ude00?", "x": true}',
-        '{"z": {"y": null}}',
-    ]
-    data = "".join(record + "\n" for record in records).encode()
-    ends = {0} | {end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)}
-    for length in range(len(data)):
-        documents, found = read_lines(data[:length])
-        assert data[:length].count(b"}\n") <= len(documents)
-        assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
-
-
-# --- places -------------------------------------------------------------------------------------------
-
-
-def spot(document: JsonDocument | None, *pointer: str | int) -> tuple[int, int, int, str, str]:
-    assert document is not None
-    return tuple(document.locate(pointer))
-
-
-@pytest.mark.parametrize("pointer", [("b",), (0,), ("a", 2), ("a", "0"), ("a", 0, 0), ("a", 0, "x")])
-def test_pointers_that_lead_nowhere_lead_to_what_is_around(pointer: Pointer) -> None:
-    document, _ = read('{"a": [1, 2]}')
-    assert spot(document, *pointer) in [spot(document, *pointer[:length]) for length in range(len(pointer))]
-
-
-def test_findings_at_places() -> None:
-    [_, document], _ = read_lines('{"id": 1}\n{"id": 2, "azimuth": 181}\n')
-    finding = document.finding("SYN212", "odd", ("azimuth",), hint="wrap it", severity=Severity.WARNING)
-    assert Finding("SYN212", Severity.WARNING, "odd", "x.jsonl", 2, 22, 25, "181", "wrap it") == finding
-    assert finding.excerpt == '{"id": 2, "azimuth": 181}'
-
-
-# --- properties ---------------------------------------------------------------------------------------
 
 SCALARS = st.one_of(
     st.none(),
@@ -319,14 +250,6 @@ def fits(value: Any, depth: int = 0) -> bool:
     return not isinstance(value, int) or -(2**63) <= value < 2**63
 
 
-# --- writing ------------------------------------------------------------------------------------------
-
-
-def test_dumps() -> None:
-    assert dumps({"где": ["é", 1, 0.5, None], "a": True}) == '{"где": ["é", 1, 0.5, null], "a": true}'
-    assert dumps({"b": 1, "a": [2, 3]}, separators=(",", ":")) == '{"b":1,"a":[2,3]}'
-
-
 @pytest.mark.parametrize(
     ("value", "code"),
     [(math.nan, "SYN203"), ([math.inf], "SYN203"), ({"a": "x\ud800"}, "SYN205"), ({"\udc00": 1}, "SYN205")],
@@ -336,9 +259,6 @@ def test_dumps_refuses(value: Any, code: str) -> None:
         dumps(value)
     assert code == caught.value.finding.code
     assert str(caught.value).isprintable()
-
-
-# --- corpora ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -366,19 +286,3 @@ def test_json_test_suite(corpus: Callable[[str], Path]) -> None:
         if not (fine[path.name[0]] and placed):
             wrong[path.name] = found
     assert wrong == {}
-
-
-def test_real_files(shared: Path) -> None:
-    """The only faults in them are the NaN that Python wrote into some expected results."""
-    for path in sorted((shared / "data").rglob("*.jsonl")):
-        lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
-        documents, found = read_lines(path.read_bytes())
-        assert {finding.code for finding in found} <= {"SYN203"}, path
-        bad = {number for number, line in enumerate(lines, 1) if not strictly(line)[0]}
-        assert bad == {finding.line for finding in found}, path
-        assert len(lines) == len(bad) + len(documents), path
-        assert all(document.value == json.loads(lines[document.source.first_line - 1]) for document in documents)
-    for path in sorted((shared / "data").rglob("*.json")):
-        document, found = read(path.read_bytes())
-        assert document is None or json.loads(path.read_bytes()) == document.value, path
-        assert bool(found) == (document is None), path

@@ -7,8 +7,6 @@ import dataclasses
 import json
 import re
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -198,9 +196,6 @@ def ask(server: Server, number: int = 1, /, **options: Any) -> tuple[list[Reply]
         return asked.ask(requests(number)), asked
 
 
-# --- it works ------------------------------------------------------------------------------------------
-
-
 def test_a_plain_request_is_sent_as_it_is_and_answered_with_text(serve: Serve) -> None:
     def verdict(text: str) -> dict[str, Any]:
         if text != "yes":
@@ -233,31 +228,12 @@ def test_what_is_sent(serve: Serve) -> None:
     assert "response_format" not in server.calls[1].body
 
 
-def test_calls_run_at_the_same_time_and_no_more_than_allowed(serve: Serve) -> None:
-    running, most, lock = [0], [0], threading.Lock()
-
-    def script(call: Call) -> Http:
-        with lock:
-            running[0] += 1
-            most[0] = max(most[0], running[0])
-        time.sleep(0.05)
-        with lock:
-            running[0] -= 1
-        return good(call)
-
-    ask(serve(script), 12, concurrency=3)
-    assert 3 == most[0]
-
-
 #: The first answers of a server, and how long is waited; None for longer and longer.
 TRIED_AGAIN: tuple[tuple[Http, float | None], ...] = (
     *((Http(status, b'{"error": "busy"}'), None) for status in (408, 429, 500, 502, 503, 504)),
     (Http(429, b"", {"Retry-After": "17"}), 17.0),
     (Http(cut=True), None),
 )
-
-
-# --- it fails ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("failure", "wait"), TRIED_AGAIN)
@@ -291,25 +267,6 @@ def test_a_server_that_refuses_everybody_ends_the_run(serve: Serve, status: int)
     assert len(server.calls) <= 6
 
 
-def test_one_refused_request_does_not_stop_the_others(serve: Serve) -> None:
-    server = serve(lambda call: Http(400, b'{"error": "too long"}') if "text 1\n" in str(call.body["messages"][1]["content"]) else good(call))  # fmt: skip
-    replies, _ = ask(server, 3)
-    assert [False, True, False] == [reply.failed for reply in replies]
-    assert 3 == len(server.calls)
-
-
-def test_offline_mode_is_told(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    from huggingface_hub import constants
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    close_session()  # before 1.0, a client is offline from the start
-    with pytest.raises(SeldioError, match="HF_HUB_OFFLINE is set"):
-        ask(serve(good))
-    close_session()
-
-
-# --- it lies -------------------------------------------------------------------------------------------
-
 LIES: dict[str, Callable[[str], str]] = {
     "words": lambda tag: "I think it is right.",
     "empty": lambda tag: "  ",
@@ -341,24 +298,6 @@ def test_malformed_replies_are_no_verdict(serve: Serve, lie: str, tmp_path: Path
     assert ask(server, cache=path)[0][0].verdict is not None
     assert ask(server, cache=path)[0][0].cached
     assert 5 == len(server.calls)
-
-
-def test_a_judge_that_says_nothing_useful_is_not_paid_for_ever(serve: Serve, tmp_path: Path) -> None:
-    server, path = serve(lambda call: completion("I like cheese.")), tmp_path / "c.sqlite"
-    made = []
-    for _ in range(5):
-        before = len(server.calls)
-        (reply,), asked = ask(server, cache=path)
-        made.append(len(server.calls) - before)
-    assert [2, 2, 2, 0, 0] == made
-    assert (None, True, "I like cheese.") == (reply.verdict, reply.cached, reply.text)
-    assert (1, 1) == (asked.tally.counts["no_verdict"], asked.tally.counts["cached"])
-    assert any("gave up after 3 runs" in str(row[0]) for row in asked.tally.table().rows)
-    with judge(server, cache=path) as planned:
-        assert 0 == planned.plan(requests(1)).calls
-    server.script = good
-    assert ask(server, cache=path, again=True)[0][0].verdict is not None
-    assert ask(server, cache=path)[0][0].verdict is not None
 
 
 TOLERATED: dict[str, Callable[[str], str]] = {
@@ -403,19 +342,6 @@ def test_a_judge_that_is_refused_in_a_row_is_stopped_and_resumed(serve: Serve, t
     assert (3, 57) == (asked.tally.counts["cached"], len(server.calls) - before)
 
 
-def test_single_refusals_do_not_stop_a_judge(serve: Serve) -> None:
-    def script(call: Call) -> Http:  # of ten requests in a row nine are refused, twice each
-        number = int(re.findall(r"text (\d+)", call.body["messages"][1]["content"])[0])
-        return completion('{"right": "yes"}') if number % 10 else good(call)
-
-    replies, asked = ask(serve(script), 60, concurrency=1)
-    assert (6, 54) == (asked.tally.counts["verdicts"], asked.tally.counts["no_verdict"])
-    (notice,) = asked.tally.notices()
-    assert notice.first
-    assert notice.text.startswith("54 of 60 replies of the judge were refused and give no verdict: ")
-    assert str(replies[1].error) in notice.text
-
-
 BODIES = {
     "html": b"<html>Bad gateway</html>", "nothing": b"", "list": b"[]", "no-choices": b"{}", "empty-choices": b'{"choices": []}',
     "odd-message": b'{"choices": [{"message": "hi"}]}', "bytes": b"\xff\xfe", "deep": b'{"choices": ' + b"[" * 50_000,
@@ -427,9 +353,6 @@ def test_what_is_no_chat_completion_is_a_failure(serve: Serve, name: str) -> Non
     replies, _ = ask(serve(lambda call: Http(body=BODIES[name])), retries=1)
     assert replies[0].failed
     assert "not a chat completion" in str(replies[0].error)
-
-
-# --- the fence -----------------------------------------------------------------------------------------
 
 
 @given(st.text(max_size=80), st.text(st.characters(exclude_categories=["Cs"]), max_size=80))
@@ -446,9 +369,6 @@ def test_untrusted_text_stays_inside_the_fence(answer: str, question: str) -> No
     json.dumps(request.messages(), ensure_ascii=False).encode()
 
 
-# --- the cache -----------------------------------------------------------------------------------------
-
-
 def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
     server = serve(good)
     first, _ = ask(server, 5, cache=tmp_path / "c.sqlite")
@@ -457,53 +377,6 @@ def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
     assert [reply.verdict for reply in first] == [reply.verdict for reply in second[:5]]
     assert (5, 3, 30) == (asked.tally.counts["cached"], asked.tally.counts["calls"], asked.tally.counts["tokens_in"])
     assert [True] * 5 + [False] * 3 == [reply.cached for reply in second]
-
-
-@pytest.mark.parametrize("change", [{}, {"max_tokens": 5}, {"json_mode": False}, {"timeout": 7}, {"retries": 0}])
-def test_a_verdict_stays_where_the_server_or_a_limit_is_another(
-    serve: Serve, tmp_path: Path, change: dict[str, Any]
-) -> None:
-    ask(serve(good), cache=tmp_path / "c.sqlite")
-    replies, _ = ask(serve(good), cache=tmp_path / "c.sqlite", **change)  # on another port
-    assert replies[0].cached
-
-
-def contents(path: Path) -> dict[str, bytes]:
-    """The files of a cache, but for the index of what is not merged yet, which every reader marks."""
-    files = {file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")}
-    return {name: data for name, data in files.items() if data}
-
-
-def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> None:
-    path, server = tmp_path / "sub" / "c.sqlite", serve(good)
-    path.parent.mkdir()
-
-    def planned() -> int:
-        before = contents(path)
-        with judge(server, cache=path, dry_run=True) as asked:
-            plan = asked.plan(requests(3))
-        assert before == contents(path)
-        return plan.cached
-
-    assert 0 == planned()
-    with judge(server, cache=path) as writing:  # another run is under way, nothing is merged yet
-        writing.ask(requests(2))
-        assert 2 == planned()
-    assert 2 == planned()
-
-
-def test_two_processes_share_a_cache(tmp_path: Path) -> None:
-    code = (
-        "import sys\nfrom seldio.scores.judge import Cache\n"
-        "cache = Cache(sys.argv[1])\n"
-        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', 't')\n"
-    )
-    path = tmp_path / "c.sqlite"
-    runs = [subprocess.Popen([sys.executable, "-c", code, str(path), name], stderr=subprocess.PIPE) for name in "ab"]
-    assert [b"", b""] == [run.communicate(timeout=60)[1] for run in runs]
-    cache = Cache(path)
-    assert all(cache.find(f"{name}-{n}") for name in "ab" for n in range(150))
-    cache.close()
 
 
 def test_damaged_caches_are_told(tmp_path: Path) -> None:
@@ -528,16 +401,6 @@ def test_other_peoples_files_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SeldioError, match="not a judge cache of seldio"):
         Cache(path)
     assert before == path.read_bytes()
-
-
-def test_a_cache_needs_its_folder(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="its folder does not exist"):
-        Cache(tmp_path / "no" / "c.sqlite")
-    with pytest.raises(SeldioError, match="cannot use"):
-        Cache(tmp_path)
-
-
-# --- Ctrl-C --------------------------------------------------------------------------------------------
 
 
 def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:
@@ -569,9 +432,6 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     assert all(reply.verdict for reply in replies)
     assert 200 == len(server.calls)  # none twice
     assert made == asked.tally.counts["cached"]
-
-
-# --- tokens ------------------------------------------------------------------------------------
 
 
 def test_a_plan(serve: Serve, tmp_path: Path) -> None:
@@ -622,15 +482,6 @@ def test_addresses_that_are_none(url: str) -> None:
         Judge("m", url)
 
 
-@pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip
-def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
-        Judge(**{"model": "m", "base_url": "http://a/v1", **options})
-
-
-# --- judgements made elsewhere -------------------------------------------------------------------------
-
-
 def test_judgements_are_read() -> None:
     data = b'{"id": "1/2", "judgement": "Rating: 2", "more": []}\n{"judgement": {"rating": 1}, "id": 7}\n'
     assert {"1/2": "Rating: 2", "7": {"rating": 1}} == read_judgements(data, "j.jsonl")
@@ -653,17 +504,11 @@ def test_wrong_judgements_are_told_with_their_line(line: str, message: str) -> N
         read_judgements(b'{"id": "ok", "judgement"', "j.jsonl")
 
 
-# --- reading -------------------------------------------------------------------------------------------
-
-
 @given(st.text(), st.lists(st.sampled_from(["{", "}", '"request"', '"right"', ":", "true", ",", "[", "1", "null"])))
 def test_reading_never_crashes(text: str, parts: Sequence[str]) -> None:
     for candidate in (text, "".join(parts)):
         with pytest.raises(Malformed):
             read(candidate, requests()[0])
-
-
-# --- options -------------------------------------------------------------------------------------------
 
 
 def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve, tmp_path: Path) -> None:
@@ -689,3 +534,9 @@ def test_a_judge_decides_what_stays_unread_of_replies_with_options(serve: Serve,
     assert [1 / 3, 2 / 3] == [alone.overall["read"], judged.overall["read"]]
     assert alone.overall["accuracy"] == judged.overall["accuracy"]
     assert 2 == len(server.calls)
+
+
+@pytest.mark.parametrize("options", [{"concurrency": 0}, {"timeout": float("nan")}, {"retries": -1}, {"temperature": 3}, {"max_tokens": 0}, {"model": " "}])  # fmt: skip
+def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        Judge(**{"model": "m", "base_url": "http://a/v1", **options})

@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "plugins", "reader_rules", "text", "progress"),
+    ("errors", "findings", "plugins", "reader_rules", "renamed", "text", "progress"),
     ("benchmarks", "files", "geometry", "clock", "vocabularies", "changes"),
     ("schema", "media", "parallel", "reports"),
     ("formats",),
@@ -45,7 +45,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
-    "scipy": ("scores/", "media/arrays.py", "tasks/even.py"),
+    "scipy": ("scores/", "tasks/even.py", "rules/deep_evidence.py"),
+    "pandas": ("rules/deep_evidence.py",),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),

@@ -27,14 +27,6 @@ def test_a_list_is_passed_over_by_every_verb(labels: str, tmp_path: Path) -> Non
     assert done.rows[1] == 2 * (len(labels.splitlines()) - labels.startswith("frame"))
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_list_may_be_in_another_encoding(encoding: str, tmp_path: Path) -> None:
-    folder = laid(tmp_path, mix001=PLAIN, mix002=PLAIN)
-    (folder / "rooms.csv").write_bytes("clip,room\nmix001,küche\nmix002,hall\n".encode(encoding))
-    assert not [one for one in seldio.validate(folder) if one.severity.value == "error"]
-    assert set(seldio.open(folder).events) == {"mix001", "mix002"}
-
-
 def test_a_list_that_is_no_text_is_an_error_for_every_verb(tmp_path: Path) -> None:
     folder = laid(tmp_path, mix001=PLAIN, mix002=PLAIN)
     (folder / "rooms.csv").write_bytes("clip,room\nmix001,küche\n".encode("latin-1"))
@@ -56,9 +48,3 @@ def test_a_header_of_labels_is_an_error_whatever_the_file_is_called(tmp_path: Pa
     assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == ["SYN901"]
     with pytest.raises(seldio.SeldioError, match=r"park\.csv"):
         seldio.convert(folder, tmp_path / "out.parquet", "parquet")
-
-
-def test_a_list_alone_is_no_dataset(tmp_path: Path) -> None:
-    folder = laid(tmp_path, rooms="clip,room\nmix001,kitchen\nmix002,hall\n")
-    with pytest.raises(seldio.SeldioError, match=r"rooms\.csv"):
-        list(seldio.open(folder).events.items())

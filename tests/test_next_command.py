@@ -123,11 +123,14 @@ def test_a_dataset_says_how_to_cite_it(here: Path) -> None:
     assert run("cite d")[1].strip() == "% yard: the data @misc{yard}"
 
 
-def test_an_old_option_names_the_new_one(here: Path) -> None:
-    assert here.exists()
-    for line, named in (
-        ("score d -r d --angle 5", "--threshold angle=DEGREES"), ("score d -r d --bootstrap", "--intervals bootstrap"),
-        ("compare d -r d --resamples=200", "--intervals bootstrap=N"), ("convert d --to so-bench --language ru", "--fill language"),
-    ):  # fmt: skip
-        code, text = run(line)
-        assert (code, named in text) == (2, True), text
+def test_options_of_before_are_those_of_now(here: Path) -> None:
+    """``--jackknife`` is ``--intervals jackknife``; in Python too, where it is a keyword."""
+    line = "score d/metadata_dev -r d/metadata_dev --output json"
+    _, now = run(f"{line} --intervals jackknife,bootstrap=200,seed=1 --threshold angle=15")
+    code, before = run(f"{line} --jackknife --resamples 200 --seed=1 --angle 15")
+    assert code == 0
+    assert before.startswith(now)
+    assert "--angle is --threshold angle=15 now" in before
+    old = seldio.score("d/metadata_dev", "d/metadata_dev", jackknife=True, angle=15, judge_json=True)
+    new = seldio.score("d/metadata_dev", "d/metadata_dev", intervals="jackknife", threshold={"angle": 15})
+    assert old == new

@@ -1,12 +1,7 @@
-"""Every documented oddity of the formats by name: what is read, what is found, and what comes back.
-
-Then: strings and bytes that break other readers pass through every format and every pair of them, and
-no broken variant of a good file is called clean.
-"""
+"""Every documented oddity of the formats by name."""
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import json
@@ -15,18 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from seldio import formats, validate
 from seldio.errors import SeldioError
-from seldio.findings import Finding, Severity
+from seldio.findings import Finding
 from seldio.formats import ITEM_FORMATS
-from seldio.formats.items import ItemFormat, Row
-from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import ITEMS
-from seldio.formats.ruenvaqa import RUENVAQA, template
+from seldio.formats.items import ItemFormat
+from seldio.formats.ruenvaqa import template
 from seldio.schema.qa import Item, Prediction
 
 SO: dict[str, Any] = {
@@ -45,10 +35,6 @@ MMAU = {"id": "m1", "audio_id": "./m1.wav", "question": "Who speaks?", "choices"
         "difficulty": "easy"}  # fmt: skip
 MMAR = {"id": "x1", "audio_path": "./audio/other.wav", "question": "Who?", "choices": ["Man", "Woman"],
         "answer": "Woman", "modality": "speech", "category": "c", "language": "en", "rubric": "['a', \"b's\"]"}  # fmt: skip
-ADQA = {"id": "x1", "audio_path": "audio/x1.wav", "question_text": "Who?", "multi_choice": ["Man", "Woman"],
-        "answer": "Woman"}  # fmt: skip
-ADQA_TRAIN = {"id": "x1", "audio_path": "audio/x1.wav", "question": "Who?", "choices": ["Man", "Woman"],
-              "answer": "Woman", "gemini_cot": "A woman."}  # fmt: skip
 RU: dict[str, Any] = {
     "instruction": template(2), "inputs": {"question": "Где?", "audio": "samples/audio001.wav", "option_a": "один",
     "option_b": "несколько"}, "outputs": "B",
@@ -202,238 +188,6 @@ def test_oddity(name: str, tmp_path: Path) -> None:
         assert values(format.write(rows, reading.origin)) == values(path.read_bytes()) or "SYN212" in codes(
             path, oddity.format
         )
-
-
-# --- what breaks other readers ---------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session")
-def naughty(shared: Path) -> list[str]:
-    """The Big List of Naughty Strings."""
-    strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
-    return [text for text in strings if text]
-
-
-def filled(format: ItemFormat, text: str, number: int) -> Row:
-    """A row with *text* in whatever the format carries as text."""
-    values: dict[str, Any] = {
-        "id": str(number), "audio": [f"{number}.wav"], "task": text, "question": text, "instruction": template(2),
-        "options": [text, "other"], "answer": text, "canonical_answer": text, "dataset": text, "split": text,
-        "language": "ru" if format.name == "ruenvaqa" else text, "extra": {f"x-{text}": text, "more": {text: [text]}},
-    } if format.holds == "items" else {
-        "id": str(number), "audio": [text], "task": text, "prompt": text, "prediction": text, "extra": {f"x-{text}": text},
-    }  # fmt: skip
-    if format.name.startswith("jasco"):  # a table: the names of its columns are those of all rows
-        values["extra"] = {"Audio": text, "note": text}
-    if format.name == "jasco":
-        values |= {"question": "", "audio": [f"dataset/v0/{number}.wav"]}
-    model = Item if format.holds == "items" else Prediction
-    return model.model_validate({name: value for name, value in values.items() if name in format.carries})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", ITEM_FORMATS, ids=lambda format: format.name)
-def test_naughty_strings_pass_through_every_pair(format: ItemFormat, naughty: list[str]) -> None:
-    given = [filled(format, text, number) for number, text in enumerate(naughty)]
-    first = through(format, given)
-    for row, before in zip(first, given, strict=True):
-        kept = before.model_dump()
-        now = row.model_dump()
-        now["extra"] = {key: value for key, value in (now["extra"] or {}).items() if key in (kept["extra"] or {})}
-        now["question"] = kept["question"] if format.name == "jasco" else now.get("question")
-        assert {name: now[name] for name in format.carries} == {name: kept[name] for name in format.carries}
-    eights = [" ".join(naughty[start : start + 8]) for start in range(0, len(naughty), 8)]
-    first = through(format, [filled(format, text, number) for number, text in enumerate(eights)])
-    for other in ITEM_FORMATS:
-        both = [name for name in format.carries if name in other.carries and name != "extra"]
-        if other.holds != format.holds or (other.name == "jasco" and format.name != "jasco"):
-            continue  # JASCO implies its question and path
-        plain = [
-            row.model_copy(update={name: None for name in type(row).model_fields if name not in both}) for row in first
-        ]
-        plain = [row.model_copy(update={"audio": row.audio or [], "extra": None}) for row in plain]
-        if format.name == "jasco-predictions" or other.name == "ruenvaqa":
-            both = [name for name in both if name != "language"]
-        for row, before in zip(through(other, plain), plain, strict=True):
-            assert [getattr(row, name) for name in both] == [getattr(before, name) for name in both], other.name
-
-
-def through(format: ItemFormat, rows: list[Row]) -> list[Row]:
-    """Rows after they were written and read; written again, they are the same bytes."""
-    data = format.write(rows)
-    found: list[Finding] = []
-    reading = format.read(data, f"x{format.suffix}", found.append)
-    assert reading is not None
-    assert format.write(reading.rows, reading.origin) == data
-    assert len(reading.rows) == len(rows), found[:3]
-    return list(reading.rows)
-
-
-@pytest.mark.slow
-def test_json_test_suite_through_every_reader(shared: Path) -> None:
-    """No exception, and what is read without a finding comes back byte for byte, through Parquet too.
-
-    As whole files for the readers that ``test_qa_json`` does not try, and as a value inside a record.
-    """
-    others = [format for format in ITEM_FORMATS if not isinstance(format, JsonItems)]
-    read = 0
-    for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
-        data = path.read_bytes()
-        for format in others:
-            assert 0 <= format.likes(data, "x.json") <= 1
-            comes_back(format, data)
-        inside = data.replace(b"\n", b" ").replace(b"\r", b" ").strip()
-        read += comes_back(ITEMS, b'{"id": "1", "question": "?", "extra": {"x": ' + inside + b"}}\n")
-        read += comes_back(
-            RUENVAQA, b'{"data": [%s]}' % line(RU | {"x": 0}).strip().encode().replace(b'"x": 0', b'"x": ' + inside)
-        )
-    assert read > 150
-
-
-def comes_back(format: ItemFormat, data: bytes) -> bool:
-    """Whether a file is read without a finding; then it is written as it was, and so it is by way of a table."""
-    found: list[Finding] = []
-    reading = format.read(data, "x.json" if format is RUENVAQA else "x.jsonl", found.append)
-    if reading is None or found or not reading.rows:
-        return False
-    assert values(format.write(reading.rows, reading.origin)) == values(data) or format is RUENVAQA
-    table = formats.get(f"{format.holds}-parquet", ItemFormat)
-    again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
-    assert again is not None
-    assert again.rows == reading.rows
-    assert format.write(again.rows, format.origin_of(again, found.append)) == format.write(reading.rows, reading.origin)
-    return True
-
-
-# --- broken variants -------------------------------------------------------------------------------
-
-#: A good record of each format, in the file it stands in.
-GOOD: dict[str, tuple[Any, Callable[[Any], str]]] = {
-    "so-bench": (SO, line),
-    "so-dataset-qa": (SET, line),
-    "so-bench-predictions": (OUT, line),
-    "mmau": (MMAU, lambda record: json.dumps([record], indent=2)),
-    "mmar": (MMAR, line),
-    "adqa": (ADQA, line),
-    "adqa-train": (ADQA_TRAIN, line),
-    "ruenvaqa": (RU, ru),
-    "ruenvaqa-submission": (FILLED["data"]["test"][0], lambda record: json.dumps({"data": {"test": [record]}})),
-    "items": ({"id": "1", "audio": ["a.wav"], "question": "?", "options": ["a", "b"], "answer": "a"}, line),
-    "predictions": ({"id": "1", "audio": ["a.wav"], "prediction": "a"}, line),
-}
-#: Where each keeps what must be there, and of which type.
-PARTS: dict[str, tuple[str, ...]] = {
-    "so-bench": ("qa_id", "audio_path", "task_name", "question", "answer"),
-    "so-dataset-qa": ("qa_id", "audio_path", "question", "answer"),
-    "so-bench-predictions": ("prediction",),
-    "mmau": ("id", "audio_id", "question", "choices", "answer"),
-    "mmar": ("id", "audio_path", "question", "choices", "answer"),
-    "adqa": ("id", "audio_path", "question_text", "multi_choice"),
-    "adqa-train": ("id", "audio_path", "question", "choices", "answer"),
-    "ruenvaqa": ("inputs", "meta"),
-    "ruenvaqa-submission": ("outputs", "meta"),
-    "items": ("id", "question"),
-    "predictions": ("prediction",),
-}
-PATHS = {"so-bench": "audio_path", "so-dataset-qa": "audio_path", "mmau": "audio_id", "mmar": "audio_path",
-         "adqa": "audio_path", "adqa-train": "audio_path"}  # fmt: skip
-
-
-def variants(name: str) -> dict[str, Callable[[str], str]]:
-    """Ways to break a file of a format, each of them an error."""
-    good, pack = GOOD[name]
-
-    def changed(key: str, value: Any) -> Callable[[str], str]:
-        return lambda salt: pack(salted(good, salt) | {key: value})
-
-    def without(key: str) -> Callable[[str], str]:
-        return lambda salt: pack({each: value for each, value in salted(good, salt).items() if each != key})
-
-    found: dict[str, Callable[[str], str]] = {"half of it": lambda salt: pack(salted(good, salt)).rstrip()[:-3]}
-    found["a number that is none"] = lambda salt: pack(salted(good, salt) | {"more": "@@"}).replace('"@@"', "NaN")
-    found["a key twice"] = lambda salt: pack(salted(good, salt)).replace("{", '{"twice": 1, "twice": 2, ', 1)
-    for key in PARTS[name]:
-        found[f"{key} missing"] = without(key)
-        found[f"{key} of another type"] = changed(key, 7.5)
-        found[f"{key} is a list of lists"] = changed(key, [[]])
-    if "choices" in good or "options" in good:
-        key = "choices" if "choices" in good else "options"
-        found["no options"], found["another answer"] = changed(key, []), changed("answer", "none of them")
-    for path in ("/etc/passwd", "../../x.wav", "https://x/y.wav", "-") if name in PATHS else ():
-        found[f"the path {path}"] = changed(PATHS[name], path)
-    return found
-
-
-def salted(record: Any, salt: str) -> Any:
-    """A record with a text of its own where texts are free."""
-    made = copy.deepcopy(record)
-    for key in ("question", "answer", "prediction", "note"):
-        if isinstance(made.get(key), str) and not (
-            {"choices", "options", "multi_choice"} & made.keys() and key == "answer"
-        ):
-            made[key] = f"{made[key]} {salt}"
-    return made
-
-
-CASES = [(name, variant) for name in GOOD for variant in variants(name)]
-
-
-def errors(path: Path, text: str, name: str) -> list[str]:
-    path.write_bytes(text.encode())
-    return [finding.code for finding in validate(path, format=name).findings if finding.severity is Severity.ERROR]
-
-
-@pytest.mark.slow
-@settings(max_examples=examples(150))
-@given(st.sampled_from(CASES), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6))
-def test_no_broken_variant_is_clean(tmp_path_factory: pytest.TempPathFactory, case: tuple[str, str], salt: str) -> None:
-    name, variant = case
-    good, pack = GOOD[name]
-    path = tmp_path_factory.getbasetemp() / f"variant{formats.get(name, ItemFormat).suffix}"
-
-    assert errors(path, pack(salted(good, salt)), name) == []
-    assert errors(path, variants(name)[variant](salt), name)
-
-
-@pytest.mark.parametrize(("name", "variant"), CASES)
-def test_each_broken_variant(name: str, variant: str, tmp_path: Path) -> None:
-    path = tmp_path / f"x{formats.get(name, ItemFormat).suffix}"
-
-    assert errors(path, variants(name)[variant](""), name)
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_what_is_not_broken_is_clean(name: str, tmp_path: Path) -> None:
-    good, pack = GOOD[name]
-
-    assert errors(tmp_path / f"x{formats.get(name, ItemFormat).suffix}", pack(good), name) == []
-
-
-@pytest.mark.parametrize("name", GOOD)
-def test_two_records_with_one_id(name: str, tmp_path: Path) -> None:
-    good, pack = GOOD[name]
-    twice = line(good, good) if pack is line else pack("@@").replace('"@@"', f"{line(good)}, {line(good)}")
-
-    assert errors(tmp_path / f"x{formats.get(name, ItemFormat).suffix}", twice, name)
-
-
-def test_broken_tables(tmp_path: Path) -> None:
-    """JASCO's csv and Parquet: rows that are cut, ids that are empty, bytes that are lost."""
-    for text in (
-        asked("run", id=""),
-        asked("run")[:-8] + '"',
-        QUESTIONS + "1,2\n",
-        asked("run").replace("Audio,", "", 1),
-    ):
-        assert errors(tmp_path / "x.csv", text, "jasco"), text
-    assert errors(tmp_path / "y.csv", OUTPUTS + output("a") + output("b"), "jasco-predictions") == ["PRD101"]
-    for format in ITEM_FORMATS:
-        if format.suffix == ".parquet":
-            data = format.write([filled(format, "text", 1)])
-            for broken in (data[:-1], data[: len(data) // 2], data[:200] + b"\0" * 40 + data[240:]):
-                path = tmp_path / "x.parquet"
-                path.write_bytes(broken)
-                assert any(f.severity is Severity.ERROR for f in validate(path).findings), format.name
 
 
 def test_what_no_format_takes_is_said(tmp_path: Path) -> None:

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
-from unittest.mock import patch
 
-import numpy as np
 import pytest
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import seldio
-from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
-from seldio.formats import TextFile, cells, get
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 
@@ -70,15 +62,6 @@ def test_a_fault_in_every_row_is_one_finding(folder: Callable[..., Path]) -> Non
     assert (found.line, found.count) == (wrong[0], len(wrong))
     assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong
     assert found.unlisted == 0
-
-
-def test_up_to_three_are_findings_of_their_own(folder: Callable[..., Path]) -> None:
-    table = rows()
-    for number in (7, 20, 33):
-        table[number] = (*table[number][:3], 270, 0)
-    found = check(folder(text(table))).findings
-
-    assert [(one.line, one.count, one.ranges) for one in found] == [(8, 1, ()), (21, 1, ()), (34, 1, ())]
 
 
 def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> None:
@@ -181,14 +164,6 @@ def test_rows_with_one_fault_are_one_finding(code: str, folder: Callable[..., Pa
     assert found.count == len(wrong) * {"SYN122": 5, "SYN123": 5}.get(code, 1)
 
 
-@pytest.mark.parametrize("end", ["\n  ", "\n\n\n  ", "  \n\n \n\n\n ", "\n\n"])
-def test_blank_lines_at_the_end_are_looked_at_once(end: str, folder: Callable[..., Path]) -> None:
-    report = check(folder("0,1,0,+5,5\n1,1,0,5,5\n" + end))
-
-    assert {finding.code for finding in report.findings} == {"SYN110", "SYN137"}
-    assert only(report, "SYN110").line == 3
-
-
 @pytest.mark.parametrize("code", ["SYN122", "SYN123", "SYN132", "SYN137", "SYN110"])
 def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callable[..., Path]) -> None:
     reading = examine(folder(FAULTS[code]), format="starss22").labels[0].reading
@@ -198,64 +173,4 @@ def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callabl
     assert reading.table["frame"].type == "int32"
 
 
-CELLS = st.one_of(
-    st.integers(-400, 10**10).map(str),
-    st.floats(-400, 400).map("{:.1f}".format),
-    st.sampled_from(["nan", "-inf", "", " ", "dog", "a dog", "1e3", "0x1F", "1_0", "--5", "1.", ".5", "+", '"', "45°"]),
-)
-WRAPPED = st.tuples(
-    CELLS, st.sampled_from(["{}", "{}", "{}", '"{}"', "{} ", " {}", "+{}", '" {}"', "{}.0", "{}m", "\t{}"])
-)
-ROWS = st.lists(WRAPPED.map(lambda pair: pair[1].format(pair[0])), min_size=4, max_size=7).map(",".join)
-
-
-def alike(row: str, seed: int) -> str:
-    """The same row with other digits."""
-    return re.sub("[1-9]", lambda match: str((int(match[0]) * 7 + seed) % 9 + 1), row)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
-@settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))
-def test_cells_that_are_looked_at_at_once_give_what_cells_one_by_one_give(
-    name: str, given_rows: list[tuple[str, int]]
-) -> None:
-    content = "".join(f"{alike(row, seed)}\n" for row, count in given_rows for seed in range(count)).encode() * 2
-    dialect = get(name)
-
-    def read() -> tuple[list[object], dict[tuple[str, bool], int], dict[str, set[int]]]:
-        found: list[Finding] = []
-        reading = dialect.read([TextFile("m.csv", "m.csv", "m", content)], found.append)
-        counts: dict[tuple[str, bool], int] = {}
-        lines: dict[str, set[int]] = {}
-        for one in found:
-            counts[one.code, one.fixable] = counts.get((one.code, one.fixable), 0) + one.count
-            runs = one.ranges or ((one.line or 0, one.line or 0),)
-            lines.setdefault(one.code, set()).update(n for low, high in runs for n in range(low, high + 1))
-        part = reading.parts[0]
-        return [reading.table.to_pydict(), part.lines(np.arange(part.rows)).tolist()], counts, lines
-
-    one_by_one = read()
-    with patch.object(cells, "_MANY", 0):
-        assert one_by_one == read()
-
-
 # --- outputs that go on behind their recordings ---------------------------------------------------------
-
-
-def test_rows_behind_the_last_label_of_the_reference_are_a_warning(tmp_path: Path) -> None:
-    labels, padded = tmp_path / "labels", tmp_path / "padded"
-    for folder, rows_of in ((labels, 200), (padded, 600)):
-        folder.mkdir()
-        for number in range(1, 4):
-            content = "".join(f"{n},1,{n % 90},5\n" for n in range(rows_of + number))
-            (folder / f"mix{number:03}.csv").write_text(content)
-    (labels / "mix002.csv").write_text("0,1,5,5\n")
-    found = only(seldio.validate(padded, format="dcase2023-submission", reference=load(str(labels))), "SUB112")
-
-    assert found.severity == "warning"
-    assert found.path.endswith("mix002.csv")
-    assert "1,401 of 1,806 rows come after the last label of their clip" in found.message
-    same = seldio.validate(labels, format="dcase2023-submission", reference=load(str(labels)))
-    assert "SUB112" not in {one.code for one in same.findings}

@@ -108,17 +108,6 @@ def test_keys_inside_of_others_are_proposed_and_read(tmp_path: Path, asked: Path
     assert seldio.score(path, asked, fields=fields).overall["text"] == 0.5
 
 
-def test_a_question_file_with_a_reply_in_it_gets_a_proposal(tmp_path: Path) -> None:
-    rows = [
-        {"id": one["id"], "audio_id": "a.wav", "question": one["question"], "choices": OPTIONS, "answer": one["answer"]}
-        | {"my_reply": text}
-        for one, text in zip(questions(), REPLIES, strict=True)
-    ]
-    path = as_lines(tmp_path / "both.jsonl", rows)
-    with pytest.raises(UsageError, match='fields="id=id,prediction=my_reply"'):
-        seldio.score(path, as_lines(tmp_path / "ref.jsonl", questions()))
-
-
 def test_the_order_is_used_only_if_asked(tmp_path: Path, asked: Path) -> None:
     rows = [{"response_text": row["response_text"]} for row in replies()]
     path = as_csv(tmp_path / "own.csv", rows)
@@ -165,14 +154,6 @@ def test_fields_that_cannot_be_are_refused(fields: str, said: str, tmp_path: Pat
         seldio.score(as_csv(tmp_path / "own.csv", replies()), asked, fields=fields)
 
 
-def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) -> None:
-    rows = [row | {"asked": "one\ntwo"} for row in replies()]
-    rows[2]["sample_id"] = "q1"
-    found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
-    twice = next(finding for finding in found if "q1" in finding.message)
-    assert (twice.line, twice.column) == (6, 1)
-
-
 KEYS = ("audio", "id", "answer", "options", "task", "extra", "a b", "x.y", "a+b", "ключ")
 VALUES: dict[str, Any] = {"text": "rain", "number": 7, "float": 2.5, "null": None, "list": ["rain"], "struct": {"a": 1}}
 
@@ -201,23 +182,6 @@ def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     table = seldio.read(tmp_path / "own.csv", format=spelled("id=n,prediction=reply"))
     assert (table["id"].to_pylist(), table["prediction"].to_pylist()) == (["1"], ["rain"])
 
-
-@pytest.mark.parametrize(("numbers", "right"), [([0, 1], "ab"), ([1, 2], "ab"), ([1, 1], "11")])
-def test_numbers_of_right_answers_count_from_where_the_file_tells(
-    numbers: list[int], right: str, tmp_path: Path
-) -> None:
-    rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
-    table = seldio.read(as_list(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True))
-    assert table["answer"].to_pylist() == [*right]
-
-
-def test_no_rows_are_an_error(tmp_path: Path) -> None:
-    (tmp_path / "own.csv").write_text("n,reply\n")
-    with pytest.raises(UsageError, match="holds no records"):
-        seldio.read(tmp_path / "own.csv", format=spelled("id=n,prediction=reply"))
-
-
-# --- questions ----------------------------------------------------------------------------------------
 
 ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
 
@@ -253,33 +217,6 @@ def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
     assert table["options"].to_pylist() == [OPTIONS] * 4
 
 
-def test_questions_with_own_keys_in_memory(tmp_path: Path) -> None:
-    table = pa.Table.from_pylist(own_questions())
-    fields = {"id": "n", "question": "asked", "options": "A+B+C+D", "answer": "gold"}
-    for rows in (own_questions(), table, table.to_pandas()):
-        report = seldio.score(replies(), rows, fields=FIELDS, reference_fields=fields)
-        assert report.overall["text"] == 0.5
-
-
-def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
-    rows = [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()]
-    table = seldio.read(as_csv(tmp_path / "own.csv", rows), format=spelled(ASKED, asked=True))
-    assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ("id=n,question=asked", "answer=KEY among them"),
-        ("id=n,prediction=gold", "expected FIELD=KEY with a field of id, answer"),
-        ("id=x,answer=y", "reference has none of the keys x, y; its keys are n, asked"),
-    ],
-)
-def test_fields_of_questions_that_cannot_be_are_refused(fields: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        seldio.score(replies(), own_questions(), fields=FIELDS, reference_fields=fields)
-
-
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions())
@@ -291,24 +228,9 @@ def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     assert seldio.score(said, path, reference_fields=fields).overall["text"] == 0.25
 
 
-def test_what_seems_to_hold_no_questions_gets_no_proposal(tmp_path: Path) -> None:
-    said = as_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
-    for name, text in (
-        ("labels.csv", "0,1,0,10,0,100\n"),
-        ("broken.json", '[{"answer": '),
-        ("notes.csv", "a,b\n1,2\n"),
-    ):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(seldio.SeldioError) as error:
-            seldio.score(said, tmp_path / name)
-        assert "reference" not in str(error.value)
-
-
-def test_options_in_a_list_are_proposed_as_the_list(tmp_path: Path) -> None:
-    (tmp_path / "own.json").write_text(
-        '[{"n": 1, "asked": "Which sound?", "choices": ["rain", "dog"], "gold": "rain"},'
-        ' {"n": 2, "asked": "What is it?", "choices": ["car", "cat"], "gold": "cat"}]'
-    )
-    (tmp_path / "replies.json").write_text('[{"id": 1, "prediction": "rain"}, {"id": 2, "prediction": "car"}]')
-    with pytest.raises(seldio.UsageError, match=r"options=choices,answer=gold"):
-        seldio.score(tmp_path / "replies.json", tmp_path / "own.json")
+def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) -> None:
+    rows = [row | {"asked": "one\ntwo"} for row in replies()]
+    rows[2]["sample_id"] = "q1"
+    found = seldio.validate(as_csv(tmp_path / "own.csv", rows), reference=asked, fields=FIELDS).findings
+    twice = next(finding for finding in found if "q1" in finding.message)
+    assert (twice.line, twice.column) == (6, 1)

@@ -6,8 +6,6 @@ import gzip
 import io
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +52,6 @@ def test_classes_and_clips_are_categories_and_units_are_in_attrs(frame: pd.DataF
     assert frame["distance"].tolist() == [1.0, 1.0, 2.0]
 
 
-def test_a_class_that_the_list_lacks_is_called_by_its_number(folder: Path) -> None:
-    (folder / "fold4_room1_mix001.csv").write_text("0,14,0,10,0,100\n")
-    found = seldio.to_pandas(seldio.read(folder, format="starss23", force=True))
-    assert (found["class_name"].tolist(), found["class_id"].tolist()) == (["class 14"], [14])
-
-
 def test_what_was_read_comes_back_silent_clips_included(frame: pd.DataFrame, folder: Path, tmp_path: Path) -> None:
     assert seldio.read(frame).equals(seldio.read(folder, format="starss23"))
     assert written(frame, tmp_path / "out") == LABELS
@@ -72,14 +64,6 @@ def test_rows_and_clips_that_are_taken_out_stay_out(frame: pd.DataFrame, tmp_pat
     assert written(bells, tmp_path / "bells")["fold4_room1_mix001"] == "3,11,0,90,10,200\n"
     bells["clip"] = bells["clip"].cat.remove_unused_categories()
     assert written(bells, tmp_path / "heard").keys() == {"fold4_room1_mix001"}
-
-
-def test_missing_whole_numbers_and_flags_stay_what_they_are() -> None:
-    rows = {"clip": ["a", "a"], "frame": [0, 1], "class_id": [1, 2], "source": [None, 3], "onscreen": [None, True]}
-    table = seldio.read(seldio.to_pandas(pa.table(rows)))
-    assert (table["source"].to_pylist(), table["onscreen"].to_pylist()) == ([None, 3], [None, True])
-    types = seldio.to_pandas(table).dtypes.astype(str)
-    assert (types["source"], types["onscreen"]) == ("Int32", "boolean")
 
 
 def test_frames_are_checked(frame: pd.DataFrame) -> None:
@@ -133,26 +117,6 @@ def _lines(place: Path, asked: pd.DataFrame) -> str:
     return path
 
 
-def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
-    strange = pd.DataFrame({"height": [1.0], "weight": [2.0]})
-    with pytest.raises(UsageError, match="the table: height, weight are columns of neither labels"):
-        seldio.validate(strange)
-    with pytest.raises(UsageError, match="predictions: height, weight are columns of neither labels"):
-        seldio.score(strange, frame)
-    with pytest.raises(UsageError, match="reference: height, weight are columns of neither labels"):
-        seldio.score(frame, strange)
-    with pytest.raises(UsageError, match=r"the table must be a path, .* not int"):
-        seldio.read(7)
-
-
-def test_pandas_is_loaded_by_none_but_who_uses_it(folder: Path) -> None:
-    code = f"import seldio, sys; seldio.read({str(folder)!r}, format='starss23'); print('pandas' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
-
-
-# --- what is in memory ---------------------------------------------------------------------------------------------
-
 ROWS = b"0,1,0,10,0,100\n1,1,0,200,0,100\n"
 WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
 
@@ -165,21 +129,6 @@ WRONG = "LAB103 azimuth 200 is outside [-180, 180]"
 )  # fmt: skip
 def test_bytes_and_streams_are_checked(data: Any, name: str) -> None:
     assert [str(one) for one in seldio.validate(data, format="starss23").findings] == [f"{name}:2:7: {WRONG}"]
-
-
-def test_a_stream_that_cannot_be_read_is_an_error_in_a_sentence(tmp_path: Path) -> None:
-    closed = io.BytesIO(ROWS)
-    closed.close()
-    odd = r"'utf-8' codec can't encode character '\udc80' in position 1: surrogates not allowed"
-    with (tmp_path / "x.out").open("w") as written:
-        for stream, said in (
-            (closed, "cannot read the stream: it is closed"),
-            (io.StringIO("a\udc80"), f"cannot read the stream: {odd}"),
-            (written, f"cannot read {tmp_path / 'x.out'}: it was not opened for reading"),
-        ):
-            with pytest.raises(SeldioError) as refused:
-                seldio.validate(stream, format="starss23")
-            assert refused.value.text == said
 
 
 def test_bytes_are_told_by_their_content() -> None:
@@ -219,3 +168,18 @@ def test_validate_finds_the_directions_that_other_verbs_miss(tmp_path: Path) -> 
             seldio.score(table, table)
     for good in (frame.dropna(), pd.DataFrame(columns), frame.assign(azimuth=math.nan)):
         assert [str(one) for one in seldio.validate(good)] == []
+
+
+def test_a_stream_that_cannot_be_read_is_an_error_in_a_sentence(tmp_path: Path) -> None:
+    closed = io.BytesIO(ROWS)
+    closed.close()
+    odd = r"'utf-8' codec can't encode character '\udc80' in position 1: surrogates not allowed"
+    with (tmp_path / "x.out").open("w") as written:
+        for stream, said in (
+            (closed, "cannot read the stream: it is closed"),
+            (io.StringIO("a\udc80"), f"cannot read the stream: {odd}"),
+            (written, f"cannot read {tmp_path / 'x.out'}: it was not opened for reading"),
+        ):
+            with pytest.raises(SeldioError) as refused:
+                seldio.validate(stream, format="starss23")
+            assert refused.value.text == said

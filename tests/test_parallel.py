@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import multiprocessing
 import os
-import pickle
-import re
 import signal
 import subprocess
 import sys
@@ -16,19 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-import seldio
-from seldio import progress
-from seldio.cli import app
+from seldio import progress, validate
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
 from seldio.reports.bars import Bars
-from seldio.scores.seld import join
-from seldio.scores.seld import score_labels as counting
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
 
@@ -37,10 +26,6 @@ def double(number: int) -> int:
     if number == 13:
         raise InvalidData(Finding("SYN101", Severity.ERROR, "thirteen", "a.csv", 3))
     return 2 * number
-
-
-def large(number: int) -> bytes:
-    return bytes(number) * 30_000_000
 
 
 def killed(_: int) -> int:
@@ -84,12 +69,18 @@ def test_items_are_taken_one_by_one_without_workers() -> None:
 
 
 @pytest.mark.slow
-def test_processes_are_used_and_batches_change_nothing() -> None:
+def test_workers_find_the_same(tmp_path: Path) -> None:
+    write_tree(tmp_path, 5, seconds=6.0, clips=CLIPS[:3])
+    recordings = sorted(tmp_path.rglob("*.wav"))
+    recordings[0].write_bytes(recordings[0].read_bytes()[:-5000])
+    recordings[1].write_bytes(b"<!DOCTYPE html>")
+    recordings[3].write_bytes(recordings[2].read_bytes())
+    with next(tmp_path.rglob("*.csv")).open("ab") as labels:
+        labels.write(b"3,99,0,10,10,200\n")
+    alone = validate(tmp_path, deep=True).findings
+    assert {"AUD101", "AUD102", "AUD207", "LAB102"} <= {finding.code for finding in alone}
     with running(2):
-        processes = set(parallel_map(process, range(8), batch=2))
-        assert [2 * number for number in range(9)] == list(parallel_map(double, range(9), batch=4))
-    assert os.getpid() not in processes
-    assert 1 <= len(processes) <= 2
+        assert alone == validate(tmp_path, deep=True).findings
 
 
 @pytest.mark.slow
@@ -104,32 +95,12 @@ def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
         pass
 
 
-@pytest.mark.parametrize(("workers", "message"), [("0", "from 1 to 256, not 0"), ("-2", "not -2"), ("spark", "or ray")])
-def test_the_option_refuses_what_is_no_number(workers: str, message: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["validate", str(tmp_path), "--workers", workers])
-    assert 2 == result.exit_code
-    assert message in result.stderr
-
-
 # --- stops -------------------------------------------------------------------------------------------------
-
-
-def stopped_while_results_travel() -> None:
-    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
-        for _ in parallel_map(large, [1] * 40):
-            raise KeyboardInterrupt
 
 
 def in_another_process(code: str) -> subprocess.Popen[bytes]:
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     return subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, start_new_session=True)
-
-
-@pytest.mark.slow
-def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
-    code = "import test_parallel\nfor _ in range(4):\n    test_parallel.stopped_while_results_travel()"
-    with in_another_process(code) as run:
-        assert 0 == run.wait(60)
 
 
 @pytest.mark.slow
@@ -153,22 +124,6 @@ if __name__ == "__main__":
     assert not Path(f"/proc/{worker}").exists()
 
 
-@pytest.mark.slow
-def test_a_stop_ends_no_process_of_the_program_itself() -> None:
-    spawn = multiprocessing.get_context("spawn")
-    stranger = spawn.Process(target=time.sleep, args=(60,))
-    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
-        for _ in parallel_map(double, [1, 2, 3]):
-            stranger.start()
-            raise KeyboardInterrupt
-    try:
-        assert stranger.is_alive()
-        assert [stranger] == multiprocessing.active_children()
-    finally:
-        stranger.kill()
-        stranger.join()
-
-
 def test_a_stop_says_that_no_file_is_half_written() -> None:
     with pytest.raises(KeyboardInterrupt, match=r"^stopped; no file is half-written$"), running():
         raise KeyboardInterrupt
@@ -176,48 +131,7 @@ def test_a_stop_says_that_no_file_is_half_written() -> None:
         raise KeyboardInterrupt("3 of 4 are written")
 
 
-def with_workers(number: int) -> list[int]:
-    with running(workers=2):
-        return list(parallel_map(double, [number]))
-
-
-@pytest.mark.slow
-def test_a_process_that_may_have_no_workers_says_so() -> None:
-    """As one of a DataLoader would with AssertionError."""
-    spawn = multiprocessing.get_context("spawn")
-    with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
-        pool.apply(with_workers, (3,))
-
-
 # --- what travels to a worker ------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def long_table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of 400 clips with 80,000 rows."""
-    folder = tmp_path_factory.mktemp("long")
-    (folder / "labels").mkdir()
-    rows = "".join(f"{frame},{frame % 13},0,{frame % 360 - 180},0,150\n" for frame in range(200))
-    for number in range(400):
-        (folder / f"labels/fold4_room1_mix{number:03}.csv").write_text(rows)
-    seldio.convert(folder / "labels", folder / "labels.parquet", "parquet", format="starss23")
-    return folder / "labels.parquet"
-
-
-def test_clips_of_a_table_take_only_their_rows_along(long_table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A slice of an Arrow table takes the whole table along when it is pickled."""
-    sizes: list[int] = []
-    monkeypatch.setattr(join, "PART", 20_000)
-
-    def measured(work: counting.Counting, part: join.SharedPart) -> counting.Counted:
-        sizes.append(len(pickle.dumps(part)))
-        return real(work, part)
-
-    real = counting.Counting.__call__
-    monkeypatch.setattr(counting.Counting, "__call__", measured)
-    seldio.score(long_table, long_table)
-    assert 100 < len(sizes)
-    assert max(sizes) < seldio.read(long_table).nbytes / 20
 
 
 # --- how far it is -------------------------------------------------------------------------------------------
@@ -252,42 +166,3 @@ def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert "doubling slowly" in terminal.getvalue()
                 assert " 75%" in terminal.getvalue()
     assert ["doubling slowly: 4, in 0:00:08"] == list(bars.summary())
-
-
-@given(count=st.integers(0, 9))
-def test_without_a_display_nothing_is_shown(count: int) -> None:
-    assert [2 * number for number in range(count)] == list(parallel_map(double, range(count), what="doubling"))
-    assert [1, 2] == list(progress.tracked([1, 2], "x"))
-
-
-#: A command whose bars do not wait, so that they are seen however quick it is.
-AT_ONCE = "import seldio.reports.bars as p; p.PATIENCE = 0; from seldio.cli import main; main()"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
-def test_bars_are_seen_on_a_terminal_only(tmp_path: Path) -> None:
-    import pty
-
-    write_tree(tmp_path / "data", 3, seconds=3.0, clips=CLIPS[:2], media=["audio"])
-    command = [sys.executable, "-c", AT_ONCE, "validate", str(tmp_path / "data"), "--deep"]
-    wide = {**os.environ, "COLUMNS": "150"}
-    piped = subprocess.run(command, capture_output=True, text=True, check=False, env=wide)
-    assert ("", 0) == (piped.stderr, piped.returncode)
-    ours, theirs = pty.openpty()
-    with os.fdopen(ours, "rb", closefd=True) as screen:
-        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=wide)
-        os.close(theirs)
-        seen = b""
-        with contextlib.suppress(OSError):  # Linux ends a terminal that way
-            while piece := os.read(screen.fileno(), 4096):
-                seen += piece
-        assert run.stdout is not None
-        assert piped.stdout == run.stdout.read().decode()
-        run.stdout.close()
-        assert 0 == run.wait()
-    text = seen.decode()
-    assert "listening to recordings" in text
-    last = [line for line in text.splitlines() if line.startswith("listening to recordings: ")]
-    assert 1 == len(last)
-    assert re.fullmatch(r"listening to recordings: 4, in \d:\d\d:\d\d", last[0])

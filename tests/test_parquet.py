@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seldio
-from seldio.errors import InvalidData, UsageError
-from seldio.findings import Finding, raise_errors
+from seldio.errors import UsageError
+from seldio.findings import Finding
 from seldio.formats import TextFile, get, parquet
-from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
+from seldio.formats.parquet import read_parquet, write_parquet
 from seldio.schema.event_rows import Event, from_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 
@@ -282,36 +282,7 @@ def test_what_cannot_be_written() -> None:
         packed(pa.table({"clip": twice}))
 
 
-# --- as one of the formats ---------------------------------------------------------------------------
-
-
-def test_it_is_one_of_the_formats() -> None:
-    assert get("parquet") is PARQUET
-    table = with_origin(
-        example(), Origin("starss23", "starss", tuple(ClipFile(f"mix{n:03d}", f"{n}.csv") for n in range(3)))
-    )
-    data = PARQUET.write(table, ClipFile("", ""))
-    reading = PARQUET.read([TextFile("x.parquet", "x.parquet", "x", data)], raise_errors)
-    assert reading.table.equals(table)
-    assert [(part.origin.name, part.first, part.rows) for part in reading.parts] == [
-        ("0.csv", 0, 2),
-        ("1.csv", 2, 1),
-        ("2.csv", 3, 0),
-    ]
-    place = reading.part_of(2).place(0, "distance")
-    assert (place.line, place.value) == (3, "1.81")
-    with pytest.raises(UsageError, match="one file at a time"):
-        PARQUET.read([], raise_errors)
-
-
-def test_a_broken_file_gives_an_empty_reading() -> None:
-    findings: list[Finding] = []
-    reading = PARQUET.read([TextFile("x.parquet", "x.parquet", "x", b"PAR1")], findings.append)
-    assert reading.table.num_rows == 0
-    assert not reading.parts
-    assert [finding.code for finding in findings] == ["SYN301"]
-    with pytest.raises(InvalidData, match="SYN301"):
-        read_parquet(b"PAR1", "x.parquet", raise_errors)
+# --- tables of several clips -----------------------------------------------------------------------
 
 
 def test_a_table_of_several_clips_is_not_taken_for_empty_files(tmp_path: Path) -> None:

@@ -12,19 +12,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from seldio.errors import DataError, InvalidData, LossError
-from seldio.findings import Finding, raise_errors
+from seldio.errors import LossError
+from seldio.findings import Finding
 from seldio.formats.base import TextLines
 from seldio.formats.csv_text import BOM, CsvLayout, rows, written
 from seldio.formats.items import ItemReading
-from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, KEYWORDS, QUESTION, expand
-from seldio.media.audio import probe
+from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, QUESTION, expand
 from seldio.schema.qa import Item, Prediction
 
 HEADER = ",".join(JASCO.columns)
-PREDICTIONS = ",".join(JASCO_PREDICTIONS.columns)
 CSV_CHARACTERS = st.text(st.sampled_from('ab,"\r\n é\u2028'), max_size=30)
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 AWKWARD = (
     "", "NA", "None", "null", "nan", "NaN", "N/A", "007", "1.0", "1e5", "True", " lead", "trail ", "\t", '"', '""', ",",
     "\n", "\r", "\r\n", "a\nb", 'he said "no"', "=1+1", "{audio}", "\u2028", BOM, "’", "А", "\x1b[2J", "\\N", ";",
@@ -58,9 +55,6 @@ def blns(shared: Path) -> list[str]:
     return json.loads((shared / "corpora" / "blns" / "blns.json").read_text("utf-8"))
 
 
-# --- the real files ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("format", "name", "count"), [(JASCO, "v0.csv", 80), (JASCO_PREDICTIONS, "predictions-example.csv", 640)]
 )
@@ -72,17 +66,6 @@ def test_real_files_come_back_byte_for_byte(jasco: Path, format, name: str, coun
     assert data == format.write(reading.rows)
     assert [1.0] == [other.likes(data, name) for other in FORMATS if other is format]
     assert {0.0} == {other.likes(data, name) for other in FORMATS if other is not format}
-
-
-def test_a_real_item(jasco: Path) -> None:
-    item = clean(JASCO, (jasco / "v0.csv").read_bytes()).rows[60]
-    assert isinstance(item, Item)
-    assert ("61", ["dataset/v0/61.wav"], QUESTION, None) == (item.id, item.audio, item.question, item.instruction)
-    assert item.answer_meta is not None
-    assert item.answer_meta.keywords == ["movie", "TV show"]
-    assert item.extra is not None
-    assert "movie, TV show" == item.extra[KEYWORDS]
-    assert [name for name in JASCO.columns if name not in ("audio_id", "Correct Answer")] == list(item.extra)
 
 
 def test_the_instructions_are_those_of_the_seed(shared: Path) -> None:
@@ -105,14 +88,6 @@ def test_expanding_the_questions_makes_the_template(jasco: Path) -> None:
     assert {""} == {row.extra["n_frames"] for row in expand(items)}  # type: ignore[index, arg-type]
 
 
-def test_the_recordings_have_the_frames_of_the_template(jasco: Path) -> None:
-    for row in clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes()).rows:
-        path = jasco / "audio" / f"{row.id}.wav"
-        if path.exists():
-            with path.open("rb") as stream:
-                assert str(probe(stream).frames) == row.extra["n_frames"]  # type: ignore[index]
-
-
 def test_places_in_the_real_file(jasco: Path) -> None:
     data = (jasco / "v0.csv").read_bytes()
     reading = clean(JASCO, data)
@@ -128,29 +103,6 @@ def test_places_in_the_real_file(jasco: Path) -> None:
             == reading.place(number, "question", None).value
             == reading.place(number, None, None).value
         )
-
-
-def test_the_place_of_a_keyword() -> None:
-    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,",movie ,TV ""show"""\n2,a,b,c,d,e,one\n')
-    found = [reading.place(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
-    assert [(2, 15, 20), (2, 22, 33), (2, 14, 33), (3, 13, 16)] == [(at.line, at.column, at.end_column) for at in found]
-
-
-def test_a_judged_file_keeps_the_judge(jasco: Path) -> None:
-    reading = clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes())
-    judged = [
-        row.model_copy(update={"extra": {**(row.extra or {}), "llama3_extract": "Rating: 2\n\nOrientation: Both"}})
-        for row in reading.rows
-    ]
-    data = JASCO_PREDICTIONS.write(judged, reading.origin)
-    assert data.startswith((PREDICTIONS + ",llama3_extract\n").encode())
-    again = clean(JASCO_PREDICTIONS, data)
-    assert judged == again.rows
-    assert data == JASCO_PREDICTIONS.write(again.rows, again.origin)
-    assert 2 + 3 * 639 == again.locate(639, "llama3_extract", None).line
-
-
-# --- texts ---------------------------------------------------------------------------------------------
 
 
 def item(id: str = "1", **extra: str) -> Item:
@@ -181,43 +133,11 @@ def test_naughty_strings_are_unharmed(blns: list[str]) -> None:
         assert rows_ == clean(JASCO_PREDICTIONS, JASCO_PREDICTIONS.write(rows_, origin)).rows
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=6))
-def test_any_text_comes_back(texts: list[str]) -> None:
-    items = everywhere(texts)
-    assert items == clean(JASCO, JASCO.write(items)).rows
-
-
 def test_no_output_and_an_empty_output_stay_apart() -> None:
     pair = [prediction(prediction=None), prediction(prediction="")]
     data = JASCO_PREDICTIONS.write(pair)
     assert data.endswith(b',\n1,,,,,,,,,,,""\n')
     assert pair == clean(JASCO_PREDICTIONS, data).rows
-
-
-@pytest.mark.parametrize(
-    ("cell", "words"),
-    [
-        ("", None),
-        ("a", ["a"]),
-        ("a,b", ["a", "b"]),
-        (" a , b ", ["a", "b"]),
-        ("a,,b,", ["a", "b"]),
-        ("movie, TV show", ["movie", "TV show"]),
-    ],
-)
-def test_keywords(cell: str, words: list[str] | None) -> None:
-    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,"{cell}"\n')
-    row = reading.rows[0]
-    assert isinstance(row, Item)
-    assert words == (row.answer_meta.keywords if row.answer_meta else None)
-    assert reading.rows == clean(JASCO, JASCO.write(reading.rows, reading.origin)).rows
-    changed = row.model_copy(
-        update={"answer_meta": Item.model_validate({"id": "1", "answer_meta": {"keywords": ["x", "y"]}}).answer_meta}
-    )
-    assert JASCO.write([changed]).endswith(b'"x,y"\n')
-
-
-# --- what cannot be written ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -242,33 +162,6 @@ def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
     assert [field] == list(JASCO.losses([row]))
     with pytest.raises(LossError, match=field):
         JASCO.write([row])
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"id": None}, "id"),
-        ({"audio": ["a", "b"]}, "audio"),
-        ({"extra": {"prompt": "x"}}, "extra"),
-        ({"prediction": "\0"}, "prediction"),
-    ],
-)
-def test_losses_of_a_prediction(change: dict[str, object], field: str) -> None:
-    assert [field] == list(JASCO_PREDICTIONS.losses([Prediction.model_validate({"id": "1", **change})]))
-
-
-def test_a_bare_item_is_written() -> None:
-    row = Item.model_validate({"id": "7", "answer": "yes"})
-    assert f"{HEADER}\n7,,,,,yes,\n".encode() == JASCO.write([row])
-    assert f"{PREDICTIONS}\n".encode() == JASCO_PREDICTIONS.write([])
-
-
-def test_rows_of_the_other_kind_are_refused() -> None:
-    with pytest.raises(DataError, match="jasco holds items; row 1 is Prediction"):
-        JASCO.write([prediction()])
-
-
-# --- findings ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -302,31 +195,6 @@ def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int,
     assert sorted(expected) == sorted(at(finding) for finding in found)
 
 
-def test_the_offending_text_is_where_the_finding_says() -> None:
-    _, found = read(JASCO, f'{HEADER}\n1,"ж\nя"ю,3,4,5,6,7\n')
-    assert [("SYN122", 3, 2, 'я"ю,3,4,5,6,7')] == [(*at(finding), finding.excerpt) for finding in found]
-
-
-def test_good_rows_beside_bad_ones_are_read() -> None:
-    reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
-    assert reading is not None
-    assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
-    assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
-
-
-@pytest.mark.parametrize(
-    ("data", "code"), [(b"\xff\xfea\0", "SYN102"), (b"a\0b", "SYN104"), (b"audio_id,\xe9", "SYN101")]
-)
-def test_bytes_that_are_no_text(data: bytes, code: str) -> None:
-    reading, found = read(JASCO, data)
-    assert (None, [code]) == (reading, [finding.code for finding in found])
-
-
-def test_loading_raises_at_the_first_error() -> None:
-    with pytest.raises(InvalidData, match=r"x\.csv:2:1: SYN121"):
-        JASCO.read(f"{HEADER}\n1\n".encode(), "x.csv", raise_errors)
-
-
 @given(
     st.binary(max_size=200) | st.text('",\r\n;a\ufeff', max_size=60).map(lambda text: (HEADER + "\n" + text).encode())
 )
@@ -353,9 +221,6 @@ def test_any_sound_text_comes_back(data: st.DataObject) -> None:
     content = written(table, CsvLayout(newline=newline, final_newline=data.draw(st.booleans()))).encode()
     reading = clean(JASCO, content)
     assert content == JASCO.write(reading.rows, reading.origin)
-
-
-# --- quoted csv ----------------------------------------------------------------------------------------
 
 
 @given(CSV_CHARACTERS)
@@ -396,8 +261,9 @@ def test_pythons_csv_writes_the_same(table: list[list[str]], newline: str) -> No
     assert table == [row.values for row in rows(written(table))]
 
 
-def test_a_big_file_is_read_in_linear_time() -> None:
-    many = f"{HEADER}\n" + "".join(f'{n},"a ""b"" c",d,e,f,g,"h,i"\n' for n in range(5000))
-    assert 5000 == len(clean(JASCO, many).rows)
-    _, found = read(JASCO, many + '9,"' + '""' * 200_000)
-    assert ["SYN122"] == [finding.code for finding in found]
+@pytest.mark.parametrize(
+    ("data", "code"), [(b"\xff\xfea\0", "SYN102"), (b"a\0b", "SYN104"), (b"audio_id,\xe9", "SYN101")]
+)
+def test_bytes_that_are_no_text(data: bytes, code: str) -> None:
+    reading, found = read(JASCO, data)
+    assert (None, [code]) == (reading, [finding.code for finding in found])

@@ -84,12 +84,6 @@ def test_standard_output_is_the_report_alone(cluster: Any, tree: Path) -> None:
     assert json.loads(run.stdout)
 
 
-def test_errors_come_through(cluster: Any) -> None:
-    with pytest.raises(InvalidData) as error, running(ray=True):
-        list(parallel_map(no_thirteen, range(20)))
-    assert synth_finding() == error.value.finding
-
-
 def test_a_lost_node_is_made_up_for(cluster: Any) -> None:
     lost = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()

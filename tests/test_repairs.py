@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import seldio
 from seldio import validate
-from seldio.check import repair
-from seldio.check.repair import CHANGES
-from seldio.check.validation import Examined, examine
 from seldio.cli import app
-from seldio.rules import CATALOGUE
 
 Row = tuple[int, int, int, float, float, float]
 Change = Callable[[Row, int], tuple[object, ...]]
@@ -130,17 +127,6 @@ def test_a_class_list_that_may_be_longer_is_not_shifted(tmp_path: Path) -> None:
     assert repaired(tmp_path, "-f", "starss23") == before
 
 
-@pytest.mark.parametrize("others", [0, 3])
-def test_a_file_of_another_class_list_does_not_speak_for_its_set(others: int, tmp_path: Path) -> None:
-    planted(
-        tmp_path, lambda r, clip: (r[0], r[1] % 6 + 3 if clip < others else (2, 5, 9, 13)[r[1] % 4], *r[2:]), 1 + others
-    )
-    found = {(one.code, Path(one.path).stem[-1]) for one in validate(tmp_path, format="starss23").findings}
-    # the sources are those of the classes before
-    assert {one for one in found if one[0] != "LAB206"} == {("LAB102", str(others + 1))}
-    assert str(others + 1) not in {stem for code, stem in found if code == "LAB206"}
-
-
 def test_a_unit_is_changed_where_distances_are_known(tmp_path: Path) -> None:
     """The layout of annotations has -1 for a distance that is unknown."""
     right = planted(tmp_path, distance(lambda d, clip: -1 if (d + clip) % 3 else d))
@@ -191,11 +177,6 @@ def whole(rows: Iterable[Sequence[float | str]]) -> set[tuple[float | str, ...]]
     return {tuple(cell if isinstance(cell, str) else round(cell) for cell in row) for row in rows}
 
 
-def test_what_changes_values_is_a_guess() -> None:
-    guesses = {code for code, change in CHANGES.items() if change.change is not None or change.premise == "set"}
-    assert {CATALOGUE[code].fix for code in guesses} == {"unsafe"}
-
-
 #: Faults of a whole set, of its values and of its text.
 VALUES: dict[str, Change] = {
     "none": lambda r, _: r,
@@ -242,12 +223,9 @@ def test_what_is_written_says_the_same_or_what_was_meant(what: str, faults: list
             for fault in sorted(faults, key=list(TEXT).index):
                 lines = TEXT[fault](lines)
             path.write_bytes("".join(f"{line}\n" for line in lines).encode())
-
-        def check(changed: Mapping[str, bytes]) -> list[Examined]:
-            return [examine(folder, format="starss23" if named else None, changed=changed)]
-
         for unsafe in (False, True):
-            for change in repair.repairs(check({}), unsafe, check):
+            asked = {"fix": not unsafe, "unsafe_fixes": unsafe, "diff": True}
+            for change in seldio.validate(folder, format="starss23" if named else None, **asked).changes:
                 before, after = read(change.before), read(change.after)
                 meant = whole(after) == whole(scene(int(change.path[-5]) - 1)) or set(before) == set(after)
                 assert before == after or (unsafe and meant), (

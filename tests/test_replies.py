@@ -1,7 +1,4 @@
-"""What is read in replies, held against what people say that they say.
-
-``cases/answers/README.md`` says where the replies come from and who labelled them.
-"""
+"""What is read in replies, held against what people say that they say."""
 
 from __future__ import annotations
 
@@ -116,8 +113,6 @@ def test_refusals_are_told_from_replies_that_say_something_else() -> None:
     assert read_as_refused <= 0.01 * len(labelled)
 
 
-# --- what no reply may do --------------------------------------------------------------------------
-
 PIECES = (
     *("The answer is: ", "because ", "A", "B.", "\n", "(A) ", "dog", "no ", "<think>", "</think>", "\\boxed{", "}"),
     *('{"answer": "', "\ud800", "\0", "?", "- ", "Options:", "wait, no ", "А", "1 ", "да", "it's ", " or ", "\u2028"),
@@ -136,7 +131,7 @@ def test_no_reply_ends_a_score(reply: str, options: list[str], question: str) ->
 @pytest.mark.parametrize("bit", ["<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ",
                                  "Ответ: ", "<answer>", "answer ", "a violin, ", "A/B ", "так "])  # fmt: skip
 def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
-    assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 50_000)
+    assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 20_000)
 
 
 def restated(options: list[str]) -> Iterator[str]:
@@ -164,7 +159,7 @@ ANNOUNCED = (
 
 
 def test_every_announced_option_of_real_questions_is_read(shared: Path) -> None:
-    """Options with signs at which a sentence could be cut, and every tenth of the others."""
+    """Options with signs at which a sentence could be cut, and every fortieth of the others."""
     questions = json.loads((shared / "data/mmau/mmau-test-mini.json").read_text("utf-8"))
     unread = []
     signs = 0
@@ -174,7 +169,7 @@ def test_every_announced_option_of_real_questions_is_read(shared: Path) -> None:
             special = any(sign in option for sign in (";", " (", ":"))
             signs += special
             letters = len({*options}) < len(options) or len(option) == 1
-            if letters or not (special or number % 10 == 0):
+            if letters or not (special or number % 40 == 0):
                 continue
             for form in ANNOUNCED:
                 reply = form.format(x=option, l="ABCDEFGH"[place], y=options[place - 1])
@@ -217,9 +212,6 @@ def test_yes_and_no_depend_on_the_question(question: str, reply: str, says: str 
     assert read(reply, YES_AND_NO, question).option == says
 
 
-# --- scores ----------------------------------------------------------------------------------------
-
-
 def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
     situations = rows("situations")
     for name in ("questions", "replies"):
@@ -234,18 +226,6 @@ def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     listed = [json.loads(line) for line in Path(paths[2]).read_text("utf-8").splitlines()]
     assert {row["reply"]: row["read"] for row in listed} == {reply: says or "" for _, reply, says in situations}
-
-
-def test_a_reply_that_is_a_reason_alone_does_not_end_a_score_of_ruenvaqa() -> None:
-    folder = CASES / "reason-only"
-    wanted = ["score", str(folder / "ruEnvAQA.json"), "-r", str(folder / "ru.json"), "--table", "overall"]
-    done = CliRunner().invoke(app, [*wanted, "--output", "csv"])
-
-    assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[1].rpartition("/")[2].startswith("ruEnvAQA.json,1,0.0")
-
-
-# --- quantities ------------------------------------------------------------------------------------
 
 
 def test_numbers_in_replies_are_read_as_a_person_reads_them() -> None:

@@ -6,31 +6,26 @@ import csv
 import dataclasses
 import html
 import io
-import itertools
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from effort import examples
-from growing import grows_no_faster
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from releases import printed_by_rich
-from rich.cells import cell_len
 
 import seldio
 from seldio.errors import UsageError
-from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Heard, Report, Severity
+from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
 from seldio.reports import Options, outputs, render, screens, terminal, write
-from seldio.reports.excerpts import ELLIPSIS, TAB
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
-from seldio.reports.screens import wrapped
 from seldio.reports.sections import verdict
+from seldio.rules import CATALOGUE as RULES
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -106,35 +101,23 @@ def show(report: Report, format: str, **options: Any) -> str:
 _NASTY = [
     "\x1b[31m",
     "\x1b]0;title\x07",
-    "\x9b2J",
     "\u202e",
-    "\u2066",
-    "[/]",
     "[bold]",
-    ":dog:",
     "\udc80",
     "\ud83d",
     "👩‍🚀",
-    "犬",
-    "e\u0301",
     "|",
     "`",
     "\\",
     "<b>",
-    "&amp;",
     "\n",
     "\r\n",
     "::error::",
-    "%0A",
     "](x)",
-    "@all",
-    "#1",
-    "__x__",
     "\ufffe",
     "\x00",
     "\t",
     "]]>",
-    "https://a.b",
     "\u2028",
     "{0}",
     "x" * 5000,
@@ -164,13 +147,6 @@ quick = settings(max_examples=examples(60), deadline=None)
 # ------------------------------------------------------------------ the table of formats
 
 
-def test_every_format_renders_an_empty_and_a_small_report() -> None:
-    for format, report in itertools.product(OUTPUTS, (Report(), SMALL)):
-        pieces = list(render(report, format, Options(CATALOGUE)))
-        assert all(isinstance(piece, str) for piece in pieces)
-        assert not pieces or pieces[-1].endswith("\n")
-
-
 def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"unknown output 'pdf' for findings; choose from text, concise, json"):
         render(SMALL, "pdf", Options(CATALOGUE))
@@ -184,27 +160,12 @@ def test_a_verdict_alone_reads_as_where_there_is_more(files: int) -> None:
     assert "\x1b" in "".join(screens.text(clean, Options(color=True)))
 
 
-@given(reports, st.sampled_from(sorted(OUTPUTS)))
-@quick
-def test_any_report_renders_the_same_twice_and_encodes_as_utf8(report: Report, format: str) -> None:
-    once = show(report, format)
-    assert once == show(report, format)
-    once.encode("utf-8")
-
-
-@given(reports, st.sampled_from(FOR_TERMINALS))
+@given(reports, st.sampled_from((*FOR_TERMINALS, "json", "jsonl", "sarif")))
 @quick
 def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, format: str) -> None:
-    for line in show(report, format, statistics=True).split("\n"):
+    for line in show(report, format, statistics=format in FOR_TERMINALS).split("\n"):
         shown = re.sub("^::(error|warning|notice) (?=file=)", "", line) if format == "github" else line
         assert printable(shown) == shown
-
-
-@given(reports, st.sampled_from(("json", "jsonl", "sarif")))
-@quick
-def test_machine_formats_do_not_move_the_cursor_either(report: Report, format: str) -> None:
-    for line in show(report, format).split("\n"):
-        assert printable(line) == line
 
 
 COMMANDS = ("::error::x", "  ::set-output name=a::b", "\u3000::add-mask::x", "##vso[task.complete result=Failed;]x", "##[add-path]x",
@@ -264,17 +225,6 @@ def test_text() -> None:
 def test_people_are_given_a_verdict(report: Report, line: str) -> None:
     assert show(report, "text").splitlines()[-1] == line
     assert show(report, "markdown").splitlines()[0] == line
-
-
-def test_many_findings_are_shown_by_rule_below_the_verdict() -> None:
-    lines = show(many(30), "text").splitlines()
-    assert lines[0] == "Not ready: 31 errors; 168 files checked."
-    assert lines[2] == "LAB103 [*] error  azimuth-range: 30 findings in 1 of 168 files"
-    assert lines.count("   = hint: Write -120.") + lines.count("     = hint: Write -120.") == 1
-    assert sum(line.startswith("  sub/mix001.csv:") for line in lines) == 20
-    assert "  … and 10 more LAB103" in lines
-    assert lines[-2] == "seldio rule CODE explains a rule; --max-per-rule 0 shows every finding."
-    assert lines[-1].startswith(lines[0])
 
 
 def test_lines_are_broken_between_words_on_a_terminal() -> None:
@@ -341,73 +291,25 @@ def test_write_colours_terminals_only(
 # ------------------------------------------------------------------ carets
 
 
-def under_caret(line: str, column: int, end_column: int | None, width: int = 100) -> tuple[str, str]:
-    """The text line and what of it stands above the caret, measured in cells by rich."""
-    finding = dataclasses.replace(AZIMUTH, excerpt=line, column=column, end_column=end_column)
-    _, text, caret = show(make(finding), "text", width=width).split("\n")[:3]
-    begin, end = caret.index("^"), len(caret)
-    edges = {cell_len(text[:count]): count for count in range(len(text) + 1)}
-    edges.setdefault(end, len(text))  # a caret behind the end of the line
-    first = max(count for count in range(len(text) + 1) if cell_len(text[:count]) == begin)
-    return text, text[first : edges[end]]
-
-
-@pytest.mark.parametrize(
-    ("line", "column", "end_column", "above"),
-    [
-        ("e\u0301,x", 2, 3, "e\u0301"),
-        ("abc", 2, None, "b"),
-        ("abc", 2, 2, "b"),
-        ("abc", 3, 1, "c"),
-        ("abc", 2, 99, "bc"),
-        ("abc\r\n", 2, 99, "bc"),
-        ("abc", 4, 5, ""),
-        ("abc", 50, 60, ""),
-        ("", 1, None, ""),
-        ("각,x", 3, 4, "x"),
-        pytest.param("\u1112\u1161\u11ab,x", 5, 6, "x", marks=printed_by_rich),
-    ],
-)
-def test_the_caret_stands_below_the_text(line: str, column: int, end_column: int | None, above: str) -> None:
-    assert under_caret(line, column, end_column)[1] == above
-
-
-_SHOWN = st.lists(st.sampled_from([*"ab,1 ёß", "犬", "が", "🐕", "é", "e\u0301", "\x1b", "\t", "\u202e", "\udc80"]))
-
-
-@given(_SHOWN.map("".join), st.integers(1, 30), st.integers(1, 12), st.sampled_from((40, 100)))
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
-def test_the_caret_stands_below_any_text(line: str, column: int, length: int, width: int) -> None:
-    assume(column + length - 1 <= len(line) and line[column - 1] != "\u0301")
-    text, above = under_caret(line, column, column + length, width)
-    offending = printable(line[column - 1 : column - 1 + length].replace("\t", TAB))
-    following = line[column - 1 + length : column + length]
-    if following == "\u0301":  # shares the last cell
-        offending += following
-    if ELLIPSIS in text:
-        above = above.removesuffix(ELLIPSIS)
-        assert above
-        assert offending.startswith(above.rstrip("\u0301"))
-    else:
-        assert above == offending
-
-
 LONG = ",".join(str(number) for number in range(1300))[:5000]
 
 
-@given(st.integers(1, 5200), st.integers(1, 80), st.integers(30, 120))
-@settings(max_examples=examples(80), deadline=None)
-def test_long_lines_are_windowed_around_the_caret(column: int, length: int, width: int) -> None:
-    line = LONG
-    text, above = under_caret(line, column, column + length, width)
-    assert cell_len(text) <= width
-    expected = line[column - 1 : column - 1 + length]
-    assert expected.startswith(above.removesuffix(ELLIPSIS))
-    assert bool(above) == bool(expected)
-    if column >= width or column + length < width // 2:
-        assert text.split(" | ")[1].startswith(ELLIPSIS) == (column >= width)
-    if column >= 5000 or column < 5000 - width:
-        assert text.endswith(ELLIPSIS) == (column < 5000)
+@pytest.mark.parametrize(
+    ("line", "columns", "text", "carets"),
+    [
+        ("e\u0301,x", (2, 3), "e\u0301,x", "^"),
+        ("abc", (2, None), "abc", " ^"),
+        ("abc", (3, 1), "abc", "  ^"),
+        ("abc\r\n", (2, 99), "abc", " ^^"),
+        ("abc", (50, 60), "abc", "   ^"),
+        ("각犬,x", (4, 5), "각犬,x", "     ^"),
+        (LONG, (1, 4), f"{LONG[:53]}…", "^^^"),
+        (LONG, (4998, 5001), f"…{LONG[-53:]}", " " * 51 + "^^^"),
+    ],
+)
+def test_the_caret_stands_below_the_text(line: str, columns: tuple[int, int | None], text: str, carets: str) -> None:
+    finding = dataclasses.replace(AZIMUTH, excerpt=line, column=columns[0], end_column=columns[1])
+    assert show(make(finding), "text", width=60).split("\n")[1:3] == [f"12 | {text}", f"   | {carets}"]
 
 
 # ------------------------------------------------------------------ what people read first, and how wide
@@ -419,19 +321,6 @@ def test_what_is_to_be_known_about_a_file_comes_behind_what_is_wrong_in_it() -> 
     other = Finding("LAB103", Severity.ERROR, "outside", "b.csv", line=2, column=1)
     shown = show(Report([layout, radians, other], files=2), "text")
     assert sorted(["LAB301", "SYN902", "LAB103"], key=shown.index) == ["LAB301", "SYN902", "LAB103"]
-
-
-@pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("80", 80), ("200", 100)])
-def test_long_lines_continue_below_their_second_column(
-    columns: str, widest: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    lines = f"name\n  evidence    {'some words ' * 20}\n  source      {'x' * 200}"
-    first, evidence, *more, source = wrapped(lines, io.StringIO()).split("\n")
-    assert (first, source) == ("name", f"  source      {'x' * 200}")
-    assert more
-    assert max(map(len, [evidence, *more])) <= widest
-    assert all(line.startswith((" " * 14 + "words", " " * 14 + "some")) for line in more)
 
 
 # ------------------------------------------------------------------ concise and github
@@ -454,14 +343,6 @@ def test_concise_and_github_have_one_line_for_each_finding(report: Report) -> No
     assert show(report, "github").count("\n") == len(report.findings)
 
 
-def test_the_time_for_many_findings_grows_with_them_and_no_faster() -> None:
-    def work(findings: int) -> None:
-        report = Report([AZIMUTH, UNSORTED] * (findings // 2), files=600)
-        assert show(report, "concise").count("\n") == findings // 2 * 2 + 1
-
-    assert grows_no_faster(work, 50_000)
-
-
 def test_github() -> None:
     assert show(SMALL, "github") == (
         "::error file=sub.zip!/,title=SUB001::No file for clip mix002.%0AHint: Write an empty file.\n"
@@ -475,31 +356,9 @@ def test_github() -> None:
 # ------------------------------------------------------------------ json
 
 
-SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
-VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-
-
 def test_the_schema_file_is_that_of_the_package() -> None:
     written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
     assert written == dumps(report_schema(), indent=2) + "\n"
-
-
-def test_the_schema_is_valid_closed_and_described_throughout() -> None:
-    VALIDATOR.check_schema(SCHEMA)
-    finding = SCHEMA["properties"]["findings"]["items"]
-    assert tuple(finding["properties"]) == tuple(finding["required"]) == JSON_KEYS
-    assert finding["properties"]["severity"]["enum"] == list(Severity)
-    assert finding["properties"]["ranges"]["maxItems"] == MOST_RANGES
-    assert f"at most {MOST_LISTED:,} of one rule" in SCHEMA["properties"]["findings"]["description"]
-    for schema in (SCHEMA, SCHEMA["properties"]["summary"], finding):
-        assert schema["additionalProperties"] is False
-        assert all(described["description"] for described in schema["properties"].values())
-
-
-@given(reports)
-@quick
-def test_json_validates(report: Report) -> None:
-    VALIDATOR.validate(json.loads(show(report, "json")))
 
 
 @given(reports)
@@ -577,21 +436,14 @@ def test_sarif_result() -> None:
 
 
 def test_every_report_for_programs_links_to_the_page_of_a_rule(tmp_path: Path) -> None:
-    from seldio import validate
-    from seldio.rules import CATALOGUE as RULES
-
     (tmp_path / "mix001.csv").write_text("10,1,0,310,30\n11,1,0,311,30\n12,1,0,5,30\n13,1,0,180,30\n")
-    found = validate(tmp_path / "mix001.csv", format="starss22")
-    url = "https://seldio.readthedocs.io/en/latest/reference/rules/LAB303.html"
+    found = seldio.validate(tmp_path / "mix001.csv", format="starss22")
 
     assert ["LAB303"] == [finding.code for finding in found]
-    assert url == RULES["LAB303"].url
-    sarif = json.loads(show(found, "sarif", catalogue=RULES))
-    assert url == sarif["runs"][0]["tool"]["driver"]["rules"][0]["helpUri"]
-    assert url == json.loads(show(found, "json"))["findings"][0]["url"]
-    assert url == json.loads(show(found, "jsonl").splitlines()[0])["url"]
-    for output in ("markdown", "html", "csv"):
-        assert url in show(found, output, catalogue=RULES)
+    for output in ("sarif", "json", "jsonl", "markdown", "html", "csv"):
+        assert "https://seldio.readthedocs.io/en/latest/reference/rules/LAB303.html" in show(
+            found, output, catalogue=RULES
+        )
 
 
 def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
@@ -718,7 +570,7 @@ def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
 def test_a_page_says_why_nothing_was_heard_also_where_nothing_is_wrong() -> None:
     heard = Heard("mix001", "mix001.wav", "foa", "not heard", "the recording is silent")
     page = show(Report((), files=1, heard=(heard,)), "html")
-    assert '<p class="verdict good">All clean: 1 file.' in page
+    assert '<p class="verdict good">No findings: 1 file; 1 recording not compared with the sound.' in page
     assert "mix001 (FOA): not heard, the recording is silent" in page
 
 

@@ -8,13 +8,9 @@ from importlib.resources import files
 
 import pytest
 from effort import as_one
-from oracle_russian import BY_FORM, FORMS, NAME, VERBS
 
 from seldio.tasks.english import worded
 from seldio.tasks.nouns import russian_name
-from seldio.tasks.wordings import wordings_in
-
-RU = wordings_in("ru")
 
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",
@@ -40,9 +36,6 @@ SENTENCES = (
     ("detect_time", 0, "q0", "женская речь", "", "В какой промежуток времени слышна женская речь?"),
     ("detect_time", 0, "q0", "шаги", "", "В какой промежуток времени слышны шаги?"),
     ("detect_time", 0, "q1", "пианино", "", "Когда на записи слышно пианино?"),
-    ("detect_time", 0, "q2", "смех", "", "С какой по какую секунду слышен смех?"),
-    ("detect_time", 0, "q3", "музыка", "", "От какого и до какого момента на записи можно услышать музыку?"),
-    ("detect_time", 0, "q3", "хлопки в ладоши", "", "От какого и до какого момента на записи можно услышать хлопки в ладоши?"),
     ("detect_time", 0, "a0", "мужская речь", "", "Мужская речь слышна с 1,0 до 2,5 с."),
     ("detect_time", 0, "a0", "бытовые звуки", "", "Бытовые звуки слышны с 1,0 до 2,5 с."),
     ("detect_time", 0, "a0", "откашливание", "", "Откашливание слышно с 1,0 до 2,5 с."),
@@ -52,40 +45,26 @@ SENTENCES = (
     ("identify_source_by_doa", 0, "a0", "шум принтера", "", "Шум принтера слышен с азимута 21 градус под углом возвышения -2 градуса."),
     ("identify_source_by_location", 0, "q1", "", "", "Какой звук доносится сзади слева?"),
     ("identify_source_by_location", 0, "a0", "звук ножниц", "", "Звук ножниц слышен сзади слева."),
-    ("identify_source_by_location", 0, "a0", "музыка", "", "Музыка слышна сзади слева."),
     ("onset_from_location", 0, "q0", "", "", "Когда начинается звук, который доносится сзади слева?"),
     ("onset_from_location", 0, "a0", "", "", "Звук сзади слева начинается через 3,2 с после начала записи."),
     ("estimate_azimuth", 0, "q0", "женская речь", "", "Каков азимут источника женской речи?"),
-    ("estimate_azimuth", 0, "q0", "пианино", "", "Каков азимут источника звука пианино?"),
-    ("estimate_azimuth", 0, "q1", "бытовые звуки", "", "На каком азимуте слышны бытовые звуки?"),
-    ("estimate_azimuth", 0, "q2", "лай собаки", "", "Под каким углом по горизонтали слышен лай собаки?"),
     ("estimate_azimuth", 1, "q0", "телефонный звонок", "", "Каков азимут источника телефонного звонка в момент 3,2 с?"),
     ("estimate_azimuth", 0, "a0", "плач ребёнка", "", "Азимут источника плача ребёнка составляет -36,6 градуса."),
     ("estimate_azimuth", 1, "a0", "шаги", "", "В момент 3,2 с азимут источника шагов составляет -36,6 градуса."),
     ("estimate_elevation", 0, "q1", "музыка", "", "Под каким углом возвышения слышна музыка?"),
-    ("estimate_elevation", 0, "q2", "хлопки в ладоши", "", "На сколько градусов выше или ниже уровня ушей слышны хлопки в ладоши?"),
     ("estimate_elevation", 0, "a0", "стук", "", "Угол возвышения источника стука составляет -36,6 градуса."),
     ("estimate_distance", 0, "q0", "откашливание", "", "На каком расстоянии от слушателя слышно откашливание?"),
-    ("estimate_distance", 0, "q1", "музыкальный инструмент", "", "Каково расстояние от слушателя до источника звука музыкального инструмента?"),
     ("estimate_distance", 0, "a0", "кашель", "", "Расстояние от слушателя до источника кашля составляет 2,35 метра."),
     ("estimate_distance", 1, "a0", "смех", "", "В момент 3,2 с расстояние от слушателя до источника смеха составляет 2,35 метра."),
     ("multi_hop", 0, "q0", "шаги", "", "После того как шагов больше не слышно, какой звук появляется сзади слева?"),
-    ("multi_hop", 0, "q2", "женская речь", "", "Когда женской речи больше не слышно, что начинает звучать сзади слева?"),
     ("multi_hop", 0, "a0", "звон колокольчика", "шаги", "После звона колокольчика сзади слева слышны шаги."),
-    ("multi_hop", 0, "a0", "хлопки в ладоши", "музыка", "После хлопков в ладоши сзади слева слышна музыка."),
     ("spatial_temporal", 0, "a0", "шум воды из крана", "", "Шум воды из крана слышен сзади слева с 1,0 до 2,5 с."),
     ("compare_elevation", 0, "q0", "стук", "смех", "Источник какого звука расположен выше: стук или смех?"),
-    ("compare_elevation", 0, "q2", "шаги", "кашель", "Сравните углы возвышения источников шагов и кашля: какой источник находится выше?"),
     ("compare_elevation", 0, "a0", "музыка", "женская речь", "Источник музыки находится выше, чем источник женской речи."),
     ("relative_left_right", 0, "q0", "музыка", "шаги", "Скажите, слева или справа от шагов слышна музыка."),
-    ("relative_left_right", 0, "q1", "женская речь", "смех", "С какой стороны от смеха слушатель слышит женскую речь: слева или справа?"),
-    ("relative_left_right", 0, "q2", "шаги", "звон ключей", "Шаги слышны слева или справа от звона ключей?"),
     ("classify_motion", 0, "q0", "мужская речь", "", "Как источник мужской речи движется относительно слушателя?"),
-    ("classify_motion", 0, "q1", "струнный инструмент", "", "Скажите, неподвижен ли источник звука струнного инструмента, движется ли он вокруг слушателя, приближается или удаляется."),
     ("classify_motion", 1, "q0", "бытовые звуки", "", "Меняется ли направление, с которого слышны бытовые звуки, или остаётся прежним?"),
     ("classify_motion", 0, "a0", "сигнал тревоги", "", "Источник сигнала тревоги всё время остаётся на месте."),
-    ("classify_motion", 0, "a2", "шаги", "", "Источник шагов приближается к слушателю."),
-    ("classify_motion", 0, "a3", "грохот", "", "Источник грохота удаляется от слушателя."),
 )  # fmt: skip
 
 
@@ -110,49 +89,3 @@ def test_no_class_leaves_a_gap_or_a_foreign_letter(x: str) -> None:
     for task, sentence in every_sentence(x, "стук" if x != "стук" else "смех"):
         assert re.fullmatch(r"[А-ЯЁ][А-Яа-яЁё0-9 ,.:?()—-]+[.?]", sentence), (task, sentence)
         assert not re.search(r"  | [.,:?]|\b(\w+) \1\b", sentence), (task, sentence)
-
-
-def case_of(before: str) -> int:
-    """The place in a row of FORMS of the case that a noun has behind these words."""
-    if re.search(r"(?:услышать|слышит) $", before):
-        return 3
-    genitive = r"(?:источник\w*(?: звука)?|\bот|[Кк]огда|[Пп]осле|[Пп]осле того как) $|источников .+ и (?:звука )?$"
-    return 2 if re.search(genitive, before) else 1
-
-
-@as_one
-@pytest.mark.parametrize("x", [forms[1] for forms in FORMS])
-def test_nouns_stand_in_the_right_case_and_verbs_agree(x: str) -> None:
-    for y in (forms[1] for forms in FORMS if forms[1] != x):
-        for task, sentence in every_sentence(x, y):
-            text = sentence[0].lower() + sentence[1:]
-            subject = None
-            for found in NAME.finditer(text):
-                if task == "detect_source" or "звука" in found[1].split()[:1]:  # its list is a value here
-                    continue
-                case, row = case_of(text[: found.start()]), FORMS[BY_FORM[found[1]]]
-                assert found[1] == row[case], sentence
-                subject = row if case == 1 else subject
-            heard = re.findall(r"\b(?:слышен|слышна|слышно|слышны)\b(?! (?:\d|один))", text)
-            if subject and task not in ("compare_elevation", "compare_distance"):
-                assert set(heard) <= {VERBS["слышать"][subject[0]]}, sentence
-
-
-@pytest.mark.parametrize(
-    ("number", "unit", "written"),
-    [
-        (1, "degrees", "1 градус"), (-1, "degrees", "-1 градус"), (21, "degrees", "21 градус"), (2, "degrees", "2 градуса"),
-        (-104, "degrees", "-104 градуса"), (11, "degrees", "11 градусов"), (112, "degrees", "112 градусов"),
-        (14, "degrees", "14 градусов"), (0, "degrees", "0 градусов"), (180, "degrees", "180 градусов"),
-        (-36.6, "degrees", "-36,6 градуса"), (0.5, "metres", "0,5 метра"), (1, "metres", "1 метр"), (5, "metres", "5 метров"),
-    ],
-)  # fmt: skip
-def test_numbers_with_their_units(number: float, unit: str, written: str) -> None:
-    assert RU.counted(number, unit) == written  # type: ignore[arg-type]
-
-
-def test_the_cells_in_words() -> None:
-    assert [RU.directions[cell].name for cell in (0, 1, 10, 20, 24, 25)] == [
-        "спереди", "спереди слева", "слева сверху", "сзади снизу", "прямо сверху", "прямо снизу",
-    ]  # fmt: skip
-    assert [each.short for each in RU.directions] == [each.short for each in wordings_in("en").directions]

@@ -74,9 +74,6 @@ def write(name: str, record: Any, path: Path) -> None:
         writer.writerow(record)
 
 
-# --- every example -------------------------------------------------------------------------------------
-
-
 def examples() -> Iterator[Any]:
     for path in sorted(CASES.rglob("*")):
         if path.suffix in (".json", ".jsonl", ".csv") and path.is_file():
@@ -100,8 +97,6 @@ def test_published_files_fit(shared: Path) -> None:
         assert SCHEMA[name].is_valid(document_of(name, data / path)), path
         agree(name, document_of(name, data / path), data / path)
 
-
-# --- mutants -------------------------------------------------------------------------------------------
 
 #: What values are replaced by; no whole numbers with a point, which JSON Schema takes for whole ones.
 VALUES = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 
 import pyarrow as pa
 import pytest
@@ -14,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import bearings, measures
+from seldio.answers import measures
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, faults, judgement
-from seldio.answers.matching import word_error_rate, words
 from seldio.answers.names import Names
 from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
@@ -28,7 +26,6 @@ from seldio.scores.so_bench import (
     evaluate,
     from_cache,
     get,
-    interval_iou,
     join_answers,
     official_fallback,
     score,
@@ -39,15 +36,6 @@ from seldio.tasks.specs import PUBLISHED
 
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
 CARD = get("so-bench")
-
-
-def scored(*given, **options):
-    """The report, and the questions one by one."""
-    rows = []
-    return score(*given, **options, take=rows.append), rows
-
-
-# --- the official numbers --------------------------------------------------------------------------
 
 
 def test_the_official_numbers(official):
@@ -88,13 +76,6 @@ def outcome(task, meta, profile=CARD, **said):
     return evaluate(answered(task, None, None, meta, ""), judgement(said), profile)
 
 
-def test_the_onset_trap_is_kept():
-    right = [
-        outcome("onset_from_location", {"onset_time": n / 10}, onset_time_s=(n + 2) / 10).correct for n in range(200)
-    ]
-    assert 111 == sum(right)  # counted with the official program
-
-
 @pytest.mark.parametrize("said", [math.inf, 1e300, -1e9])
 def test_an_angle_that_the_official_program_never_finishes_with(said):
     found = outcome("estimate_azimuth", {"azimuth_deg": 0.0}, angle_deg=said)
@@ -112,51 +93,10 @@ def test_profiles(name, distance, onset):
     assert abs(said.details["distance_error_m"] - 2.9) < 1e-9
 
 
-ENDS = st.floats(0, 20, allow_nan=False)
-
-
-@given(ENDS, ENDS, ENDS, ENDS)
-def test_iou_is_symmetric_and_bounded(a, b, c, d):
-    found = interval_iou([a, b], [c, d])
-    assert found == interval_iou([d, c], [b, a])
-    assert 0.0 <= found <= 1.0
-    assert interval_iou([a, b], [a, b]) == (1.0 if abs(a - b) > 0 else 0.0)
-
-
-TEXTS = st.lists(st.sampled_from(("a", "b", "c", "it's")), max_size=6).map(" ".join)
-
-
-@given(TEXTS, TEXTS)
-def test_word_errors_are_a_distance(one, other):
-    there, back = word_error_rate(one, other), word_error_rate(other, one)
-    if words(one) and words(other):
-        assert there.errors == back.errors
-        assert abs(len(words(one)) - len(words(other))) <= there.errors <= max(len(words(one)), len(words(other)))
-    assert (there.errors == 0) == (words(one) == words(other))
-
-
-# --- numbers ---------------------------------------------------------------------------------------
-
-
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
 def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
 
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("The laughter remains stationary throughout its duration.", "stationary"), ("it does not move", "stationary"),
-        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not stationary", "moving"),
-        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
-        ("approaches, then recedes", None), ("not approaching", None), ("loud", None),
-    ],
-)  # fmt: skip
-def test_motions(text, label):
-    assert label == bearings.motion(plainly(text))
-
-
-# --- names and comparisons -------------------------------------------------------------------------
 
 NAMES = Names(["dog", "cat", "bird",
     "string instrument", "crackle", "vehicle", "telephone alarm", "guitar", "bell", "dog", "camera", "glass", "doorbell",
@@ -242,34 +182,14 @@ def test_the_time_for_long_texts_grows_with_them_and_no_faster(bit):
         assert all(grows_no_faster(work, length) for length in (2000, 25_000)), task
 
 
-# --- whole files -----------------------------------------------------------------------------------
-
-
-def speech(number):
-    text = f"please bring the {number} red boxes"
-    answer = f'The speaker says, "{text}".'
-    return Item(id=f"speech{number}", audio=[f"audio/s{number}.wav"], task="speech_content", question="What is said?",
-                answer=answer, canonical_answer=text)  # fmt: skip
-
-
-def walker(number):
-    """Two sources, one that comes nearer and one that goes away."""
-    rows = [(frame, source, source, az, 0, 1.0 + abs(far - frame) / 20) for source, az, far in ((3, 40, 60), (11, -80, 0))
-            for frame in range(60)]  # fmt: skip
-    columns = zip(*rows, strict=True)
-    names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
-    kinds = (pa.int32(), pa.int32(), pa.int32(), pa.float64(), pa.float64(), pa.float64())
-    made = {name: pa.array(column, kind) for name, column, kind in zip(names, columns, kinds, strict=True)}
-    return pa.table({"clip": [f"walk{number}"] * len(rows), **made})
-
-
 @pytest.fixture(scope="module")
 def items():
     """Questions of all tasks about made-up scenes."""
-    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(40)]
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(20)]
     made = generate(pa.concat_tables([*tables], promote_options="permissive"), seed=5, per_task=40).items
-    made += generate(walker(1), seed=5, tasks=["classify_motion"]).items
-    made += [speech(number) for number in range(5)]
+    speech = 'The speaker says, "please bring the red boxes".'
+    made.append(Item(id="speech", audio=["s.wav"], task="speech_content", question="What is said?", answer=speech,
+                     canonical_answer="please bring the red boxes"))  # fmt: skip
     assert {*PUBLISHED} == {item.task for item in made}
     return made
 
@@ -295,55 +215,6 @@ def test_right_answers_score_one_without_a_judge(items):
         assert (1.0, 1.0, row["n"], 0) == (row["accuracy"], row["parse_rate"], row["offline"], row["undecided"]), task
 
 
-def test_short_answers_score_one_but_where_they_lack_the_interval(items):
-    report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
-    assert {"spatial_temporal"} == {task for task, row in by_task(report).items() if row["accuracy"] < 1}
-
-
-#: The words of the opposite answer.
-TURNED = {"left": "right", "right": "left", "higher": "lower", "lower": "higher", "closer": "farther",
-          "farther": "closer", "to": "from", "from": "to"}  # fmt: skip
-
-
-#: Texts that are wrong for sure, by task.
-WRONG = {
-    "estimate_azimuth": lambda meta, item: f"{(meta.azimuth_deg + 30 + 180) % 360 - 180:g} degrees",
-    "estimate_elevation": lambda meta, item: f"{meta.elevation_deg + 15:g} degrees",
-    "estimate_distance": lambda meta, item: f"{meta.distance_m + 1.5:g} m",
-    "onset_from_location": lambda meta, item: f"{meta.onset_time + 1:g} s",
-    "count_sources": lambda meta, item: f"There are {meta.active_count + 1} sources.",
-    "detect_time": lambda meta, item: "from 90 s to 91 s",
-    "relative_left_right": lambda meta, item: re.sub("(left|right)", lambda side: TURNED[side[0]], item.answer),
-    **dict.fromkeys(("compare_elevation", "compare_distance"), lambda meta, item: " ".join(
-        TURNED.get(word, word) for word in item.answer.split(" "))),
-    "classify_motion": lambda meta, item: (
-        "It moves away" if item.canonical_answer in ("stationary", "approaching") else "It stays in place."),
-    "speech_content": lambda meta, item: "nobody says anything",
-}  # fmt: skip
-
-
-def wrong(item):
-    return WRONG.get(item.task, lambda *_: "a purple kazoo")(item.answer_meta, item)
-
-
-def test_wrong_answers_score_nothing_and_are_decided_where_the_text_tells(items):
-    report, rows = scored(items, [said(item, wrong(item)) for item in items], CARD)
-    assert 0.0 == report.overall["accuracy"]
-    for row in rows:
-        assert row.how == ("undecided" if row.prediction.endswith("kazoo") else "offline"), (row.item, row.prediction)
-    assert "no-verdict" in noticed(report)
-    assert noticed(report)["no-verdict"].grave
-
-
-def test_both_numbers_are_given_where_nobody_decided(items):
-    names = [item for item in items if item.task == "identify_source_by_doa"]
-    half = [said(item, item.answer if place % 2 else "a kazoo") for place, item in enumerate(names)]
-    report = score(names, half, CARD)
-    decided = len(names) // 2
-    assert (decided / len(names), 1.0) == (report.overall["accuracy"], report.overall["decided_accuracy"])
-    assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
-
-
 def test_the_judge_decides_the_rest(items):
     asked = []
 
@@ -359,7 +230,7 @@ def test_the_judge_decides_the_rest(items):
     assert (2, 2) == tuple(by_task(report)["multi_hop"][how] for how in ("offline", "judge"))
     asked.clear()
     score(items, [said(item, item.answer) for item in items], CARD, judge=judge, offline="none")
-    assert len(items) - 5 == len(asked)  # all but the transcripts, as the official program
+    assert len(items) - 1 == len(asked)  # all but the transcripts, as the official program
     silent = score(names, rows, CARD, judge=lambda requests: [None] * len(requests))
     assert 2 == by_task(silent)["multi_hop"]["undecided"]
     with pytest.raises(SeldioError, match="asked 2 times and answered 1 times"):
@@ -387,9 +258,6 @@ def test_the_official_fallback_is_worse():
     assert (1.0, 0.0) == (ours, theirs)
     with pytest.raises(UsageError, match="official-fallback"):
         score([item], [row], CARD, offline="regex")  # type: ignore[arg-type]
-
-
-# --- the join --------------------------------------------------------------------------------------
 
 
 def question(name, audio="a.wav", task="estimate_azimuth", **more):
@@ -463,9 +331,6 @@ def test_the_official_join_leaves_out_what_is_missing_and_stops_where_the_progra
         join_answers(TWO, [answer("p"), answer("q"), answer("p")], "official")
 
 
-# --- notices ---------------------------------------------------------------------------------------
-
-
 def test_the_last_bit_is_named():
     one = [Item(id=f"q{n}", task="onset_from_location", question="?", answer_meta=AnswerMeta(onset_time=n / 10))
            for n in range(200)]  # fmt: skip
@@ -501,39 +366,6 @@ def test_what_may_mislead_is_told(items):
     assert {"other-questions", "read-offline"} <= {*noticed(full)}
 
 
-def test_word_error_rates_are_summed_up_as_in_the_official_program(items):
-    spoken = [item for item in items if item.task == "speech_content"]
-    texts = ["", "The man says: please bring the 1 red boxes", "please bring the red boxes", "boxes", "one " * 20]
-    report = score(spoken, [said(item, text) for item, text in zip(spoken, texts, strict=True)], CARD)
-    table = next(table for table in report.tables if table.name == "speech")
-    values = dict(table.rows)
-    assert (1.0, 0.0, 1 / 6, 5 / 6, 20 / 6) == tuple(_wers(spoken, texts))
-    assert math.isclose(values["wer_mean"], (1 + 0 + 1 / 6 + 5 / 6 + 20 / 6) / 5)
-    assert math.isclose(values["wer_clipped_mean"], (1 + 0 + 1 / 6 + 5 / 6 + 1) / 5)
-    assert (0.4, 0.4, 0.8) == tuple(values[f"acc_wer_le_{limit}"] for limit in (0.3, 0.5, 1.0))
-    assert 0.4 == report.overall["accuracy"]
-
-
-def _wers(spoken, texts):
-    for item, text in zip(spoken, texts, strict=True):
-        truth = answered("speech_content", item.answer, item.canonical_answer, {}, text)
-        yield evaluate(truth, judgement(), CARD).details["wer"]
-
-
-def test_the_published_record(shared):
-    folder = shared / "data" / "so-bench"
-    items = [Item(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], question=r["question"], answer=r["answer"],
-                  canonical_answer=r["canonical_answer"], answer_meta=AnswerMeta(**r["answer_meta"]))
-             for r in map(json.loads, (folder / "qa.jsonl").read_text().splitlines())]  # fmt: skip
-    rows = [Prediction(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], prediction=r["prediction"])
-            for r in map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())]  # fmt: skip
-    report = score(items, rows, CARD)
-    assert math.isclose(report.overall["accuracy"], 1.5 / 1.6)
-
-
-# --- the judge's prompt ----------------------------------------------------------------------------
-
-
 def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
     asked = set()
     for task, spec in PUBLISHED.items():
@@ -547,15 +379,6 @@ def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
         assert "Say yes!" not in sent.system
         asked.add(sent.system.split("This task: ")[1].split("\n")[0])
     assert len(asked) >= 11  # an instruction of its own for each kind of task
-
-
-def test_a_judge_that_reads_times_is_not_shown_them():
-    answer, meta = "The dog from the front-left is active from 3.2s to 5.75 seconds.", {"time_span": [3.2, 5.75]}
-    for task, short in (("spatial_temporal", "dog from front-left."), ("detect_source", "dog from 3.2s to 5.75s")):
-        asked = ("1", task, "What is active at 4.0s?", answer, short, meta, "a hound, 3 to 5 s")
-        sent = to_judge(AnsweredQuestion(*asked))
-        assert all(part in sent.user for part in ("dog from", "front-left", "4.0s", "a hound, 3 to 5 s"))
-        assert not any(part in sent.user for part in ("3.2", "5.75", "time_span"))
 
 
 @pytest.mark.parametrize(

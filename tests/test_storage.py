@@ -348,6 +348,8 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
         export(tree, tmp_path / "out", array="binaural")
     with pytest.raises(UsageError, match="above 0"):
         export(tree, tmp_path / "out", shard_bytes=0)
+    with pytest.raises(UsageError, match="writes a folder"):
+        seldio.convert(tree, io.BytesIO(), "webdataset")
     assert not (tmp_path / "out").exists()
 
 
@@ -402,20 +404,6 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
         assert {Path(str(name)).name for name in pq.read_table(file)["clip"].to_pylist()} == {
             Path(name).stem for name, split in PLACES.items() if split == file.name.partition("-")[0]
         }
-
-
-# --- the command -----------------------------------------------------------------------------------
-
-
-def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
-    there = CliRunner().invoke(app, ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out")])
-    back = CliRunner().invoke(app, ["convert", str(tmp_path / "out"), "--to", "files", "-o", str(tmp_path / "back")])
-    stream = CliRunner().invoke(app, ["convert", str(tree), "--to", "webdataset"])
-
-    assert (0, 0, 2) == (there.exit_code, back.exit_code, stream.exit_code), there.output + back.output
-    assert "starss23 to hf-parquet: 4 clips" in there.output
-    assert "use -o FOLDER" in stream.output
-    assert content(tree) == content(tmp_path / "back")
 
 
 # --- exports read where they lie -----------------------------------------------------------------------
@@ -583,23 +571,14 @@ def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], 
 
 
 def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "part"
-    shutil.copytree(kinds["parquet"] / "labels", folder / "labels")
+    folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
 
     assert seldio.open(folder).events.table().num_rows == seldio.open(root).events.table().num_rows == 9
     assert {*seldio.open(folder).events} == {*seldio.open(root).events}  # the silent one too
-    assert {} == rules_of(folder)
-    assert 2 == validate(folder).files
-
-
-def test_tables_of_labels_alone_are_converted_and_scored(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
-    result = CliRunner().invoke(app, ["convert", str(folder), "--to", "starss23", "-o", str(tmp_path / "out")])
-
-    assert 0 == result.exit_code, result.output
+    assert ({}, 2) == (rules_of(folder), validate(folder).files)
+    seldio.convert(folder, tmp_path / "out", "starss23")
     assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
-    result = CliRunner().invoke(app, ["score", str(folder), "-r", str(root / "metadata_dev"), "--json"])
-    assert 0 == result.exit_code, result.output
+    assert seldio.score(folder, root / "metadata_dev").tables
 
 
 # --- tables and label files that differ ----------------------------------------------------------------

@@ -91,17 +91,6 @@ def test_other_suffixes_are_refused_before_anything_is_scored(files: dict[str, P
             call(files["one"], files["ref"], items="all.txt")  # type: ignore[operator]
 
 
-def test_replies_of_so_bench_are_listed(tmp_path: Path) -> None:
-    asked = {"qa_id": "1", "audio_path": "a.wav", "task_name": "estimate_azimuth", "question": "Where?", "answer": "30°",
-             "answer_meta": {"azimuth_deg": 30.0}, "question_class": "azimuth"}  # fmt: skip
-    (tmp_path / "ref.jsonl").write_text(json.dumps(asked) + "\n")
-    (tmp_path / "out.jsonl").write_text(json.dumps({"qa_id": "1", "prediction": "At 35 degrees."}) + "\n")
-    seldio.score(tmp_path / "out.jsonl", tmp_path / "ref.jsonl", items=tmp_path / "all.jsonl")
-    (row,) = listed(tmp_path / "all.jsonl")
-    assert (row["verdict"], row["layer"]) == ("right", "read")
-    assert "35" in row["read"]
-
-
 def test_a_list_takes_the_place_of_no_input(files: dict[str, Path], tmp_path: Path) -> None:
     before = {name: path.read_bytes() for name, path in files.items()}
     for name in ("one", "ref"):
@@ -114,3 +103,14 @@ def test_a_list_takes_the_place_of_no_input(files: dict[str, Path], tmp_path: Pa
             seldio.score(tmp_path, files["ref"], allow_missing=True, items=files[name])  # in a folder of them
 
     assert before == {name: path.read_bytes() for name, path in files.items()}
+
+
+def test_replies_of_so_bench_are_listed(tmp_path: Path) -> None:
+    asked = {"qa_id": "1", "audio_path": "a.wav", "task_name": "estimate_azimuth", "question": "Where?", "answer": "30°",
+             "answer_meta": {"azimuth_deg": 30.0}, "question_class": "azimuth"}  # fmt: skip
+    (tmp_path / "ref.jsonl").write_text(json.dumps(asked) + "\n")
+    (tmp_path / "out.jsonl").write_text(json.dumps({"qa_id": "1", "prediction": "At 35 degrees."}) + "\n")
+    seldio.score(tmp_path / "out.jsonl", tmp_path / "ref.jsonl", items=tmp_path / "all.jsonl")
+    (row,) = listed(tmp_path / "all.jsonl")
+    assert (row["verdict"], row["layer"]) == ("right", "read")
+    assert "35" in row["read"]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
+from seldio.renamed import accepts_renamed
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -58,13 +59,15 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     Returns:
         For labels, an event table: one row per active source and label frame, with the columns that the files have
         (see :data:`seldio.schema.events.COLUMNS`). Angles are in degrees, azimuth is counter-clockwise (+90° is left),
-        distances are in metres; clips without rows are listed in the metadata. For questions and predictions, one row
-        each (see :data:`seldio.schema.qa.ITEM_SCHEMA` and ``PREDICTION_SCHEMA``).
+        distances are in metres; clips without rows are listed in the metadata. Formats of one class list, such as those
+        of STARSS23 and of synthetic scenes, are one table. For questions and predictions, one row each (see
+        :data:`seldio.schema.qa.ITEM_SCHEMA` and ``PREDICTION_SCHEMA``).
 
     Raises:
         InvalidData: the data has an error; the message gives the first one with file, line and column.
         UnknownFormat: the format cannot be detected; the message lists the candidates.
-        UsageError: the path does not exist, or the files have several formats, or labels and questions lie together.
+        UsageError: the path does not exist, or labels and questions lie together, or the files have formats of several
+            class lists or frame lengths.
         SeldioError: a file cannot be read.
     """
     from seldio import formats
@@ -396,6 +399,7 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
+@accepts_renamed
 def convert(
     path: Any,
     out: Path | BinaryIO,
@@ -504,6 +508,7 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
+@accepts_renamed
 def score(
     predictions: Any,
     reference: Any = None,
@@ -704,6 +709,7 @@ class _Chosen:
         return kind(**{name: on for name, on in self._tables.items() if name in known} | self._chosen | others)
 
 
+@accepts_renamed
 def compare(
     systems: Any,
     reference: Any = None,

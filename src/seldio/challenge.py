@@ -36,42 +36,10 @@ from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport
 from seldio.rules.collection import Reference
 from seldio.rules.package import Label, Meta, PackageFile
-from seldio.rules.package_meta import FILL_IN, OVERALL, RESULTS
+from seldio.rules.package_meta import FACTS, FILL_IN, OVERALL, RESULTS
 from seldio.schema.dataset_file import PackageKeys, check
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import Displayed, listed, plural, printable
-
-#: What a field of a template is about, where its name does not say it.
-_TEMPLATE = f"""\
-# Template created by seldio package. Replace every {FILL_IN}; write !!null where something does not apply.
-submission:
-  label: {{label}}
-  name: {FILL_IN}  # in the results table
-  abbreviation: {FILL_IN}  # the same in at most 10 characters
-  authors:  # in their order, a block for each
-    - lastname: {FILL_IN}
-      firstname: {FILL_IN}
-      email: {FILL_IN}
-      corresponding: true  # of exactly one of the authors
-      affiliation:
-        abbreviation: {{institute}}
-        institute: {FILL_IN}
-        department: {FILL_IN}
-        location: {FILL_IN}  # city, country
-system:
-  description:
-    input_format: {FILL_IN}  # Ambisonic, Microphone Array or both
-    input_sampling_rate: {FILL_IN}  # such as 24kHz
-    acoustic_features: {FILL_IN}  # one, or a list: [mel spectra, intensity vector]
-    data_augmentation: {FILL_IN}  # one, or a list
-    machine_learning_method: {FILL_IN}  # one, or a list; of an ensemble, all
-  complexity:
-    total_parameters: {FILL_IN}  # digits only; of an ensemble, all together
-  source_code: {FILL_IN}  # an address
-results:
-  development_dataset:
-    overall:  # {{origin}}
-"""
 
 
 def keys_of(year: int) -> PackageKeys:
@@ -101,35 +69,20 @@ class ResultDifference:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PackedSystem:
-    """What was packed of one system.
+    """What was packed of one system."""
 
-    Args:
-        label: of the submission.
-        source: where its outputs are.
-        formats: of its outputs.
-        converted: whether they were in another format than that of the challenge.
-        files: outputs in the zip, empty ones included.
-        empty: clips without an output, which have an empty file.
-        losses: fields that were lost, as allowed, with what of them.
-        notes: what else there is to say.
-        meta: path of its meta file.
-        template: whether that was created, as a template.
-        scores: the results on the development set as ``seldio score`` prints them, by their names in a meta file.
-        differences: results in the meta file that are others.
-    """
-
-    label: str
-    source: str
-    formats: tuple[str, ...]
-    converted: bool
-    files: int
-    empty: tuple[str, ...]
-    losses: Mapping[str, str]
-    notes: tuple[str, ...]
-    meta: str
-    template: bool
-    scores: Mapping[str, str]
-    differences: tuple[ResultDifference, ...]
+    label: str  # of the submission
+    source: str  # where its outputs are
+    formats: tuple[str, ...]  # of its outputs
+    converted: bool  # whether they were in another format than that of the challenge
+    files: int  # outputs in the zip, empty ones included
+    empty: tuple[str, ...]  # clips without an output, which have an empty file
+    losses: Mapping[str, str]  # fields that were lost, as allowed, with what of them
+    notes: tuple[str, ...]  # what else there is to say
+    meta: str  # path of its meta file
+    template: bool  # whether that was created, as a template
+    scores: Mapping[str, str]  # the results on the development set, by their names in a meta file
+    differences: tuple[ResultDifference, ...]  # results in the meta file that are others
 
     def lines(self) -> Iterator[str]:
         """What was packed, for people."""
@@ -150,23 +103,14 @@ class PackedSystem:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Packaged(Displayed):
-    """What :func:`seldio.package` did.
+    """What :func:`seldio.package` did."""
 
-    Args:
-        path: of the zip.
-        year: of the challenge.
-        written: the files written: the zip, unless there are errors in it, and templates of meta files.
-        systems: what was packed of each.
-        notes: what there is to say of all.
-        report: what ``seldio validate`` finds in the zip; of copied files with the path that they were copied from.
-    """
-
-    path: str
-    year: int
-    written: tuple[str, ...]
+    path: str  # of the zip
+    year: int  # of the challenge
+    written: tuple[str, ...]  # the zip, unless there are errors in it, and templates of meta files
     systems: tuple[PackedSystem, ...]
-    notes: tuple[str, ...]
-    report: Report
+    notes: tuple[str, ...]  # what there is to say of all
+    report: Report  # what ``seldio validate`` finds in the zip; copied files have the path they were copied from
 
     @property
     def complete(self) -> bool:
@@ -367,7 +311,7 @@ def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: Sc
     elif score is not None:
         origin = f"by seldio score --profile {keys.profile}, over {score.over}"
     label, institute = (json.dumps(one, ensure_ascii=False) for one in (label, parts.institute))  # NO is false in YAML
-    text = _TEMPLATE.format(label=label, institute=institute, origin=origin)
+    text: str = FACTS["template"].format(label=label, institute=institute, origin=origin)
     for name in keys.results or RESULTS:
         value = shown.get(name, FILL_IN) if keys.results else FILL_IN
         text += f"      {name}: {'!!null' if value in ('', 'n/a') else value}\n"

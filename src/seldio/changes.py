@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +36,7 @@ class Change:
     improves: Literal["place", "match"] = "place"  # of events: where they are, or which of them match
     unit: bool = False  # whether values are in another unit, and so written as their column asks for it
     exchanges: tuple[str, ...] = ()  # columns that are in each other's place, as they are written
+    made: str = ""  # what was done, of labels in which it was made
 
     def fits(self, columns: Columns, allowed: Callable[[Columns], bool]) -> bool:
         """Return whether columns are *allowed* once this is undone, and redoing it gives them back."""
@@ -48,21 +49,38 @@ def _each(by: Callable[[Any], Any], *fields: str) -> Move:
     return lambda columns: {field: by(columns[field]) for field in fields if field in columns}
 
 
-def _exchanged(first: str, second: str, text: str = "", why: str = "") -> Change:
+def _exchanged(first: str, second: str, text: str = "", why: str = "", made: str = "") -> Change:
     def exchange(columns: Columns) -> Columns:
         return {first: columns[second], second: columns[first]} if {first, second} <= columns.keys() else {}
 
-    return Change("exchanged", exchange, exchange, text, why, second, exchanges=(first, second))
+    return Change("exchanged", exchange, exchange, text, why, second, exchanges=(first, second), made=made)
 
 
-def _itself(name: str, by: Callable[[Any], Any], field: str, text: str, why: str) -> Change:
+def _itself(name: str, by: Callable[[Any], Any], field: str, text: str, why: str, made: str) -> Change:
     """Return a change that undoes itself."""
-    return Change(name, _each(by, field), _each(by, field), text, why, field)
+    return Change(name, _each(by, field), _each(by, field), text, why, field, made=f"{field} {made}")
 
 
-def _turned(name: str, degrees: int, text: str, why: str) -> Change:
+def turned(degrees: float, name: str = "", text: str = "", why: str = "") -> Change:
+    """Return the change that adds *degrees* to azimuths."""
+    name = name or f"turned:{degrees:g}"
+    made = f"azimuth turned by {abs(degrees):g}° {'to the left' if degrees > 0 else 'to the right'}"
     turn = _each(lambda azimuth: wrap(azimuth + degrees), "azimuth")
-    return Change(name, turn, _each(lambda azimuth: wrap(azimuth - degrees), "azimuth"), text, why)
+    return Change(name, _each(lambda azimuth: wrap(azimuth - degrees), "azimuth"), turn, text, why, made=made)
+
+
+def raised(degrees: float) -> Change:
+    """Return the change that adds *degrees* to elevations."""
+    made = f"elevation {abs(degrees):g}° {'higher' if degrees > 0 else 'lower'}"
+    undo = _each(lambda elevation: elevation - degrees, "elevation")
+    redo = _each(lambda elevation: elevation + degrees, "elevation")
+    return Change("raised", undo, redo, needs="elevation", made=made)
+
+
+def scaled(field: str, factor: float, noun: str) -> Change:
+    """Return the change that multiplies the values of *field*, in words *noun*."""
+    undo, redo = _each(lambda value: value / factor, field), _each(lambda value: value * factor, field)
+    return Change("scaled", undo, redo, needs=field, made=f"{noun} times {factor:.4g}")
 
 
 def _known(by: Callable[[Any], Any]) -> Move:
@@ -74,7 +92,10 @@ def _axes(order: Sequence[int], signs: Sequence[int]) -> Change:
     matrix = np.diag(signs) @ np.eye(3)[list(order)]
     axes = ", ".join("-" * (sign < 0) + "xyz"[axis] for axis, sign in zip(order, signs, strict=True))
     text, why = f"{axes} in the place of x, y, z", "axes seem to be exchanged or turned"
-    return Change(f"axes:{axes}", partial(_rotated, matrix), partial(_rotated, matrix.T), text, why, "elevation")
+    inverse = ", ".join("-" * bool(row.sum() < 0) + "xyz"[int(np.abs(row).argmax())] for row in matrix.T)
+    undo, redo = partial(_rotated, matrix), partial(_rotated, matrix.T)
+    made = f"axes x, y, z (front, left, up) were {inverse}"
+    return Change(f"axes:{axes}", undo, redo, text, why, "elevation", made=made)
 
 
 def _rotated(matrix: Any, columns: Columns) -> Columns:
@@ -89,41 +110,62 @@ def directions(columns: Columns) -> Any:
     return np.stack([np.cos(azimuth) * np.cos(elevation), np.sin(azimuth) * np.cos(elevation), np.sin(elevation)])
 
 
+@lru_cache(maxsize=256)
+def turn_of(change: Change) -> Any:
+    """Return the matrix that turns directions as *change* does, shape (3, 3); where it does not turn, it is no turn."""
+    along_axes = {"azimuth": np.array([0.0, 90.0, 0.0]), "elevation": np.array([0.0, 0.0, 90.0])}
+    return np.round(directions({**along_axes, **change.redo(along_axes)}), 12)
+
+
 # --- the table ----------------------------------------------------------------------------------------------------
 
 _EITHER = "predictions or labels seem to"
 _ANGLES = "azimuth", "elevation"
 
-MIRRORED = _itself("mirrored", np.negative, "azimuth", "the azimuth mirrored", f"{_EITHER} measure azimuths clockwise")
+MIRRORED = _itself(
+    "mirrored", np.negative, "azimuth", "the azimuth mirrored", f"{_EITHER} measure azimuths clockwise",
+    "mirrored: left and right are swapped",
+)  # fmt: skip
 FLIPPED = _itself(
-    "flipped", np.negative, "elevation", "the elevation negated", f"{_EITHER} measure elevations downwards"
-)
+    "flipped", np.negative, "elevation", "the elevation negated", f"{_EITHER} measure elevations downwards",
+    "negated: up and down are swapped",
+)  # fmt: skip
 INCLINATION = _itself(
     "inclination", lambda elevation: 90 - elevation, "elevation", "90° minus the elevation",
-    f"{_EITHER} have angles from the zenith, not elevations",
+    f"{_EITHER} have angles from the zenith, not elevations", "measured from the zenith",
 )  # fmt: skip
 ANGLES_EXCHANGED = _exchanged(
-    *_ANGLES, "azimuth and elevation exchanged", f"{_EITHER} have them in the other order"
+    *_ANGLES, "azimuth and elevation exchanged", f"{_EITHER} have them in the other order",
+    "azimuth and elevation swapped",
 )  # fmt: skip
 RADIANS = Change(
     "radians", _each(np.degrees, *_ANGLES), _each(np.radians, *_ANGLES), "the predicted angles read as radians",
     "they seem not to be in degrees", unit=True,
 )  # fmt: skip
+_UNITS = (("radians", "degrees", np.degrees, np.radians), ("degrees", "radians", np.radians, np.degrees))
+_OTHER_UNITS = tuple(
+    Change(f"{field} in {unit}", _each(undo, field), _each(redo, field), needs=field, unit=True,
+           made=f"{field} in {unit} instead of {before}")
+    for field in _ANGLES for unit, before, undo, redo in _UNITS
+)  # fmt: skip
 REVERSED = _itself(
     "reversed", lambda azimuth: wrap(180 - azimuth), "azimuth", "front and back swapped",
     f"{_EITHER} measure azimuths from the back, clockwise",
+    "measured from the back, clockwise: front and back are swapped",
 )  # fmt: skip
 LEFT_FIRST = _itself(
     "axes", lambda azimuth: wrap(90 - azimuth), "azimuth", "x and y exchanged",
-    f"{_EITHER} measure azimuths clockwise from the left",
+    f"{_EITHER} measure azimuths clockwise from the left", "measured clockwise from the left: x and y are swapped",
 )  # fmt: skip
 METRES = Change(
     "farther", _known(lambda distance: distance * 100), _known(lambda distance: distance / 100),
     "the predicted distances times 100", "they seem to be in another unit", "distance", unit=True,
+    made="distance in metres instead of centimetres",
 )  # fmt: skip
 CENTIMETRES = Change(
-    "nearer", METRES.redo, METRES.undo, "the predicted distances divided by 100", METRES.why, "distance", unit=True
-)
+    "nearer", METRES.redo, METRES.undo, "the predicted distances divided by 100", METRES.why, "distance", unit=True,
+    made="distance in centimetres instead of metres",
+)  # fmt: skip
 CLASSES_FROM_ONE = Change(
     "class-1", _each(lambda number: number - 1, "class_id"), _each(lambda number: number + 1, "class_id"),
     "the predicted classes 1 lower", f"{_EITHER} count classes from 1", "class_id", "match",
@@ -145,11 +187,15 @@ DOUBLED = Change(
 )  # fmt: skip
 
 _TURNED = (
-    _turned("behind", 180, "azimuths turned by 180°", f"{_EITHER} measure them from the back"),
-    _turned("left", 90, "the predicted azimuths turned by 90°", "the two seem to measure them from different axes"),
-    _turned("right", -90, "the predicted azimuths turned by -90°", "the two seem to measure them from different axes"),
+    turned(180, "behind", "azimuths turned by 180°", f"{_EITHER} measure them from the back"),
+    turned(-90, "left", "the predicted azimuths turned by 90°", "the two seem to measure them from different axes"),
+    turned(90, "right", "the predicted azimuths turned by -90°", "the two seem to measure them from different axes"),
 )
 _AXES = itertools.product(itertools.permutations(range(3)), itertools.product((1, -1), repeat=3))
+#: What may have been made of older labels, besides turns and factors.
+BETWEEN_VERSIONS = (
+    *(ANGLES_EXCHANGED, *_OTHER_UNITS, MIRRORED, REVERSED, LEFT_FIRST, FLIPPED, INCLINATION, METRES, CENTIMETRES),
+)
 #: What predictions or labels may have that fit each other badly; the first of equally good ones is named.
 BETWEEN_SIDES: tuple[Change, ...] = (
     *(MIRRORED, FLIPPED, INCLINATION, ANGLES_EXCHANGED, RADIANS, *_TURNED, REVERSED, LEFT_FIRST, METRES, CENTIMETRES),

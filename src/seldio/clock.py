@@ -68,11 +68,6 @@ def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fract
     return seconds(label_frame, hop) * rate
 
 
-def label_frame_of_sample(sample: int | Fraction, rate: int | Fraction, hop: Fraction = HOP) -> int:
-    """The label frame that a sample lies in."""
-    return label_frame(Fraction(sample) / rate, hop)
-
-
 # --- video ---------------------------------------------------------------------------------------------
 
 
@@ -84,11 +79,6 @@ def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0))
 def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
     """The video frame whose time is nearest to *time* (seconds); of two equally near the earlier; never below 0."""
     return max(0, math.ceil(time * rate - _HALF))
-
-
-def label_frame_of_video(frame: int, rate: Fraction = NTSC, hop: Fraction = HOP, start: Fraction = Fraction(0)) -> int:
-    """The label frame in which a video frame is shown first."""
-    return label_frame(video_time(frame, rate, start), hop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +109,7 @@ def _start(label_frame: int, rate: Fraction, hop: Fraction) -> int:
 
 
 def _truncated(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    """``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as there."""
+    """Return ``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as OpenCV programs compute it."""
     return int(float(rate) * onset(label_frame, hop))
 
 
@@ -189,11 +179,7 @@ _ALSO = {"center": "centre", "dcase2025": "dcase2024"}
 
 
 def named(name: str) -> Convention:
-    """The convention called *name*.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """Return the convention called *name*; raise UsageError if there is none."""
     try:
         return CONVENTIONS[_ALSO.get(name, name)]
     except KeyError:
@@ -201,11 +187,7 @@ def named(name: str) -> Convention:
 
 
 def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = NTSC, hop: Fraction = HOP) -> int:
-    """The number of the video frame that belongs to a label frame, in a video of constant *rate* that starts at 0.
-
-    Raises:
-        UsageError: there is no such convention.
-    """
+    """Return the video frame of a label frame at a constant *rate*; raise UsageError for unknown conventions."""
     return named(convention).number(label_frame, Fraction(rate), hop)
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong, and the exit code each kind ends with.
+"""The errors that seldio raises, and the exit code each kind ends with.
 
 ::
 
@@ -35,7 +35,7 @@ class SeldioWarning(UserWarning):
 
 
 class ExitCode(IntEnum):
-    """What the ``seldio`` command ends with."""
+    """The exit codes of the ``seldio`` command."""
 
     CLEAN = 0
     FINDINGS = 1
@@ -147,14 +147,12 @@ class MissingLibrary(SeldioError, ImportError):
 
     @property
     def text(self) -> str:
-        """What is missing, what needs it, and how to install it."""
+        """Return what is missing, what needs it, and how to install it."""
         library, *versions = self.args
         if not versions:
             return f"{library} is not installed, and {LIBRARIES[library]} need it: pip install {library}"
-        found, least = versions
-        return (
-            f"{library} {found} is installed, and {LIBRARIES[library]} need {least}: pip install '{library}>={least}'"
-        )
+        has, least = versions
+        return f"{library} {has} is installed, and {LIBRARIES[library]} need {least}: pip install '{library}>={least}'"
 
 
 @contextmanager
@@ -164,8 +162,8 @@ def needing(library: str, least: str = "") -> Iterator[None]:
         if least:
             from importlib.metadata import version  # only where the version matters
 
-            if _parts(found := version(library)) < _parts(least):
-                raise MissingLibrary(library, found, least)
+            if _parts(installed := version(library)) < _parts(least):
+                raise MissingLibrary(library, installed, least)
         yield
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
@@ -194,12 +192,7 @@ class DataError(SeldioError):
 
 
 class InvalidData(DataError):
-    """A finding of severity *error* met while loading; :attr:`finding` says what and where.
-
-    Args:
-        finding: the first one.
-        more: what there is to say about it.
-    """
+    """A finding of severity *error* met while loading, and *more* to say about it."""
 
     def __init__(self, finding: Finding, more: str = "") -> None:
         self.finding = finding

@@ -114,8 +114,8 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding with the keys of the json report, in their order."""
-        found = {name: getattr(self, name) for name in JSON_KEYS}
-        return found | {"ranges": list(map(list, self.ranges)), "fix": self.fix if self.fixable else "none"}
+        values = {name: getattr(self, name) for name in JSON_KEYS}
+        return values | {"ranges": list(map(list, self.ranges)), "fix": self.fix if self.fixable else "none"}
 
     def times(self, count: int, lines: Iterable[int]) -> Finding:
         """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
@@ -124,7 +124,7 @@ class Finding:
 
     @property
     def packed(self) -> tuple[str, str] | None:
-        """Of what a repair does not rewrite, what is to be done with it first, and what it is; None of a file."""
+        """Return what to do first with a file that a repair does not rewrite, and what it is; None for a plain file."""
         path = self.path
         if path.startswith("hf://"):
             return "downloaded", "files on the Hub are not rewritten"
@@ -216,7 +216,6 @@ class Rule:
 
 
 def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:
-    """First and last of the first *most* runs of numbers in a row, and how many numbers the other runs have."""
     import numpy as np  # not for `seldio --help`
 
     numbers = lines if isinstance(lines, np.ndarray) else np.fromiter(lines, np.int64)
@@ -232,26 +231,23 @@ def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, in
 
 
 def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
-    """*findings* with those of one rule in one file as one, where there are more than *most* of them with a line.
-
-    The first of them stands for all, with their count and their lines.
-    """
+    """Merge findings of one rule in one file into the first, with count and lines, if there are more than *most*."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for number, finding in enumerate(findings):
         alone = () if finding.line is not None else (number,)
         groups.setdefault((finding.path, finding.code, finding.severity, *alone), []).append(finding)
-    kept: list[Finding] = []
+    merged: list[Finding] = []
     for same in groups.values():
-        kept += same if len(same) <= most else [_one_of(same)]
-    return kept
+        merged += same if len(same) <= most else [_one_of(same)]
+    return merged
 
 
 def _one_of(same: Sequence[Finding]) -> Finding:
     first = min(same, key=lambda finding: finding.order)
     runs = (run for finding in same for run in finding.ranges or ((finding.line or 0, finding.line or 0),))
     lines = itertools.chain.from_iterable(range(low, high + 1) for low, high in runs)
-    one = first.times(sum(finding.count for finding in same), lines)
-    return dataclasses.replace(one, unlisted=one.unlisted + sum(finding.unlisted for finding in same))
+    merged = first.times(sum(finding.count for finding in same), lines)
+    return dataclasses.replace(merged, unlisted=merged.unlisted + sum(finding.unlisted for finding in same))
 
 
 def raise_errors(finding: Finding) -> None:
@@ -283,7 +279,7 @@ class Spread(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class HeardClass:
-    """What was heard of the events of one class."""
+    """The result of listening to the events of one class."""
 
     name: str
     events: int  # events that were heard alone
@@ -329,14 +325,14 @@ class Heard:
 
     def as_dict(self) -> dict[str, Any]:
         """It with the keys of the json report; degrees to two decimals, shares to four."""
-        found = dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
         for name in ("azimuth", "elevation"):
             mean = getattr(self, name)
-            found[name] = None if mean is None else {key: round(value, 2) for key, value in mean._asdict().items()}
-        for one in (found, *found["classes"]):
+            values[name] = None if mean is None else {key: round(value, 2) for key, value in mean._asdict().items()}
+        for record in (values, *values["classes"]):
             for name, digits in (("median", 2), ("share", 4)):
-                one[name] = None if one[name] is None else round(one[name], digits)
-        return found | {"classes": list(found["classes"])}
+                record[name] = None if record[name] is None else round(record[name], digits)
+        return values | {"classes": list(values["classes"])}
 
 
 @dataclasses.dataclass(slots=True, repr=False)
@@ -430,8 +426,8 @@ class Report(Displayed):
         }
 
     def listening(self) -> dict[str, Any]:
-        """What was heard, for the json report; nothing where labels were not compared with the audio."""
-        return {"listening": [one.as_dict() for one in self.heard]} if self.heard else {}
+        """Return the results of ``--deep`` for the JSON report; empty if labels were not compared with the audio."""
+        return {"listening": [heard.as_dict() for heard in self.heard]} if self.heard else {}
 
     def as_dict(self) -> dict[str, Any]:
         """The json report, version 1 (``schemas/report.schema.json``)."""

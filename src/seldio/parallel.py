@@ -28,8 +28,6 @@ MOST_WORKERS = 256
 
 @dataclass(frozen=True)
 class _Workers:
-    """Processes that work on batches of items."""
-
     count: int
     sender: Callable[[Callable[[Any], Any]], Callable[[list[Any]], Any]]  # of some work: sends a batch, returns a task
     results: Callable[[Any], list[Any]]  # waits for a task
@@ -49,7 +47,7 @@ class _Workers:
 
 @dataclass
 class _Running:
-    """What a user wants; workers are started when there is work for them."""
+    """The workers a user asks for; they are started when there is work."""
 
     count: int | None = 1
     ray: bool = False
@@ -172,7 +170,7 @@ def _processes(count: int) -> _Workers:
 
 
 def _prepare() -> None:
-    """Let this worker ignore Ctrl-C, and end with the process that started it: else it would wait for work for ever."""
+    """Make this worker ignore Ctrl-C, and end with the process that started it, for which it would wait forever."""
     import multiprocessing
     import signal
 
@@ -203,7 +201,7 @@ def _results_of_process(task: Any) -> list[Any]:
 
 
 def _cluster(count: int | None) -> _Workers:
-    """Connect to a cluster unless the program is connected. What runs on a node that is lost runs again elsewhere."""
+    """Connect to a cluster unless the program is connected; work of a lost node runs again elsewhere."""
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning about graphics processors
     try:
         import ray
@@ -221,7 +219,6 @@ def _cluster(count: int | None) -> _Workers:
 
 
 def _connect(ray: Any, count: int | None) -> None:
-    """Connect to the cluster that is there, or start one of this machine."""
     quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     address = os.environ.get("RAY_ADDRESS")
     if address is not None:

@@ -1,4 +1,4 @@
-"""What stands outside the package: formats, rules and commands of installed packages, and datasets as files of data.
+"""Formats, rules and commands of installed packages, and datasets as files of data, from outside the package.
 
 An installed package names each of its formats, rules and commands by an entry point in the group ``seldio.formats``,
 ``seldio.rules`` or ``seldio.commands``. Data are files in a folder: ``NAME.toml`` for a dataset and
@@ -45,10 +45,6 @@ def version() -> str:
 
 @cache
 def _entry_point_files() -> tuple[str, ...]:
-    """Return the files of entry points that name a group of seldio.
-
-    Mostly there are none. To see that in the files takes an eighth of what it takes to load ``importlib.metadata``.
-    """
     files = (file for top in sys.path for file in Path(top).glob("*.*-info/entry_points.txt"))
     texts = (file.read_text("utf-8", "replace") for file in files)
     return tuple(text for text in texts if "[seldio." in text)
@@ -65,11 +61,7 @@ def entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 
 def load(point: EntryPoint, kind: type[_Object]) -> _Object:
-    """Return the object of one *kind* that an entry point names.
-
-    Raises:
-        UsageError: it cannot be imported, or is of another kind.
-    """
+    """Return the object of one *kind* that an entry point names; raise UsageError if it is missing or another."""
     place = f"entry point {point.name} = {point.value} of {point.group}"
     try:
         loaded = point.load()
@@ -91,7 +83,6 @@ def index(part: str) -> Iterator[tuple[Any, ...]]:
 
 
 def _frozen(value: Any) -> Any:
-    """Lists as tuples."""
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
@@ -107,11 +98,7 @@ class DataFolder(NamedTuple):
 
 @cache
 def data_folders() -> tuple[DataFolder, ...]:
-    """Return the folders of :data:`VARIABLE` and of installed packages.
-
-    Raises:
-        UsageError: a folder does not exist, or it holds code; or an entry point names no package.
-    """
+    """Return the folders of :data:`VARIABLE` and of packages; raise UsageError if one is missing or holds code."""
     folders = []
     for name in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         if not Path(name).is_dir():
@@ -128,7 +115,7 @@ def data_folders() -> tuple[DataFolder, ...]:
 
 @cache
 def datasets() -> tuple[Mapping[str, Any], ...]:
-    """What is known of each challenge year and dataset, as data: a TOML file each, which is all that a new year needs.
+    """Return the record of each challenge year and dataset: a TOML file each, which is all that a new year needs.
 
     A file says how label files are laid out (``[[formats]]``), how the tree looks and is recognized (``[tree]``), what
     the recordings and videos are like, and how labels are scored (``[[profiles]]``). Formats, ranges of rules, checks
@@ -139,8 +126,8 @@ def datasets() -> tuple[Mapping[str, Any], ...]:
     Raises:
         UsageError: one from outside cannot be read as TOML.
     """
-    known = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
-    return (*sorted(known, key=lambda record: record["order"]), *_datasets_outside())
+    records = [tomllib.loads(file.read_text("utf-8")) for file in (_HERE / "datasets").glob("*.toml")]
+    return (*sorted(records, key=lambda record: record["order"]), *_datasets_outside())
 
 
 def _datasets_outside() -> Iterator[Mapping[str, Any]]:

@@ -54,11 +54,7 @@ def hides(text: str) -> bool:
 
 
 def from_toml(text: str) -> dict[str, Any]:
-    """Read TOML.
-
-    Raises:
-        ValueError: it is no TOML, is nested too deep, or has a number that is too long.
-    """
+    """Read TOML; raise ValueError if it is none, nested too deep, or has a number that is too long."""
     import tomllib
 
     try:
@@ -134,13 +130,13 @@ _LINES = 60
 
 
 class Displayed:
-    """What functions return: its ``repr`` is one line, and a notebook shows what ``print`` does, or more."""
+    """A result with a ``repr`` of one line, which a notebook shows as ``print`` does, or in more detail."""
 
     __slots__ = ()
 
     @property
     def in_brief(self) -> str:
-        """What it comes to, in a line."""
+        """Return the summary in a line."""
         return str(self).partition("\n")[0]
 
     def __repr__(self) -> str:
@@ -174,13 +170,10 @@ _ALIKE = str.maketrans("oil", "011")
 
 
 def meant(name: str, known: Iterable[str], whole: Callable[[str], str] = str) -> str:
-    """The one of *known* that *name* is close to, as a question for the end of a message; nothing if there is none.
-
-    *whole* makes of it what is shown.
-    """
+    """Return the one of *known* close to *name* as a question (shown by *whole*), or nothing."""
     asked = name.lower()
     close = difflib.get_close_matches(asked, list(known), 3, 0.7)
-    close.sort(key=lambda one: one.translate(_ALIKE) != asked.translate(_ALIKE))  # LAB1O3 is LAB103, not LAB113
+    close.sort(key=lambda word: word.translate(_ALIKE) != asked.translate(_ALIKE))  # LAB1O3 is LAB103, not LAB113
     return f"; did you mean {printable(whole(close[0]))}?" if close else ""
 
 

@@ -28,15 +28,6 @@ WIDE, NARROW = (1280, 1000), (375, 800)
 
 
 @pytest.fixture(scope="session")
-def shots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of the pages go, for people to look at."""
-    given = os.environ.get("SELDIO_SHOTS")
-    folder = Path(given) if given else tmp_path_factory.mktemp("shots")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-@pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
     """A driver of a browser that may reach nothing: every host name leads nowhere."""
     if CHROMIUM is None or DRIVER is None:
@@ -151,12 +142,6 @@ class Browser:
         while not self.js(f"return Boolean({code})"):
             assert time.monotonic() < end, f"never became true: {code}"
             time.sleep(0.03)
-
-    def shot(self, path: Path, whole: bool = False) -> None:
-        """A picture of the page, *whole* beyond the screen too; its canvases get time to be drawn."""
-        self.js("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole})
-        path.write_bytes(base64.b64decode(data["data"]))
 
 
 @pytest.fixture

@@ -147,12 +147,12 @@ def test_a_stream_is_not_split_once_more_by_datasets(
     datasets: Any, windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = datasets.IterableDataset.from_generator(windows.stream)
-    with pytest.raises(UsageError, match=r"datasets\.IterableDataset reads this stream"):
+    with pytest.raises(UsageError, match=r"datasets\.IterableDataset may split this stream"):
         _read(found, 2)
     assert keys == _read(datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"split": False}), 2)
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UsageError, match=r"^datasets reads this stream"):
+    with pytest.raises(UsageError, match=r"^datasets may split this stream"):
         _read(datasets.distributed.split_dataset_by_node(found, 0, 2), 0)
 
 

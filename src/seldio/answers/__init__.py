@@ -1,1 +1,1 @@
-"""What a model's free text says: numbers, directions, times, names and letters, read so that doubt is not a reading."""
+"""Read numbers, directions, times, names and letters from a model's free text; doubtful ones are not read."""

@@ -42,19 +42,16 @@ def given_up(text: str, place: int) -> bool:
 
 
 def directions(text: str) -> frozenset[str] | None:
-    """The directions that a plain text names, of left, right, front, back, above, below.
-
-    None where one is denied, or two are given to choose from.
-    """
+    """Return the directions that a plain text names; None if one is denied, or two are given to choose from."""
     text = _RE.aside.sub(" ", text)
     if _RE.either.search(text):
         return None
-    found = set()
+    named = set()
     for match in _RE.any.finditer(text):
         if denied(text, match.start()):
             return None
-        found.add(str(match.lastgroup))
-    return frozenset(found)
+        named.add(str(match.lastgroup))
+    return frozenset(named)
 
 
 _PLANE = {"azimuth": {"left", "right", "front", "back"}, "elevation": {"above", "below"}}
@@ -68,35 +65,35 @@ def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
     named = directions(text)
     if named is None or _RE.not_exactly.search(text):
         return None
-    found = {
+    angles = {
         row["degrees"]: {*row["names"]} for row in table("pointed")[field] if re.search(filled(row["words"]), text)
     }
     named = named & _PLANE[field]
     for hour in map(int, _RE.hour.findall(text)) if field == "azimuth" else ():
         value = 180.0 if hour == 6 else (180.0 - 30.0 * hour) % 360 - 180.0
-        found[value] = {*named} - ({"left"} if value < 0 else {"right"} if 0 < value < 180 else {"left", "right"})
-    return next((value for value, names in found.items() if len(found) == 1 and named <= names), None)
+        angles[value] = {*named} - ({"left"} if value < 0 else {"right"} if 0 < value < 180 else {"left", "right"})
+    return next((value for value, names in angles.items() if len(angles) == 1 and named <= names), None)
 
 
-def contradictory(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a direction in *one* is the opposite of one in *other*, which does not name it as well."""
-    return any(_OPPOSITE[name] in other and name not in other for name in one)
+def contradictory(named: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a direction in *named* is the opposite of one in *other*, which does not name it as well."""
+    return any(_OPPOSITE[name] in other and name not in other for name in named)
 
 
 def sides(text: str) -> list[tuple[Side, int]]:
     """Left and right in a plain text with their places; *not left* says right, *not sure if left* both."""
-    text = _RE.aside.sub(lambda found: " " * len(found.group()), text)
-    found: list[tuple[Side, int]] = []
+    text = _RE.aside.sub(lambda places: " " * len(places.group()), text)
+    places: list[tuple[Side, int]] = []
     for match in _RE.any.finditer(text):
         side, place = match.lastgroup, match.start()
         if side not in ("left", "right"):
             continue
         unsaid, other = denied(text, place), "right" if side == "left" else "left"
         if not unsaid or not _RE.not_this_side.search(text, max(0, place - 60), place):
-            found.append(("left" if side == "left" else "right", place))
+            places.append(("left" if side == "left" else "right", place))
         if unsaid:
-            found.append(("left" if other == "left" else "right", place))
-    return found
+            places.append(("left" if other == "left" else "right", place))
+    return places
 
 
 # --- motions and comparisons -----------------------------------------------------------------------
@@ -106,24 +103,24 @@ def motion(text: str) -> str | None:
     """The one motion that a plain text names, as a ``motion_label``; None where there is none or a choice."""
     if _RE.not_still.search(text):
         text = _RE.not_still.sub(" moving ", text)
-    found = set()
+    labels = set()
     for name, pattern in patterns("motions").items():
         matches = list(pattern.finditer(text))
         if any(denied(text, match.start()) for match in matches):
             return None
         if matches:
             text = pattern.sub(" ", text)
-            found.add(name)
-    finer = found - {"moving"}
+            labels.add(name)
+    finer = labels - {"moving"}
     if finer & {"moving_left", "moving_right"} and sides(text):
         return None  # "left or right", "left, then right"
-    if len(finer) > 1 or ("stationary" in finer and len(found) > 1):
+    if len(finer) > 1 or ("stationary" in finer and len(labels) > 1):
         return None
-    return next(iter(finer or found), None)
+    return next(iter(finer or labels), None)
 
 
 def same_motion(answer: str, true: str) -> bool | None:
-    """Whether two motions agree; None where one is a kind of the other, so that a judge has to say."""
+    """Return whether two motions agree; None if one is a kind of the other, which a judge has to decide."""
     if answer == true:
         return True
     if "stationary" in (answer, true) or {answer, true} <= {"moving_toward", "moving_away"}:

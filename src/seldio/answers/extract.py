@@ -1,4 +1,4 @@
-"""What can be read from a prediction of SO-Bench without a judge.
+"""Read judgements on SO-Bench predictions from their text, without a judge.
 
 Each task has a reader: from a request to a judgement, or None where a judge is needed. Numbers are read from the
 prediction alone, never with an eye on the right one; names, sides and motions are then compared to the right
@@ -31,8 +31,6 @@ _PLACED = ("above", "below", "beneath", "underneath")
 
 
 class _Pair(NamedTuple):
-    """The two names of a comparison; *other* is empty where it is not known."""
-
     right: str
     other: str
 
@@ -41,8 +39,6 @@ class _Pair(NamedTuple):
 
 
 class _Relation(NamedTuple):
-    """A word of comparison in a text."""
-
     pole: str
     word: str
     start: int
@@ -59,36 +55,36 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     question = plainly(request.question)
     poles = [pole for pole, pattern in POLES[request.task].items() if pattern.search(question)]
     right = names.named(request.canonical_answer)
-    others = {each.name for each in names.find(f"{question} ; {plainly(request.answer)}")} - {right}
+    others = {mention.name for mention in names.find(f"{question} ; {plainly(request.answer)}")} - {right}
     pair = _Pair(right, others.pop() if len(others) == 1 else "")
     mentions = names.find(text)
-    if any(each.name not in pair or denied(text, each.start) for each in mentions):
+    if any(mention.name not in pair or denied(text, mention.start) for mention in mentions):
         return None
     relations = _relations(request.task, text)
-    if any(denied(text, each.start) for each in relations):
+    if any(denied(text, mention.start) for mention in relations):
         return None
     if relations:
-        winner = only([_winner(each, text, mentions, pair, poles) for each in relations])
+        winner = only([_winner(mention, text, mentions, pair, poles) for mention in relations])
     elif _BEARINGS.same.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
-        winner = only([each.name for each in mentions])
+        winner = only([mention.name for mention in mentions])
     if winner is None:
         return None
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
 
 
 def _relations(task: str, text: str) -> list[_Relation]:
-    found = [
+    relations = [
         _Relation(pole, match.group(), *match.span())
         for pole, pattern in POLES[task].items()
         for match in pattern.finditer(text)
     ]
-    return sorted(found, key=lambda each: each.start)
+    return sorted(relations, key=lambda relation: relation.start)
 
 
 def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair, poles: list[str]) -> str | None:
-    """The name that a comparison gives what is asked for; None where it cannot be told."""
+    """Return the name that a comparison favors; None if it is not clear."""
     subject = _subject(relation, text, mentions, pair)
     if subject is None or len(poles) != 1:
         return None
@@ -96,17 +92,17 @@ def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair
 
 
 def _subject(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    """The name of what is said to be higher or closer."""
     than = _RE.than.match(text, relation.end)
     behind = than.end() if than else relation.end if relation.word in _PLACED else None
-    if behind is not None and (lesser := next((each.name for each in mentions if each.start >= behind), None)):
+    if behind is not None and (lesser := next((mention.name for mention in mentions if mention.start >= behind), None)):
         return pair.against(lesser)
     if any(
-        _RE.both.fullmatch(text, one.end, two.start) and two.end <= relation.start for one, two in pairwise(mentions)
+        _RE.both.fullmatch(text, first.end, second.start) and second.end <= relation.start
+        for first, second in pairwise(mentions)
     ):
         return None  # "the bell or the guitar is higher"
-    before = [each.name for each in mentions if each.end <= relation.start]
-    after = [each.name for each in mentions if each.start >= relation.end]
+    before = [mention.name for mention in mentions if mention.end <= relation.start]
+    after = [mention.name for mention in mentions if mention.start >= relation.end]
     return before[-1] if before else after[0] if after else None
 
 
@@ -122,11 +118,13 @@ def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement 
         return None
     pair = _Pair(names.named(truth.x), names.named(truth.y))
     mentions = names.find(text)
-    if any(each.name not in pair for each in mentions):
+    if any(mention.name not in pair for mention in mentions):
         return None
-    found = sides(text)
+    named_sides = sides(text)
     side = (
-        only([_side(name, place, text, mentions, pair) for name, place in found]) if found else _answered(request, text)
+        only([_side(name, place, text, mentions, pair) for name, place in named_sides])
+        if named_sides
+        else _answered(request, text)
     )
     if side is None:
         return None
@@ -134,24 +132,20 @@ def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement 
 
 
 def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    """The side of the first name that a text gives at *place*: *y is left of x* puts x to the right.
-
-    None for a side of a name's own (*the vehicle's left*).
-    """
+    """Return the side of the first name (*y is left of x* puts x to the right); None for *the vehicle's left*."""
     for pattern, first_is in ((_RE.of, True), (_RE.is_word, False)):
         link = pattern.match(text, place)
-        named = next((each.name for each in mentions if link and each.start == link.end()), None)
+        named = next((mention.name for mention in mentions if link and mention.start == link.end()), None)
         if named:
             return _TURNED[side] if (named == pair.right) is first_is else side
-    before = [each for each in mentions if each.end <= place]
+    before = [mention for mention in mentions if mention.end <= place]
     if not before:
         return side
-    own = text.startswith("'s", before[-1].end)
-    return None if own else _TURNED[side] if before[-1].name == pair.other else side
+    is_its_own_side = text.startswith("'s", before[-1].end)
+    return None if is_its_own_side else _TURNED[side] if before[-1].name == pair.other else side
 
 
 def _answered(request: AnsweredQuestion, text: str) -> str | None:
-    """The side that yes or no gives, where the question names one side."""
     answer = yes_or_no(text, request.question)
     asked = {side for side, _ in sides(plainly(request.question))}
     if answer is None or len(asked) != 1:
@@ -193,8 +187,8 @@ _OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
 
 def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | None:
     if (value := measures.QUANTITIES[read](text)) is not None:
-        found = list(value) if isinstance(value, tuple) else value
-        return judgement({str(PUBLISHED[request.task].field): found}, notes=READ)
+        value_fields = list(value) if isinstance(value, tuple) else value
+        return judgement({str(PUBLISHED[request.task].field): value_fields}, notes=READ)
     other = _OTHER_ANGLE.get(read)
     return judgement(notes=f"only an {other} is given") if other and measures.names_only(text, other) else None
 
@@ -203,12 +197,12 @@ def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | No
 
 
 def _level(answered: set[str], true: set[str], names: Names) -> str | None:
-    """How the names that are said compare to the right ones; None where a judge has to say."""
+    """Compare the names of an answer with the right ones; None if a judge has to decide."""
     if not answered or not true:
         return None
     if answered == true:
         return "exact_or_synonym"
-    pairs = [(one, other) for one in answered for other in true]
+    pairs = [(answer, right) for answer in answered for right in true]
     if all(names.apart(*pair) for pair in pairs):
         return "wrong"
     return "related_but_wrong" if all(names.different(*pair) for pair in pairs) else None
@@ -224,17 +218,15 @@ def beside_another(text: str, mention: Mention) -> bool:
     """Whether a name stands in a row with something else: *a guitar and a kazoo*."""
     after = _RE.and_word.match(text, mention.end) and not _RE.goes_on.match(text, mention.end)
     before = _RE.before_and.search(text, 0, mention.start)
-    return bool(after) or bool(before and not re.search(r"\b(?:above|below|left|right)\s+and\s+(?:the\s+)?\Z",
-                                                       text[: mention.start]))  # fmt: skip
+    direction = re.search(r"\b(?:above|below|left|right)\s+and\s+(?:the\s+)?\Z", text[: mention.start])
+    return bool(after or (before and not direction))
 
 
 def _unsure(text: str, mention: Mention) -> bool:
-    """Whether a name is denied, or said not to be heard."""
     return bearings.denied(text, mention.start) or bearings.inaudible(text, mention.start, mention.end)
 
 
 def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
-    """The names in the answer but for those of the question, and how they compare to the right one."""
     meant = names.named(true)
     in_question = {mention.name for mention in names.find(plainly(request.question))} - {meant}
     mentions = [mention for mention in names.find(text) if mention.name not in in_question]
@@ -246,8 +238,8 @@ def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tup
 
 
 def _source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
-    found = _named(request, text, names, request.canonical_answer) if request.canonical_answer else None
-    return judgement(*_source_fields(*found), notes=READ) if found else None
+    named = _named(request, text, names, request.canonical_answer) if request.canonical_answer else None
+    return judgement(*_source_fields(*named), notes=READ) if named else None
 
 
 def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
@@ -266,11 +258,11 @@ def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgem
 
 
 def _without(text: str, mentions: list[Mention]) -> str:
-    """The text with "and" between known names taken away, places kept."""
-    for one, two in pairwise(mentions):
-        between = text[one.end : two.start]
+    """Replace "and" between known names by commas, so that places stay."""
+    for first, second in pairwise(mentions):
+        between = text[first.end : second.start]
         if re.fullmatch(r"[\s,]*(?:and|or)?\s*(?:an?\s+|the\s+)?", between):
-            text = text[: one.end] + "," * len(between) + text[two.start :]
+            text = text[: first.end] + "," * len(between) + text[second.start :]
     return text
 
 
@@ -280,14 +272,14 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
     spans = measures.spans(text)
     if not parts or not true or len(spans) > 1 or (not spans and measures.times(text)):
         return None
-    found = _named(request, text, names, parts[0])
+    named = _named(request, text, names, parts[0])
     directions = bearings.directions(text)
-    if directions is None or found is None:
+    if directions is None or named is None:
         return None
     match = _direction_match(directions, true)
-    if match is None and found[1] == "exact_or_synonym":
+    if match is None and named[1] == "exact_or_synonym":
         return None
-    prediction, semantic = _source_fields(*found)
+    prediction, semantic = _source_fields(*named)
     prediction |= {
         "time_span": list(spans[0]) if spans else None,
         "direction_phrase": " and ".join(sorted(directions)) or None,
@@ -296,7 +288,7 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
 
 
 def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | None:
-    """Whether two directions in words agree; None where one tells more than the other."""
+    """Whether two directions in words agree; None if one is vaguer than the other."""
     if answer == true:
         return True
     return False if bearings.contradictory(answer, true) else None

@@ -1,4 +1,4 @@
-"""What of a question is put to a judge, and what comes back: a judgement.
+"""Judgements on answers: the fields that a judge fills in for a question.
 
 A judgement is a plain dict, so that those of the official program's caches and outputs can be used as they
 are: ``prediction`` holds what the text says (numbers, names, sides), ``semantic`` how that compares to the
@@ -75,31 +75,31 @@ _COMPARED: dict[str, tuple[str, ...]] = {
 
 
 def faults(value: object, task: str) -> list[str]:
-    """What of *value* cannot be read by a task, one sentence each; what the task does not read may be anything.
+    """List the faults of *value* in the fields that a task reads, one sentence each.
 
     What the official program computes with is no fault: ``2.0`` for a count, ``"+30"`` for an angle, and a level of
     the source without ``source_match`` or the other way round.
     """
     if not isinstance(value, dict):
         return [f"a judgement is an object, not {type(value).__name__}"]
-    if (known := PUBLISHED.get(task)) is None:
+    if (record := PUBLISHED.get(task)) is None:
         return []
-    read = {"prediction": (known.field,) if known.field else (), "semantic": _COMPARED.get(known.answer, ())}
-    found = []
+    read = {"prediction": (record.field,) if record.field else (), "semantic": _COMPARED.get(record.answer, ())}
+    faults_found = []
     for part, fields in read.items():
-        held = value.get(part)
-        if not isinstance(held, dict):
-            found += [f"{part} is {'missing' if held is None else 'no object'}"] if fields else []
+        fields_of_part = value.get(part)
+        if not isinstance(fields_of_part, dict):
+            faults_found += [f"{part} is {'missing' if fields_of_part is None else 'no object'}"] if fields else []
             continue
-        found += [f"{part}.{field} {text}" for field in fields if (text := _fault(field, held))]
-    return found
+        faults_found += [f"{part}.{field} {text}" for field in fields if (text := _fault(field, fields_of_part))]
+    return faults_found
 
 
-def _fault(field: str, held: Mapping[str, Any]) -> str | None:
-    value = held.get(field)
+def _fault(field: str, judged: Mapping[str, Any]) -> str | None:
+    value = judged.get(field)
     if value is None and field != "source_match":
         return None
-    if field == "source_match" and held.get("source_match_level") in LEVELS:
+    if field == "source_match" and judged.get("source_match_level") in LEVELS:
         return None
     if field == "time_span":
         right = isinstance(value, list) and len(value) == 2 and all(_number(end) is not None for end in value)
@@ -113,7 +113,6 @@ def _fault(field: str, held: Mapping[str, Any]) -> str | None:
 
 
 def _number(value: object) -> float | None:
-    """The finite number that a value is or spells."""
     try:
         number = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):

@@ -99,16 +99,22 @@ def _russian() -> Language:
     letters, half = table["letters"], table["conjunction"]
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
     stems = "|".join(f"({stem})" for stem in table["ordinals"].values())
-    every = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
+    one_numeral = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
     phrases = [*called_in_russian(), *table["phrases"]]
+    runs = rf"(?:{one_numeral})(?: (?:{one_numeral}))*|\d+(?={half})"
     return Language(
-        re.compile(f"[{letters}]"), re.compile(rf"[{letters}][{letters}-]*"), re.compile(rf"(?<=\d)(?=[{letters}])"),
-        re.compile(rf"(?<=\d)-(?=[{letters}])"),
-        re.compile(rf"(?:(?<=\d)-?|(?<!\w)(?:{stems})){table['ordinal']}"), (*table["ordinals"],), numerals,
-        re.compile(rf"(?<!\w)(?:(?:{every})(?: (?:{every}))*|\d+(?={half}))(?:{half})?(?!\w)"), frozenset(table["one"]),
-        re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in phrases)),
-        tuple(english for _, english in phrases),
-    )  # fmt: skip
+        letter=re.compile(f"[{letters}]"),
+        word=re.compile(rf"[{letters}][{letters}-]*"),
+        joined=re.compile(rf"(?<=\d)(?=[{letters}])"),
+        ending=re.compile(rf"(?<=\d)-(?=[{letters}])"),
+        ordinal=re.compile(rf"(?:(?<=\d)-?|(?<!\w)(?:{stems})){table['ordinal']}"),
+        cardinals=(*table["ordinals"],),
+        numerals=numerals,
+        numeral=re.compile(rf"(?<!\w)(?:{runs})(?:{half})?(?!\w)"),
+        ones=frozenset(table["one"]),
+        phrase=re.compile("|".join(rf"((?<!\w)(?:{pattern})(?!\w))" for pattern, _ in phrases)),
+        english=tuple(english for _, english in phrases),
+    )
 
 
 def in_english(text: str) -> str:
@@ -126,17 +132,17 @@ def unsure(text: str, numeric: bool) -> bool:
 
 
 def _translated(text: str, language: Language) -> str:
-    text = language.ordinal.sub(lambda found: language.cardinals[found.lastindex - 1] if found.lastindex else "", text)
+    text = language.ordinal.sub(lambda match: language.cardinals[match.lastindex - 1] if match.lastindex else "", text)
     text = language.joined.sub(" ", language.ending.sub(f" {UNKNOWN}-", " ".join(text.split())))
     text = _COMMA.sub(r"\1.\2", text)
-    text = language.numeral.sub(lambda found: _digits(found.group(), language), text)
-    text = language.phrase.sub(lambda found: language.english[(found.lastindex or 1) - 1], text)
+    text = language.numeral.sub(lambda match: _digits(match.group(), language), text)
+    text = language.phrase.sub(lambda match: language.english[(match.lastindex or 1) - 1], text)
     text = language.word.sub(UNKNOWN, text)
     return " ".join(_RANGE.sub(r"\1 to ", text).split())
 
 
 def _digits(words: str, language: Language) -> str:
-    """A run of numerals in digits; each that is smaller than the one before it belongs to the same number."""
+    """Write a run of numerals in digits; a numeral smaller than the one before it belongs to the same number."""
     numbers: list[float] = []
     half = 0.0
     least = 0.0

@@ -88,10 +88,7 @@ def letter_of(text: str) -> Letter | None:
 
 
 def _only(text: str) -> Letter | None:
-    """Return the letter of a short text, or of the last sentence, where the others are denied.
-
-    It must end its sentence, or its reason follows.
-    """
+    """Return the letter of a short text, or of the last sentence, if all others are denied."""
     if len(text.split()) > _SHORT:
         text = _RE.sentence_end.split(text.strip())[-1]
     if _RE.open.search(text):
@@ -118,7 +115,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 def _single(text: str, match: re.Match[str], rule: str) -> Letter | None:
-    """The letter of a match, unless it is denied, or another one follows it directly."""
+    """Return the letter of a match, unless it is denied or another letter follows it."""
     letter = _letter(match)
     start, end = match.span(match.groups().index(letter) + 1)
     behind = _RE.another.match(text, end)

@@ -18,12 +18,7 @@ _ANSWER_WORD = re.compile(r"(?<![^\W_])ответ(?![^\W_])[\s:]*", re.IGNORECAS
 
 
 def normalised(text: str) -> str:
-    """Return what exact match compares: lower case, no ASCII punctuation; whitespace stays.
-
-    Characters NUL at the end fall away, as they do in the numpy arrays of lm-eval (which also cut off what a letter
-    such as İ grows by when it is made small, depending on the longest answer; that is not followed). Other
-    punctuation, such as « » and —, stays: ``string.punctuation`` is ASCII.
-    """
+    """Return what exact match compares: lower case, no ASCII punctuation (« » and — stay), no NUL at the end."""
     return text.lower().translate(_NO_PUNCTUATION).rstrip("\0")
 
 
@@ -36,9 +31,9 @@ def exact_match(prediction: str, reference: str) -> bool:
 
 
 def after_answer_word(text: str) -> str | None:
-    """What follows the last ОТВЕТ (in any case), whitespace at both ends removed; None without that word."""
-    found = list(_ANSWER_WORD.finditer(text))
-    return text[found[-1].end() :].strip() if found else None
+    """Return the text behind the last ОТВЕТ (in any case), stripped; None without that word."""
+    matches = list(_ANSWER_WORD.finditer(text))
+    return text[matches[-1].end() :].strip() if matches else None
 
 
 # --- the texts of options --------------------------------------------------------------------------
@@ -75,8 +70,8 @@ def folded(text: str) -> str:
     Signs that make another word or number (``C#``, ``-2``, ``2.5``) matter. Where nothing is left of it (``+``), the
     text itself, stripped.
     """
-    found = _TOKEN.findall(unicodedata.normalize("NFC", text).translate(_SIGNS))
-    return " ".join(found).casefold() or text.strip()
+    tokens = _TOKEN.findall(unicodedata.normalize("NFC", text).translate(_SIGNS))
+    return " ".join(tokens).casefold() or text.strip()
 
 
 def same_text(prediction: str, answer: str) -> bool:
@@ -151,13 +146,13 @@ def word_error_rate(reference: str, hypothesis: str) -> Wer:
 def candidates(text: str) -> list[str]:
     """The whole text, what of it stands in quotes, and what follows words like *says*; each reading once."""
     text = text.strip()
-    found = [text, *(next(filter(None, groups)).strip() for groups in _QUOTED.findall(text))]
-    found += [match.group(1).strip() for pattern in _BEHIND if (match := pattern.search(text))]
-    kept: dict[str, str] = {}
-    for each in found:
-        kept.setdefault(" ".join(words(each.strip(_EDGES))), each.strip(_EDGES))
-    kept.pop("", None)
-    return list(kept.values()) or [text]
+    readings = [text, *(next(filter(None, groups)).strip() for groups in _QUOTED.findall(text))]
+    readings += [match.group(1).strip() for pattern in _BEHIND if (match := pattern.search(text))]
+    different: dict[str, str] = {}
+    for reading in readings:
+        different.setdefault(" ".join(words(reading.strip(_EDGES))), reading.strip(_EDGES))
+    different.pop("", None)
+    return list(different.values()) or [text]
 
 
 def reference_of(canonical: str | None, answer: str | None) -> str:
@@ -165,15 +160,15 @@ def reference_of(canonical: str | None, answer: str | None) -> str:
     if canonical and canonical.strip():
         return canonical.strip()
     text = (answer or "").strip()
-    found = candidates(text)
-    return found[1] if len(found) > 1 else text
+    readings = candidates(text)
+    return readings[1] if len(readings) > 1 else text
 
 
 def transcribed(reference: str, text: str) -> Transcript:
     """The reading of *text* with the least word error rate; among equals the first, the whole text before all."""
     raw = word_error_rate(reference, text)
     best = Transcript(raw, raw, text, -1)
-    for number, each in enumerate(candidates(text)):
-        if (found := word_error_rate(reference, each)).rate < best.best.rate:
-            best = Transcript(found, raw, each, number)
+    for number, reading in enumerate(candidates(text)):
+        if (rate := word_error_rate(reference, reading)).rate < best.best.rate:
+            best = Transcript(rate, raw, reading, number)
     return best

@@ -21,56 +21,56 @@ _NAMES = {
 }
 
 
-def owners(text: str, found: Sequence[Quantity]) -> list[str]:
-    """By number: what it is said to be, ``azimuth``, ``elevation`` or ``distance``; empty where nothing says so.
+def owners(text: str, numbers: Sequence[Quantity]) -> list[str]:
+    """Return for each number ``azimuth``, ``elevation`` or ``distance``; empty if nothing says which.
 
     A word of direction after it decides first, then a list of names before it, then a name behind it, one before
     it, a word of direction before it; else what holds of the number before it.
     """
-    listed = _listed(text, found)
+    listed = _listed(text, numbers)
     names: list[str] = []
     behind = 0
-    for place, each in enumerate(found):
-        name = _said_of(text, each, behind) if place not in listed else listed[place]
-        if not name and names and not _RE.anew.search(text, behind, each.start):
+    for place, number in enumerate(numbers):
+        name = _said_of(text, number, behind) if place not in listed else listed[place]
+        if not name and names and not _RE.anew.search(text, behind, number.start):
             name = names[-1]
         names.append(name)
-        after = _RE.behind.match(text, each.end)
-        behind = after.end() if after else each.end
+        after = _RE.behind.match(text, number.end)
+        behind = after.end() if after else number.end
     return names
 
 
-def _said_of(text: str, each: Quantity, behind: int) -> str:
-    """What the words around a number say that it is; those before *behind* belong to the one before it."""
-    if (word := _RE.after.match(text, each.end)) and each.kind in ("degrees", ""):
+def _said_of(text: str, number: Quantity, behind: int) -> str:
+    """Return the field that the words around a number name; words before *behind* belong to the number before it."""
+    if (word := _RE.after.match(text, number.end)) and number.kind in ("degrees", ""):
         return pointed(word)
-    if after := _RE.behind.match(text, each.end):
+    if after := _RE.behind.match(text, number.end):
         return str(after.lastgroup)
-    before = list(_RE.named.finditer(text, behind, each.start))
+    before = list(_RE.named.finditer(text, behind, number.start))
     if before:
         return str(before[-1].lastgroup)
-    word = _RE.before.search(text, max(behind, each.start - 60), each.start)
+    word = _RE.before.search(text, max(behind, number.start - 60), number.start)
     return pointed(word) if word else ""
 
 
-def _listed(text: str, found: Sequence[Quantity]) -> dict[int, str]:
-    """The fields of numbers that follow a list of names, by place."""
+def _listed(text: str, numbers: Sequence[Quantity]) -> dict[int, str]:
+    """Return the fields of numbers that follow a list of names, by place."""
     listed: dict[int, str] = {}
     for names in _RE.list.finditer(text):
         fields = [str(match.lastgroup) for match in _RE.named.finditer(names.group())]
-        first = next((place for place, each in enumerate(found) if each.start >= names.end()), len(found))
-        numbers = found[first : first + len(fields)]
-        if len(numbers) < len(fields) or _RE.named.search(text, names.end(), numbers[0].start):
+        first = next((place for place, number in enumerate(numbers) if number.start >= names.end()), len(numbers))
+        listed_numbers = numbers[first : first + len(fields)]
+        if len(listed_numbers) < len(fields) or _RE.named.search(text, names.end(), listed_numbers[0].start):
             continue
-        ends = pairwise(numbers)
-        if all(_RE.next.fullmatch(text, one.end, two.start) for one, two in ends):
+        neighbors = pairwise(listed_numbers)
+        if all(_RE.next.fullmatch(text, number.end, following.start) for number, following in neighbors):
             listed |= dict(enumerate(fields, first))
     return listed
 
 
-def words_at(text: str, each: Quantity) -> re.Match[str] | None:
+def words_at(text: str, angle: Quantity) -> re.Match[str] | None:
     """The word that says where an angle points, right behind or before it."""
-    return _RE.after.match(text, each.end) or _RE.before.search(text, max(0, each.start - 60), each.start)
+    return _RE.after.match(text, angle.end) or _RE.before.search(text, max(0, angle.start - 60), angle.start)
 
 
 def pointed(word: re.Match[str]) -> str:
@@ -86,7 +86,7 @@ Field = Literal["azimuth", "elevation"]
 def azimuth(text: str) -> float | None:
     """The one azimuth in a plain text, degrees, +90 is left: *30° to the right* is -30, *directly behind* 180."""
     text = _RE.initial.sub(
-        lambda found: " left " if "l" in found.group() else " right ", _RE.half_turn.sub("180", text)
+        lambda match: " left " if "l" in match.group() else " right ", _RE.half_turn.sub("180", text)
     )
     return _angle(text, "azimuth") if _numbers(text) else pointing(text, "azimuth")
 
@@ -98,13 +98,13 @@ def elevation(text: str) -> float | None:
 
 def _numbers(text: str) -> bool:
     """Whether a text holds a number but for hours of a clock."""
-    return any(not text[each.start : each.end].endswith("o'clock") for each in quantities(text))
+    return any(not text[number.start : number.end].endswith("o'clock") for number in quantities(text))
 
 
 def names_only(text: str, other: str) -> bool:
     """Whether all angles of a plain text are said to be the *other* one."""
-    found = _angles(text)
-    return bool(found) and all(owner == other for _, owner in found)
+    angles = _angles(text)
+    return bool(angles) and all(owner == other for _, owner in angles)
 
 
 #: Ranges no wider than these are read as their middle: the official limit is at least twice as far from their ends.
@@ -112,47 +112,47 @@ _WIDEST = {"azimuth": 20.0, "elevation": 10.0, "distance": 1.0}
 
 
 def _angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
-    """The angles but for bounds, or numbers without unit where there is none, and the field that each is said to be."""
+    """Return the angles and their fields; if there is none, the numbers without a unit. Bounds are left out."""
     numbers = middled(text, quantities(text), widest)
-    found = list(zip(numbers, owners(text, numbers), strict=True))
-    found = [each for each in found if each[0].kind == "degrees"] or [
-        each for each in found if not each[0].kind and not each[0].counts and each[1] != "distance"
+    owned = list(zip(numbers, owners(text, numbers), strict=True))
+    owned = [angle for angle in owned if angle[0].kind == "degrees"] or [
+        angle for angle in owned if not angle[0].kind and not angle[0].counts and angle[1] != "distance"
     ]
-    return [each for each in found if not each[0].bound]
+    return [angle for angle in owned if not angle[0].bound]
 
 
 def _angle(text: str, wanted: Field) -> float | None:
-    found = _angles(text, _WIDEST[wanted])
-    pairs = pairwise(each for each, _ in found)
-    if _RE.compass.search(text) or any(joined(text, one, two) for one, two in pairs):
+    angles = _angles(text, _WIDEST[wanted])
+    pairs = pairwise(angle for angle, _ in angles)
+    if _RE.compass.search(text) or any(joined(text, *pair) for pair in pairs):
         return None
-    chosen = [each for each, owner in found if owner == wanted] or [each for each, owner in found if not owner]
+    chosen = [angle for angle, owner in angles if owner == wanted] or [angle for angle, owner in angles if not owner]
     if any(
-        each.doubtful
-        or _counted_from_elsewhere(text, each)
-        or _RE.dash.search(text, max(0, each.start - 20), each.start)
-        for each in chosen
+        angle.doubtful
+        or _counted_from_elsewhere(text, angle)
+        or _RE.dash.search(text, max(0, angle.start - 20), angle.start)
+        for angle in chosen
     ):
         return None
     positive, negative = ("left", "right") if wanted == "azimuth" else ("up", "down")
-    values = [_signed(text, each, positive, negative) for each in chosen]
+    values = [_signed(text, angle, positive, negative) for angle in chosen]
     value = only(value for value in values if value is not None)
     sides = (directions(text) or frozenset()) - {"front", "back"}
-    plain = len(found) == 1 and not found[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
+    plain = len(angles) == 1 and not angles[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
     if value and plain and sides == {"right" if wanted == "azimuth" else "below"} and not _RE.of_others.search(text):
         value = -value  # "on the right, at 40 degrees"
-    if value and any(each.signed and each.value == -value and each.kind != "other" for each in quantities(text)):
+    if value and any(angle.signed and angle.value == -value and angle.kind != "other" for angle in quantities(text)):
         return None
     if value is None or None in values or _contradicted(text, value, chosen, wanted):
         return None
     return value
 
 
-def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
-    """Whether an angle is one from something else than the front or the horizon: *30 degrees left of the bell*."""
-    if _RE.off.match(text, each.end):
-        return not (_RE.off_centre.match(text, each.end) and directions(text[each.end :].replace("front", "")))
-    word = _RE.after.match(text, each.end)
+def _counted_from_elsewhere(text: str, angle: Quantity) -> bool:
+    """Whether an angle is counted from another thing than the front or horizon: *30 degrees left of the bell*."""
+    if _RE.off.match(text, angle.end):
+        return not (_RE.off_centre.match(text, angle.end) and directions(text[angle.end :].replace("front", "")))
+    word = _RE.after.match(text, angle.end)
     if word is None:
         return False
     return bool(
@@ -160,19 +160,19 @@ def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
     )
 
 
-def _signed(text: str, each: Quantity, positive: str, negative: str) -> float | None:
-    """The value of an angle with the sign that its words give it; None where sign and words contradict."""
-    word = words_at(text, each)
+def _signed(text: str, angle: Quantity, positive: str, negative: str) -> float | None:
+    """Return the angle with the sign of its words; None if sign and words contradict."""
+    word = words_at(text, angle)
     groups = word.groupdict() if word else {}
     if groups.get(negative):
-        return -abs(each.value) if not each.signed or each.value < 0 else None
+        return -abs(angle.value) if not angle.signed or angle.value < 0 else None
     if groups.get(positive):
-        return each.value if each.value >= 0 else None
-    return each.value
+        return angle.value if angle.value >= 0 else None
+    return angle.value
 
 
 def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) -> bool:
-    """Whether the text elsewhere names the other half, or only the other side of an angle without words of its own."""
+    """Whether the text names the other half, or only the other side, elsewhere than in the words of the angle."""
     named = directions(text)
     if named is None:
         return True
@@ -185,7 +185,7 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
     else:
         against = {"below"} if value > 0 else {"above"} if value < 0 else set()
         beside = {"above", "below"}
-    stated = all(_RE.after.match(text, each.end) for each in chosen)
+    stated = all(_RE.after.match(text, angle.end) for angle in chosen)
     return bool(against) and named & beside == against and not stated
 
 
@@ -195,31 +195,33 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
 def metres(text: str) -> float | None:
     """The one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
     text = _RE.decimal.sub(r"\1.", text)
-    found = _distances(text)
-    if not found or any(each.value < 0 or each.doubtful for each in found):
+    distances = _distances(text)
+    if not distances or any(distance.value < 0 or distance.doubtful for distance in distances):
         return None
-    if len(found) > 1 and any(_RE.along.match(text, each.end) for each in found):
+    if len(distances) > 1 and any(_RE.along.match(text, distance.end) for distance in distances):
         return None
-    first = found[0].value
-    close = all(abs(each.value - first) <= 0.05 * first for each in found)
-    return only({each.value for each in found} if not close else {first})
+    first = distances[0].value
+    close = all(abs(distance.value - first) <= 0.05 * first for distance in distances)
+    return only({distance.value for distance in distances} if not close else {first})
 
 
 def _distances(text: str) -> list[Quantity]:
-    """The distances, or numbers without a unit that nothing says to be an angle; no bounds, and no ranges."""
+    """Return the distances, or numbers without a unit that are not angles; bounds and ranges are left out."""
     numbers = middled(text, quantities(text), _WIDEST["distance"])
     named = dict(zip(numbers, owners(text, numbers), strict=True))
-    found = [each for each in numbers if each.kind == "metres"] or [
-        each for each in numbers if not each.kind and not each.counts and named[each] in ("", "distance")
+    distances = [number for number in numbers if number.kind == "metres"] or [
+        number for number in numbers if not number.kind and not number.counts and named[number] in ("", "distance")
     ]
-    if any(named[each] == "distance" for each in found):
-        found = [each for each in found if named[each] == "distance"]
+    if any(named[number] == "distance" for number in distances):
+        distances = [number for number in distances if named[number] == "distance"]
     ranges = [
-        (one, two) for one, two in pairwise(found)
-        if joined(text, one, two) and abs(one.value - two.value) > 0.05 * abs(one.value)  # else one in two units
-    ]  # fmt: skip
+        (first, second)
+        for first, second in pairwise(distances)
+        if joined(text, first, second)
+        and abs(first.value - second.value) > 0.05 * abs(first.value)  # else one distance in two units
+    ]
     ends = {end for pair in ranges for end in pair}
-    return [each for each in found if not each.bound and each not in ends]
+    return [number for number in distances if not number.bound and number not in ends]
 
 
 # --- moments and intervals of time, seconds --------------------------------------------------------
@@ -239,115 +241,110 @@ def spans(text: str) -> list[Span]:
 
 def intervals(text: str) -> list[Span]:
     """The intervals in a plain text as they come; none where one may be something else (*starts between 2 and 3 s*)."""
-    found = times(text)
-    pairs = _pairs(text, found)
-    if any(each.doubtful for each in found) or _uncertain(text, found, pairs):
+    moments = times(text)
+    pairs = _pairs(text, moments)
+    if any(moment.doubtful for moment in moments) or _uncertain(text, moments, pairs):
         return []
-    if not pairs and (stated := _stated_span(text, found)):
+    if not pairs and (stated := _stated_span(text, moments)):
         return [stated]
-    return [(one.value, abs(two.value)) for one, two in pairs]
+    return [(start.value, abs(end.value)) for start, end in pairs]
 
 
 def span(text: str) -> Span | None:
     """The one interval in a plain text; None where there is none or a choice."""
-    found = spans(_RE.first.sub(r"from 0 to \1 s", text))
-    return found[0] if len(found) == 1 else None
+    return only(spans(_RE.first.sub(r"from 0 to \1 s", text)))
 
 
 def onset(text: str) -> float | None:
-    """The one moment at which a plain text says that something begins.
-
-    That of an interval counts; a range (*2-3 s*, *between 2 and 3 s*) may say when it begins as well.
-    """
-    found = times(text := _RE.decimal.sub(r"\1.", text))
-    pairs = _pairs(text, found)
+    """Return the one moment at which something begins: of an interval its start, of a range (*2-3 s*) any of it."""
+    moments = times(text := _RE.decimal.sub(r"\1.", text))
+    pairs = _pairs(text, moments)
     if (half := _RE.halfway.fullmatch(text)) is not None:
         return float(half[1]) / 2
     if pairs:
-        sure = all(_is_interval(text, one, two) for one, two in pairs)
+        sure = all(_is_interval(text, *pair) for pair in pairs)
         ends = {end for pair in pairs for end in pair}
-        sure = sure and all(each in ends or _role(text, place, found) == "length" for place, each in enumerate(found))
+        others = (place for place, moment in enumerate(moments) if moment not in ends)
+        sure = sure and all(_role(text, place, moments) == "length" for place in others)
         return only(start for start, _ in intervals(text)) if sure else None
-    if not found and _RE.at_once.search(text):
+    if not moments and _RE.at_once.search(text):
         return 0.0
-    moments = [(each, _role(text, place, found)) for place, each in enumerate(found)]
-    doubtful = any(each.doubtful for each in found)
-    value = None if doubtful else only(each.value for each, role in moments if role in ("start", ""))
+    roles = [(moment, _role(text, place, moments)) for place, moment in enumerate(moments)]
+    doubtful = any(moment.doubtful for moment in moments)
+    value = None if doubtful else only(moment.value for moment, role in roles if role in ("start", ""))
     return value if value is not None and value >= 0 else None
 
 
-def _pairs(text: str, found: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
-    """The moments that are joined in twos."""
+def _pairs(text: str, moments: list[Quantity]) -> list[tuple[Quantity, Quantity]]:
     pairs: list[tuple[Quantity, Quantity]] = []
-    for one, two in pairwise(found):
-        if (not pairs or one is not pairs[-1][1]) and _joined(text, one, two):
-            pairs.append((one, two))
+    for moment, following in pairwise(moments):
+        if (not pairs or moment is not pairs[-1][1]) and _joined(text, moment, following):
+            pairs.append((moment, following))
     return pairs
 
 
-def _joined(text: str, one: Quantity, two: Quantity) -> bool:
+def _joined(text: str, first: Quantity, second: Quantity) -> bool:
     """Whether two numbers are the ends of an interval: *a to b*, *a-b*, *between a and b*, *[a, b]*."""
-    if two.signed and not text[one.end : two.start].strip():  # "18.4 -20.0"
-        return text[two.start] == "-"
-    if not _RE.to.fullmatch(text, one.end, two.start):
+    if second.signed and not text[first.end : second.start].strip():  # "18.4 -20.0"
+        return text[second.start] == "-"
+    if not _RE.to.fullmatch(text, first.end, second.start):
         return False
-    lead = text[max(0, one.start - 120) : one.start]
-    return bool(_RE.strong.match(text, one.end) or _RE.between.search(lead) or _RE.bracket.search(lead))
+    lead = text[max(0, first.start - 120) : first.start]
+    return bool(_RE.strong.match(text, first.end) or _RE.between.search(lead) or _RE.bracket.search(lead))
 
 
-def _is_interval(text: str, one: Quantity, two: Quantity) -> bool:
-    """Whether a pair is rather an interval than a range: *from a to b*, *a s to b s*, *[a, b]*."""
-    lead = text[max(0, one.start - 120) : one.start]
+def _is_interval(text: str, first: Quantity, second: Quantity) -> bool:
+    """Whether a pair is an interval rather than a range: *from a to b*, *a s to b s*, *[a, b]*."""
+    lead = text[max(0, first.start - 120) : first.start]
     if _RE.between.search(lead):
         return False
-    both = text[one.end - 1].isalpha() and text[two.end - 1].isalpha()
+    both = text[first.end - 1].isalpha() and text[second.end - 1].isalpha()
     return bool(both or _RE.bracket.search(lead) or _RE.from_word.search(lead))
 
 
-def _leads(text: str, found: list[Quantity]) -> list[str]:
-    """The text before each moment, from the end of the moment before."""
-    ends = [0, *(each.end for each in found)]
-    return [text[end : each.start] for end, each in zip(ends, found, strict=False)]
+def _leads(text: str, moments: list[Quantity]) -> list[str]:
+    ends = [0, *(moment.end for moment in moments)]
+    return [text[end : moment.start] for end, moment in zip(ends, moments, strict=False)]
 
 
-def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
-    """Whether a pair is the range of one end, or another moment may be meant as well."""
-    firsts, seconds = {one.start for one, _ in pairs}, {two.start for _, two in pairs}
+def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
+    """Whether a pair is the range of one end, or the text may mean another moment."""
+    firsts, seconds = {first.start for first, _ in pairs}, {second.start for _, second in pairs}
     if any(
-        one.start in seconds and two.start not in firsts and _joined(text, one, two) for one, two in pairwise(found)
+        first.start in seconds and second.start not in firsts and _joined(text, first, second)
+        for first, second in pairwise(moments)
     ):
         return True  # "from 3 to 4 s until 6 s"
-    lasting = {one.start for one, two in pairs if _RE.until.fullmatch(text, one.end, two.start)}
-    for place, (each, lead) in enumerate(zip(found, _leads(text, found), strict=True)):
-        if place and each.start not in seconds and pairs and _RE.another.search(lead):
+    lasting = {first.start for first, second in pairs if _RE.until.fullmatch(text, first.end, second.start)}
+    for place, (moment, lead) in enumerate(zip(moments, _leads(text, moments), strict=True)):
+        if place and moment.start not in seconds and pairs and _RE.another.search(lead):
             return True
         start, end = _RE.start.search(lead), _RE.end.search(lead)
         wide = bool(start) != bool(end) or _RE.silent.search(lead) or _RE.somewhere.search(lead)
-        if each.start in firsts - lasting and wide:
+        if moment.start in firsts - lasting and wide:
             return True
     return False
 
 
-def _role(text: str, place: int, found: list[Quantity]) -> str:
-    """What a moment is: ``start``, ``end``, ``length``; empty where nothing says so."""
-    if _RE.long.match(text, found[place].end):
+def _role(text: str, place: int, moments: list[Quantity]) -> str:
+    """Return ``start``, ``end`` or ``length``; empty if the words around a moment do not say which."""
+    if _RE.long.match(text, moments[place].end):
         return "length"
-    if _RE.end_note.match(text, found[place].end):
+    if _RE.end_note.match(text, moments[place].end):
         return "end"
-    words = list(_RE.role.finditer(text[found[place - 1].end if place else 0 : found[place].start]))
+    words = list(_RE.role.finditer(text[moments[place - 1].end if place else 0 : moments[place].start]))
     return str(words[-1].lastgroup) if words else ""
 
 
-def _stated_span(text: str, found: list[Quantity]) -> Span | None:
-    """The interval of a text that says where it begins, and where it ends or how long it is."""
+def _stated_span(text: str, moments: list[Quantity]) -> Span | None:
     stated: dict[str, list[float]] = {"start": [], "end": [], "length": []}
-    for place, each in enumerate(found):
-        role = _role(text, place, found)
-        if not role and place == 0 and len(found) > 1 and _role(text, 1, found) == "length":
+    for place, moment in enumerate(moments):
+        role = _role(text, place, moments)
+        if not role and place == 0 and len(moments) > 1 and _role(text, 1, moments) == "length":
             role = "start"  # "3 s, lasting 2 s"
         if not role:
             return None
-        stated[role].append(each.value)
+        stated[role].append(moment.value)
     start, end, length = (only(stated[role]) for role in ("start", "end", "length"))
     if start is None or (end is None and length is None):
         return None

@@ -1,7 +1,4 @@
-"""Names of sounds in texts: those of the benchmark itself and their everyday synonyms.
-
-Names are compared without case, plural, underscores and spaces: ``Door_bells`` is ``doorbell``.
-"""
+"""Names of sounds in texts, the benchmark's and synonyms; case, plural, underscores and spaces do not count."""
 
 from __future__ import annotations
 
@@ -66,19 +63,19 @@ def key(name: str) -> str:
 
 def listed_names(text: str) -> list[str]:
     """The names in a list of events with their times (detect_source)."""
-    return [found["quoted"] or _RE.lead.sub("", found["plain"]).strip() for found in _RE.listed.finditer(text)]
+    return [match["quoted"] or _RE.lead.sub("", match["plain"]).strip() for match in _RE.listed.finditer(text)]
 
 
 def side_answer(text: str) -> SideAnswer | None:
     """The two names and the side of an answer of relative_left_right."""
-    found = _RE.sides.match(text)
-    return SideAnswer(found["x"], found["side"].lower(), found["y"]) if found else None
+    match = _RE.sides.match(text)
+    return SideAnswer(match["x"], match["side"].lower(), match["y"]) if match else None
 
 
 def source_and_direction(text: str) -> tuple[str, str] | None:
     """The two parts of a canonical answer of spatial_temporal, which is *source* from *direction*."""
-    source, found, direction = text.strip().rstrip(".").partition(" from ")
-    return (source.strip().strip('"'), direction.strip()) if found else None
+    source, separator, direction = text.strip().rstrip(".").partition(" from ")
+    return (source.strip().strip('"'), direction.strip()) if separator else None
 
 
 def names_in(task: str | None, answer: str | None, canonical: str | None) -> Iterator[str]:
@@ -90,48 +87,44 @@ def names_in(task: str | None, answer: str | None, canonical: str | None) -> Ite
         if parts := source_and_direction(text):
             yield parts[0]
     elif read == "side":
-        if found := side_answer(text or answer or ""):
-            yield from (found.x, found.y)
+        if sides := side_answer(text or answer or ""):
+            yield from (sides.x, sides.y)
     elif read in ("source", "comparison"):
         yield text
 
 
 def _first(text: str) -> str:
-    found = _TOKEN.search(text)
-    return found.group() if found else ""
+    match = _TOKEN.search(text)
+    return match.group() if match else ""
 
 
 class Names:
-    """The names that texts are searched for.
+    """The names that texts are searched for: those of right *answers*, which no synonym ever replaces."""
 
-    Args:
-        own: those of the benchmark's right answers; a synonym never replaces one of them.
-    """
-
-    def __init__(self, own: Iterable[str]) -> None:
+    def __init__(self, answers: Iterable[str]) -> None:
         self._names: dict[str, str] = {}
         self._families: dict[str, set[str]] = {}
         self._synonyms: dict[str, str] = {}  # the usual name of each
         self._starts: set[str] = set()
         self._longest = 1
-        own = [name for name in dict.fromkeys(own) if 0 < len(_TOKEN.findall(name.lower())) <= _MOST_WORDS]
-        for name in own:
+        answers = [name for name in dict.fromkeys(answers) if 0 < len(_TOKEN.findall(name.lower())) <= _MOST_WORDS]
+        for name in answers:
             self._add(name, key(name))
-        called = Counter(name_of(name).spoken for name in own)
-        for name in own:
+        called = Counter(name_of(name).spoken for name in answers)
+        for name in answers:
             if called[spoken := name_of(name).spoken] == 1:
                 self._add(spoken, key(name))
-        self._classes = {key(name) for name in own}
+        self._classes = {key(name) for name in answers}
         for families, names in _groups():
             group = [key(name) for name in names]
-            main = [each for each in dict.fromkeys(group) if each in self._names]
+            main = [name_key for name_key in dict.fromkeys(group) if name_key in self._names]
             for name in names:
                 if len(main) < 2:
                     self._add(name, main[0] if main else group[0])
-            for each in main or group[:1]:
-                self._families.setdefault(each, set()).update(families)
-                self._synonyms[each] = names[0]
-        for name in own:
+            for name_key in main or group[:1]:
+                self._families.setdefault(name_key, set()).update(families)
+                self._synonyms[name_key] = names[0]
+        for name in answers:
             for part in name.split(",") if "," in name else ():
                 if " or " not in part:
                     self._add(part, key(name))
@@ -148,8 +141,8 @@ class Names:
 
     def find(self, text: str) -> list[Mention]:
         """The names in a plain text, the longest first at each place, none inside another."""
-        found: list[Mention] = []
-        tokens = [(singular(each.group()), *each.span()) for each in _TOKEN.finditer(text)]
+        mentions: list[Mention] = []
+        tokens = [(singular(token_match.group()), *token_match.span()) for token_match in _TOKEN.finditer(text)]
         behind = 0
         for place, (word, start, _) in enumerate(tokens):
             if place < behind or word[:_LEAST] not in self._starts:
@@ -162,9 +155,9 @@ class Names:
                 if meant := self._names.get(spelled):
                     mention, longest = Mention(meant, start, end), number
             if longest:
-                found.append(mention)
+                mentions.append(mention)
                 behind = longest
-        return found
+        return mentions
 
     def sure(self, before: str, name: str, after: str) -> bool:
         """Whether *name* is found between some words, two before it or all: no known name goes beyond it there."""
@@ -174,19 +167,20 @@ class Names:
             return False  # unknown, or a name that is spelled otherwise in a plain text
         inside, wider, behind = left + tokens[0], other + left + tokens[0], tokens[-1] + right
         return not any(
-            (left and (known.startswith(inside) or (other and wider in known))) or (right and behind in known)
-            for known in self._names
+            (left and (known_name.startswith(inside) or (other and wider in known_name)))
+            or (right and behind in known_name)
+            for known_name in self._names
         )
 
-    def apart(self, one: str, other: str) -> bool:
+    def apart(self, name: str, other: str) -> bool:
         """Whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""
-        families = self._families.get(one), self._families.get(other)
+        families = self._families.get(name), self._families.get(other)
         return bool(families[0] and families[1] and not families[0] & families[1])
 
-    def different(self, one: str, other: str) -> bool:
+    def different(self, name: str, other: str) -> bool:
         """Return whether two names are classes of the benchmark, no synonyms, and neither may hold the other."""
-        usual = {self._synonyms.get(one, one), self._synonyms.get(other, other)}
-        return {one, other} <= self._classes and len(usual) == 2 and not usual & {*_table()["general"]}
+        usual = {self._synonyms.get(name, name), self._synonyms.get(other, other)}
+        return {name, other} <= self._classes and len(usual) == 2 and not usual & {*_table()["general"]}
 
 
 @cache
@@ -197,7 +191,7 @@ def _table() -> dict[str, Any]:
 
 @cache
 def _groups() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
-    """The families of each group of synonyms, and the group, the usual name first."""
+    """Return the families of each group of synonyms, and the group, the usual name first."""
     table = _table()
     return tuple(
         ((family, *table["also"].get(name, ())), (name, *others))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from string import ascii_uppercase
 from typing import Final, NamedTuple
 
 from seldio.answers.spelling import asks, content, folded, listed, loose, numbers, only, pattern, stem, stems, trimmed
 
-LETTERS, CYRILLIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "АБВГДЕЖЗ"
+CYRILLIC = "АБВГДЕЖЗ"
 #: Cyrillic letters that look like Latin ones.
 LOOKS = str.maketrans("АВСЕ", "ABCE")
 #: Labels that options may have of their own.
-OWN_LABELS = (LETTERS, CYRILLIC, "АВСДЕ", "12345678")
+OWN_LABELS = (ascii_uppercase, CYRILLIC, "АВСДЕ", "12345678")
 #: What a text says that contradicts itself.
 CONFLICT: Final = -1
 #: From the strictest to the loosest.
@@ -56,7 +57,7 @@ class KnownOptions:
         elif label.upper() == "В" and len(self.given) > 2 and self.russian:
             return beside if beside in (self.first[1], self.first[2]) else CONFLICT
         else:
-            place = LETTERS.find(label.upper().translate(LOOKS))
+            place = ascii_uppercase.find(label.upper().translate(LOOKS))
         return self.first[place] if 0 <= place < len(self.given) else None
 
     def _by_alphabet(self, sign: str, text: str) -> bool:
@@ -83,7 +84,9 @@ class KnownOptions:
     def leading(self, text: str) -> int | None:
         """Return the option whose text a text begins with, the longest one."""
         said = stems(text).split()
-        sizes = {self.first[n]: len(own) for n, own in enumerate(self.stems) if own and said[: len(own)] == own}
+        sizes = {
+            self.first[n]: len(terms) for n, terms in enumerate(self.stems) if terms and said[: len(terms)] == terms
+        }
         return only(place for place, size in sizes.items() if size == max(sizes.values()))
 
     def of_letter(self, letter: str, text: str = "") -> int | None:
@@ -132,14 +135,13 @@ def whole(text: str, options: KnownOptions) -> int | None:
 
 
 def _labelled(text: str, options: KnownOptions) -> int | None:
-    """Return the option of a text that is a label and the text of an option, in either order."""
     label = place = None
-    if found := pattern("labelled").match(text):
-        place = options.same(text[found.end() :])
-        label = options.of_label(found["label"], text, place)
-    elif found := pattern("with_letter").fullmatch(text):
-        place = whole(found[1], options)
-        label = options.of_label(found[2], text, place)
+    if match := pattern("labelled").match(text):
+        place = options.same(text[match.end() :])
+        label = options.of_label(match["label"], text, place)
+    elif match := pattern("with_letter").fullmatch(text):
+        place = whole(match[1], options)
+        label = options.of_label(match[2], text, place)
     if label is None or place is None:
         return None
     return place if label == place else CONFLICT
@@ -174,10 +176,10 @@ class OptionMention(NamedTuple):
 def sentences(text: str) -> list[tuple[int, int]]:
     """Return where the sentences of a text begin and end; neither a label nor a title ends one."""
     starts, ends = [0], []
-    for found in pattern("sentence").finditer(text):
-        if "\n" in found.group() or not pattern("no_end").search(text, max(0, found.start() - 9), found.start()):
-            starts.append(found.end())
-            ends.append(found.start())
+    for match in pattern("sentence").finditer(text):
+        if "\n" in match.group() or not pattern("no_end").search(text, max(0, match.start() - 9), match.start()):
+            starts.append(match.end())
+            ends.append(match.start())
     return list(zip(starts, [*ends, len(text)], strict=True))
 
 
@@ -189,87 +191,86 @@ def sentence_texts(text: str) -> list[str]:
 def named(text: str, options: KnownOptions) -> list[NamedPart]:
     """Return where a text has the words, the letter or the place of an option: the longest at each place."""
     merged: list[NamedPart] = []
-    for each in sorted(_all_named(text, options), key=lambda each: (each.start, -each.end)):
+    for part in sorted(_all_named(text, options), key=lambda part: (part.start, -part.end)):
         before = merged[-1] if merged else None
-        if _is_part_of_another_word(text, each, options):
+        if _is_part_of_another_word(text, part, options):
             continue
-        if before and each.end <= before.end and before.option != each.option:
+        if before and part.end <= before.end and before.option != part.option:
             continue
-        if before and before.option == each.option and before.label and not _between(text, before, each):
-            merged[-1] = NamedPart(before.start, each.end, each.option, label=True)
+        if before and before.option == part.option and before.label and not _between(text, before, part):
+            merged[-1] = NamedPart(before.start, part.end, part.option, label=True)
         else:
-            merged.append(each)
+            merged.append(part)
     return merged
 
 
-def _between(text: str, before: NamedPart, each: NamedPart) -> str:
-    return text[before.end : each.start].strip(" .:()[]-–—\"'«“")
+def _between(text: str, before: NamedPart, part: NamedPart) -> str:
+    return text[before.end : part.start].strip(" .:()[]-–—\"'«“")
 
 
-def _is_part_of_another_word(text: str, each: NamedPart, options: KnownOptions) -> bool:
-    nothing = options.texts[each.option].lower() in listed("nothing") and pattern("within").match(text, each.end)
-    return bool(nothing or pattern("compound").search(text, max(0, each.start - 2), each.start))
+def _is_part_of_another_word(text: str, part: NamedPart, options: KnownOptions) -> bool:
+    nothing = options.texts[part.option].lower() in listed("nothing") and pattern("within").match(text, part.end)
+    return bool(nothing or pattern("compound").search(text, max(0, part.start - 2), part.start))
 
 
 def _all_named(text: str, options: KnownOptions) -> list[NamedPart]:
     said = [(stem(word.spelled), word) for word in content(text)]
     spelled = [word for word, _ in said]
     places: list[NamedPart] = []
-    for option, own in enumerate(options.stems):
-        if options.first[option] != option or not _can_be_found(own, options):
+    for option, terms in enumerate(options.stems):
+        if options.first[option] != option or not _can_be_found(terms, options):
             continue
-        for first in range(len(said) - len(own) + 1):
-            if spelled[first : first + len(own)] == own:
-                start, end = said[first][1].start, said[first + len(own) - 1][1].end
+        for first in range(len(said) - len(terms) + 1):
+            if spelled[first : first + len(terms)] == terms:
+                start, end = said[first][1].start, said[first + len(terms) - 1][1].end
                 places.append(NamedPart(start, end, option, label=False))
     for name in ("mentioned", "place"):
-        for found in pattern(name).finditer(text):
-            label = next(filter(None, found.groups()), "")
+        for match in pattern(name).finditer(text):
+            label = next(filter(None, match.groups()), "")
             named_option = options.of_place(label) if name == "place" else options.of_letter(label, text)
-            is_name = pattern("called_before").search(text, max(0, found.start() - 30), found.start())
+            is_name = pattern("called_before").search(text, max(0, match.start() - 30), match.start())
             if named_option not in (None, CONFLICT) and not is_name:
-                places.append(NamedPart(found.start(), found.end(), named_option, label=True))
+                places.append(NamedPart(match.start(), match.end(), named_option, label=True))
     return places
 
 
-def _can_be_found(own: list[str], options: KnownOptions) -> bool:
+def _can_be_found(terms: list[str], options: KnownOptions) -> bool:
     """Return whether the words of an option tell it from the others, and from an article or a letter."""
-    letter = len("".join(own)) == 1 and not own[0].isdigit() if own else True
-    return not letter and len(options.spelled[-1][" ".join(own)]) == 1
+    letter = len("".join(terms)) == 1 and not terms[0].isdigit() if terms else True
+    return not letter and len(options.spelled[-1][" ".join(terms)]) == 1
 
 
 def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
     """Return what a text names, in its order, and what its sentence says of it. Questions name nothing."""
-    everything = named(text, options)
-    found: list[OptionMention] = []
+    all_parts = named(text, options)
+    named_options: list[OptionMention] = []
     for number, (start, end) in enumerate(sentences(text)):
-        inside = [each for each in everything if start <= each.start < end]
-        inside = [each._replace(start=each.start - start, end=each.end - start) for each in inside]
+        inside = [part for part in all_parts if start <= part.start < end]
+        inside = [part._replace(start=part.start - start, end=part.end - start) for part in inside]
         sentence = text[start:end]
         if inside and not asks(sentence):
             judged = _judged(_masked(sentence, inside), inside, number)
-            found += [each._replace(start=each.start + start, end=each.end + start) for each in judged]
-    return found
+            named_options += [part._replace(start=part.start + start, end=part.end + start) for part in judged]
+    return named_options
 
 
 def _masked(sentence: str, inside: list[NamedPart]) -> str:
     """Return a sentence without the words of options, which neither deny nor doubt them."""
-    for each in inside:
-        sentence = sentence[: each.start] + "x" * (each.end - each.start) + sentence[each.end :]
+    for part in inside:
+        sentence = sentence[: part.start] + "x" * (part.end - part.start) + sentence[part.end :]
     return sentence
 
 
 def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionMention]:
-    """Return the mentions in a sentence, each with what its clause says of it."""
     cuts = [0, *(cut.end() for cut in pattern("clause").finditer(sentence)), len(sentence)]
     doubt = bool(pattern("doubt").search(sentence))
     judged: list[OptionMention] = []
-    for each in inside:
-        first = max(cut for cut in cuts if cut <= each.start)
-        last = min((cut for cut in cuts if cut > each.end), default=len(sentence))
-        before, behind = sentence[first : each.start], sentence[each.end : max(last, each.end + _BEHIND)]
+    for part in inside:
+        first = max(cut for cut in cuts if cut <= part.start)
+        last = min((cut for cut in cuts if cut > part.end), default=len(sentence))
+        before, behind = sentence[first : part.start], sentence[part.end : max(last, part.end + _BEHIND)]
         denied = bool(pattern("before").search(before) or pattern("behind").match(behind))
         doubted = doubt or bool(pattern("choice").search(sentence[first:last]))
         doubted = doubted or bool(pattern("refusal").search(before) or pattern("beside").search(before))
-        judged.append(OptionMention(each.option, each.start, each.end, number, denied, doubted, each.label))
+        judged.append(OptionMention(part.option, part.start, part.end, number, denied, doubted, part.label))
     return judged

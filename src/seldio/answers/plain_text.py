@@ -1,4 +1,4 @@
-"""What a model's text says in the end, made plain.
+"""The final answer in a model's text, made plain.
 
 Only the last answer that is marked as one counts: in a tag, in a box, under a key of JSON, behind ``Answer:`` or *the
 answer is*. Then number words, dashes, quotes and marks of layout become ASCII.
@@ -34,19 +34,19 @@ def _respelled() -> list[tuple[re.Pattern[str], str]]:
 
 
 def announced(text: str) -> str | None:
-    """What follows the last words that announce an answer; None where there are none, or they are denied.
+    """Return the text behind the last words that announce an answer; None if there are none or they are denied.
 
     >>> announced("A violin? I do not think so. The answer is flute.")
     'flute.'
     """
-    found = list(_RE.announced.finditer(text))
-    if not found or _RE.denied_lead.search(text, max(0, found[-1].start() - 60), found[-1].start()):
+    matches = list(_RE.announced.finditer(text))
+    if not matches or _RE.denied_lead.search(text, max(0, matches[-1].start() - 60), matches[-1].start()):
         return None
-    return text[found[-1].end() :].strip()
+    return text[matches[-1].end() :].strip()
 
 
 def said(text: str) -> str:
-    """What *text* says in the end, in lower case: thoughts left out, only what follows a last ``Answer:``."""
+    """Return the final answer of *text* in lower case: without thoughts, only the text behind a last ``Answer:``."""
     text = stripped(text.lower())
     return (announced(text) or text).strip()
 
@@ -72,34 +72,32 @@ def plainly(text: str) -> str:
     text = _RE.nth_second.sub(_second, text)
     for pattern, replacement in _respelled():
         text = pattern.sub(replacement, text)
-    text = _RE.thousands.sub(lambda found: found.group().replace(",", ""), text)
+    text = _RE.thousands.sub(lambda match: match.group().replace(",", ""), text)
     return _RE.clock.sub(_seconds, text) if ":" in text else text
 
 
-def _number(found: re.Match[str]) -> str:
-    """A number in words as digits; "one" stays where it may stand for a thing."""
-    if found.group() == "one" and not (
-        _RE.one_before.match(found.string, found.end()) or _RE.one_after.search(found.string[: found.start()])
-        or found.group() == found.string.strip(" .!")
-    ):  # fmt: skip
-        return "one"
-    value = _small(found["small"]) if found["small"] else 100 * _small(found["hundreds"]) + _small(found["rest"])
-    decimals = "".join(str(_ONES[word]) for word in (found["decimals"] or "").split())
-    return f"{value}.{decimals}" if decimals else f"{value}.5" if found["half"] else str(value)
+def _number(match: re.Match[str]) -> str:
+    """Write a number word in digits; "one" stays if it may stand for a thing."""
+    if match.group() == "one":
+        alone = match.string.strip(" .!") == "one"
+        counts = _RE.one_before.match(match.string, match.end()) or _RE.one_after.search(match.string[: match.start()])
+        if not (alone or counts):
+            return "one"
+    value = _small(match["small"]) if match["small"] else 100 * _small(match["hundreds"]) + _small(match["rest"])
+    decimals = "".join(str(_ONES[word]) for word in (match["decimals"] or "").split())
+    return f"{value}.{decimals}" if decimals else f"{value}.5" if match["half"] else str(value)
 
 
-def _second(found: re.Match[str]) -> str:
-    """Return the moment that *at the third second* says."""
-    return f"{found[1]} {found[2] or table('ordinals').index(found[3]) + 2} seconds"
+def _second(match: re.Match[str]) -> str:
+    return f"{match[1]} {match[2] or table('ordinals').index(match[3]) + 2} seconds"
 
 
 def _small(words: str | None) -> int:
     return sum(_TENS.get(word, _ONES.get(word, 1)) for word in re.split(r"[\s-]", words)) if words else 0
 
 
-def _seconds(found: re.Match[str]) -> str:
-    """A time of hours, minutes and seconds in seconds."""
+def _seconds(match: re.Match[str]) -> str:
     total = 0.0
-    for part in found.groups():
+    for part in match.groups():
         total = 60 * total + float(part or 0)
     return f"{total:g} s"

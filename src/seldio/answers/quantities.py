@@ -36,79 +36,70 @@ class Quantity(NamedTuple):
 
 
 def quantities(text: str) -> list[Quantity]:
-    """All numbers of a plain text that are not names, sizes or tolerances, and none that is given up for another one.
+    """Return all numbers of a plain text that are not names, sizes or tolerances, nor replaced by another one.
 
     One without unit takes that of the next where the two are joined (*2 to 3 m*); parts become one (*6 ft 2 inches*).
     """
     if "±" in text or "give or take" in text:
-        text = _RE.tolerance.sub(lambda found: " " * len(found.group()), text)
-    found: list[tuple[Quantity, float]] = []
+        text = _RE.tolerance.sub(lambda match: " " * len(match.group()), text)
+    scaled: list[tuple[Quantity, float]] = []
     for match in _RE.quantity.finditer(text):
-        one, scale = _quantity(text, match, found[-1][0].end if found else 0)
-        before, larger = found[-1] if found else (one, 0.0)
-        if (
-            scale < larger and one.kind == before.kind and one.value < larger
-            and _RE.parts.fullmatch(text, before.end, one.start)
-        ):  # fmt: skip
-            found[-1] = before._replace(value=_tidy(before.value + one.value), end=one.end), scale
+        number, scale = _quantity(text, match, scaled[-1][0].end if scaled else 0)
+        before, larger = scaled[-1] if scaled else (number, 0.0)
+        smaller_unit = scale < larger and number.kind == before.kind and number.value < larger
+        if smaller_unit and _RE.parts.fullmatch(text, before.end, number.start):
+            scaled[-1] = before._replace(value=_tidy(before.value + number.value), end=number.end), scale
             continue
-        if before.kind and not one.kind and not text[before.end : one.start].strip() and found:  # "2 metres 30"
-            found[-1] = before._replace(doubtful=True), larger
-        found.append((one, scale))
-    for place in range(len(found) - 2, -1, -1):
-        (this, _), (after, scale) = found[place], found[place + 1]
+        if before.kind and not number.kind and not text[before.end : number.start].strip() and scaled:  # "2 metres 30"
+            scaled[-1] = before._replace(doubtful=True), larger
+        scaled.append((number, scale))
+    for place in range(len(scaled) - 2, -1, -1):
+        (this, _), (after, scale) = scaled[place], scaled[place + 1]
         if not this.kind and after.kind and _RE.joiner.fullmatch(text, this.end, after.start):
-            found[place] = this._replace(kind=after.kind, value=_tidy(this.value * scale)), scale
-    for place in range(1, len(found)):
-        (this, scale), (after, _) = found[place - 1], found[place]
-        bare = not after.kind and not after.counts
-        if (
-            bare
-            and this.kind not in ("", "other")
-            and (
-                joined(text, this, after)
-                or _RE.settled.fullmatch(text, this.end, after.start)
-                or _corrects(text, this, after)
-            )
-        ):
-            found[place] = after._replace(kind=this.kind, value=_tidy(after.value * scale)), scale
-    return _last(text, _meant(text, [one for one, _ in found]))
+            scaled[place] = this._replace(kind=after.kind, value=_tidy(this.value * scale)), scale
+    for place in range(1, len(scaled)):
+        (this, scale), (after, _) = scaled[place - 1], scaled[place]
+        if after.kind or after.counts or this.kind in ("", "other"):
+            continue
+        settled = _RE.settled.fullmatch(text, this.end, after.start)
+        if settled or joined(text, this, after) or _corrects(text, this, after):
+            scaled[place] = after._replace(kind=this.kind, value=_tidy(after.value * scale)), scale
+    return _last(text, _meant(text, [number for number, _ in scaled]))
 
 
-def _last(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* without values that a later one is given in the stead of: *2 m, no, 3 m*, *2 to 3 m, say 2.5*."""
+def _last(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Drop quantities that a later one replaces: *2 m, no, 3 m*, *2 to 3 m, say 2.5*."""
     before: dict[Kind, list[Quantity]] = {}
     first: dict[Kind, int] = {}
-    for each in found:
-        same = before.setdefault(each.kind, [])
-        if same and _replaces(text, same[-2:], each):
-            first[each.kind] = each.start
+    for number in numbers:
+        same = before.setdefault(number.kind, [])
+        if same and _replaces(text, same[-2:], number):
+            first[number.kind] = number.start
             same.clear()
-        same.append(each)
-    kept = [each for each in found if each.start >= first.get(each.kind, 0)]
-    if kept and _RE.taken_back.match(text, kept[-1].end):
-        kept[-1] = kept[-1]._replace(doubtful=True)
-    return kept
+        same.append(number)
+    current = [number for number in numbers if number.start >= first.get(number.kind, 0)]
+    if current and _RE.taken_back.match(text, current[-1].end):
+        current[-1] = current[-1]._replace(doubtful=True)
+    return current
 
 
-def _replaces(text: str, before: list[Quantity], each: Quantity) -> bool:
-    """Whether *each* is said in the stead of those *before* it."""
-    ends = sorted(one.value for one in before)
-    if len(ends) == 2 and ends[0] <= each.value <= ends[1] and _RE.settled.fullmatch(text, before[-1].end, each.start):
+def _replaces(text: str, before: list[Quantity], number: Quantity) -> bool:
+    ends = sorted(earlier.value for earlier in before)
+    inside = len(ends) == 2 and ends[0] <= number.value <= ends[1]
+    if inside and _RE.settled.fullmatch(text, before[-1].end, number.start):
         return True
-    return _corrects(text, before[-1], each)
+    return _corrects(text, before[-1], number)
 
 
-def _corrects(text: str, one: Quantity, two: Quantity) -> bool:
-    """Whether the second of two numbers in a row takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
-    if _RE.corrected.fullmatch(text, one.end, two.start):
+def _corrects(text: str, first: Quantity, second: Quantity) -> bool:
+    """Whether the second of two numbers takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
+    if _RE.corrected.fullmatch(text, first.end, second.start):
         return True
-    at_first = _RE.at_first.search(text, max(0, one.start - 60), one.start)
-    return bool(at_first and _RE.but_then.fullmatch(text, one.end, two.start))
+    at_first = _RE.at_first.search(text, max(0, first.start - 60), first.start)
+    return bool(at_first and _RE.but_then.fullmatch(text, first.end, second.start))
 
 
 def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, float]:
-    """A number with its unit, and the scale of that."""
     number, unit, (start, end) = match["number"], match["unit"], match.span()
     kind, scale = _UNITS[unit] if unit else ("", 1.0)
     if not unit and (second := _RE.second.search(text, behind, start)):
@@ -142,60 +133,64 @@ def _tidy(value: float) -> float:
     return float(f"{value:.12g}")
 
 
-def _meant(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* without values that are denied in favour of one next to them: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
-    kept: list[Quantity] = []
+def _meant(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Drop quantities that are denied in favor of a neighbor: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
+    asserted: list[Quantity] = []
     dropped: Quantity | None = None
-    for place, each in enumerate(found):
-        if dropped is not None and joined(text, dropped, each):
-            dropped = each
+    for place, number in enumerate(numbers):
+        if dropped is not None and joined(text, dropped, number):
+            dropped = number
             continue
-        after = found[place + 1] if place + 1 < len(found) else None
-        opposed = denied(text, each.start) and (
-            (kept and kept[-1].kind == each.kind and _RE.not_that.fullmatch(text, kept[-1].end, each.start))
-            or (after is not None and after.kind == each.kind and _RE.but_this.fullmatch(text, each.end, after.start))
+        after = numbers[place + 1] if place + 1 < len(numbers) else None
+        before = asserted[-1] if asserted else None
+        opposed = denied(text, number.start) and (
+            (before and before.kind == number.kind and _RE.not_that.fullmatch(text, before.end, number.start))
+            or (after and after.kind == number.kind and _RE.but_this.fullmatch(text, number.end, after.start))
         )
-        dropped = each if opposed else None
+        dropped = number if opposed else None
         if not opposed:
-            kept.append(each)
-    return kept
+            asserted.append(number)
+    return asserted
 
 
-def joined(text: str, one: Quantity, two: Quantity) -> bool:
+def joined(text: str, first: Quantity, second: Quantity) -> bool:
     """Whether two numbers in a row are a range or a choice: *1 to 2 m*, *1 or 2 m*, *between 1 and 2 m*."""
-    if _RE.range.fullmatch(text, one.end, two.start):
+    if _RE.range.fullmatch(text, first.end, second.start):
         return True
     return bool(
-        _RE.between.search(text, max(0, one.start - 60), one.start) and _RE.joiner.fullmatch(text, one.end, two.start)
+        _RE.between.search(text, max(0, first.start - 60), first.start)
+        and _RE.joiner.fullmatch(text, first.end, second.start)
     )
 
 
-def middled(text: str, found: list[Quantity], widest: float) -> list[Quantity]:
-    """*found* with the middle in place of a range that is no wider than *widest*: *between 40 and 50 degrees* is 45."""
-    kept: list[Quantity] = []
-    for each in found:
-        one = kept[-1] if kept else each
-        near = one.kind == each.kind and abs(one.value - each.value) <= widest and one.value * each.value >= 0
-        if near and kept and one.value != each.value and not (one.doubtful or each.doubtful) and _ends(text, one, each):
-            kept[-1] = one._replace(value=_tidy((one.value + each.value) / 2), end=each.end, counts=each.counts)
+def middled(text: str, numbers: list[Quantity], widest: float) -> list[Quantity]:
+    """Replace ranges no wider than *widest* by their middle: *between 40 and 50 degrees* is 45."""
+    merged: list[Quantity] = []
+    for number in numbers:
+        before = merged[-1] if merged else number
+        near = before.kind == number.kind and 0 < abs(before.value - number.value) <= widest
+        sure = before.value * number.value >= 0 and not (before.doubtful or number.doubtful)
+        if near and sure and _ends(text, before, number):
+            middle = _tidy((before.value + number.value) / 2)
+            merged[-1] = before._replace(value=middle, end=number.end, counts=number.counts)
         else:
-            kept.append(each)
-    return kept
+            merged.append(number)
+    return merged
 
 
-def _ends(text: str, one: Quantity, two: Quantity) -> bool:
+def _ends(text: str, first: Quantity, second: Quantity) -> bool:
     """Return whether two numbers are the ends of a range, and not of a movement."""
-    moves = _RE.from_word.search(text, max(0, one.start - 60), one.start)
-    return joined(text, one, two) and bool(_RE.to.fullmatch(text, one.end, two.start)) and not moves
+    moves = _RE.from_word.search(text, max(0, first.start - 60), first.start)
+    return joined(text, first, second) and bool(_RE.to.fullmatch(text, first.end, second.start)) and not moves
 
 
 def of_kind(text: str, kind: Kind) -> list[Quantity]:
     """The numbers of a kind in a plain text but for bounds; where there is none of the kind, those without any unit."""
-    found = quantities(text)
-    found = [each for each in found if each.kind == kind] or [
-        each for each in found if not each.kind and not each.counts
+    numbers = quantities(text)
+    numbers = [number for number in numbers if number.kind == kind] or [
+        number for number in numbers if not number.kind and not number.counts
     ]
-    return [each for each in found if not each.bound]
+    return [number for number in numbers if not number.bound]
 
 
 def only(values: Iterable[T]) -> T | None:
@@ -205,8 +200,8 @@ def only(values: Iterable[T]) -> T | None:
 
 
 def concluded(read: Callable[[str], float | None], text: str) -> float | None:
-    """What *read* reads of a plain text, or of its conclusion, where that names no fewer directions."""
-    if (value := read(text)) is not None or not (ends := [found.end() for found in _RE.so.finditer(text)]):
+    """Return the value that *read* reads of a plain text, or of its conclusion if that names no fewer directions."""
+    if (value := read(text)) is not None or not (ends := [match.end() for match in _RE.so.finditer(text)]):
         return value
     end = text[ends[-1] :].lstrip("=")
     said = ends[-1] and directions(end) == directions(text) and not _RE.ruled_out.search(end)
@@ -218,26 +213,26 @@ def concluded(read: Callable[[str], float | None], text: str) -> float | None:
 
 def count(text: str) -> int | None:
     """The one number of sources in a plain text."""
-    found = [each for each in quantities(text) if not each.kind]
-    if any(each.bound or each.signed or each.doubtful for each in found):
+    numbers = [number for number in quantities(text) if not number.kind]
+    if any(number.bound or number.signed or number.doubtful for number in numbers):
         return None
-    if any(_one_of_both(text, one, two) for one, two in pairwise(found)):
+    if any(_one_of_both(text, *pair) for pair in pairwise(numbers)):
         return None
-    if any(_RE.or_so.search(text, max(0, each.start - 20), each.start) for each in found[1:]):
+    if any(_RE.or_so.search(text, max(0, number.start - 20), number.start) for number in numbers[1:]):
         return None
-    found = [each for each in found if _RE.total.match(text, each.end)] or found
-    first = next((one for one in found if _RE.counted.match(text, one.end)), None)
-    bare = [each for each in found if not each.counts and not _RE.of_them.match(text, each.end)]
-    if first and any(_besides(text, first, each) for each in bare):
+    numbers = [number for number in numbers if _RE.total.match(text, number.end)] or numbers
+    first = next((number for number in numbers if _RE.counted.match(text, number.end)), None)
+    bare = [number for number in numbers if not number.counts and not _RE.of_them.match(text, number.end)]
+    if first and any(_besides(text, first, number) for number in bare):
         return None
-    counted = [(each, match) for each in found if (match := _RE.counted.match(text, each.end))]
-    if any(_RE.or_more.match(text, match.end()) or (match["some"] and _RE.and_more.match(text, match.end()))
-           for _, match in counted):  # fmt: skip
-        return None
-    if len(found) > 1 and counted and directions(text) != frozenset():
+    counted = [(number, match) for number in numbers if (match := _RE.counted.match(text, number.end))]
+    for _, match in counted:
+        if _RE.or_more.match(text, match.end()) or (match["some"] and _RE.and_more.match(text, match.end())):
+            return None
+    if len(numbers) > 1 and counted and directions(text) != frozenset():
         return None  # so many here, so many there
-    values = [each.value for each, _ in counted] or [each.value for each in found]
-    if not counted and not all(_RE.bare.match(text, each.end) for each in found):
+    values = [number.value for number, _ in counted] or [number.value for number in numbers]
+    if not counted and not all(_RE.bare.match(text, number.end) for number in numbers):
         return None
     single = _RE.single.search(text)
     if single and denied(text, single.start()):
@@ -247,12 +242,11 @@ def count(text: str) -> int | None:
     return int(value) if value is not None and value.is_integer() and value < 1e9 else None
 
 
-def _besides(text: str, first: Quantity, each: Quantity) -> bool:
+def _besides(text: str, first: Quantity, number: Quantity) -> bool:
     """Whether a number without a noun follows the *first* with one, except for details after a colon."""
-    return each.start > first.start and each.value != first.value and text.find(":", first.end, each.start) < 0
+    return number.start > first.start and number.value != first.value and text.find(":", first.end, number.start) < 0
 
 
-def _one_of_both(text: str, one: Quantity, two: Quantity) -> bool:
-    """Whether two numbers are a range or a choice: *2 or 3*, *2-3*, *between 2 and 3*."""
-    between = text[one.end : two.start]
+def _one_of_both(text: str, first: Quantity, second: Quantity) -> bool:
+    between = text[first.end : second.start]
     return bool(_RE.joiner.fullmatch(between)) and between.strip() != ","

@@ -36,7 +36,7 @@ YES_AND_NO = (["no", "yes"], ["да", "нет"])
 
 
 class ReplyReading(NamedTuple):
-    """What a reply says."""
+    """The option or yes/no that a reply gives."""
 
     option: str | None  # None where none is read
     layer: str = ""  # which part of the reply names it
@@ -58,82 +58,85 @@ def read(reply: str, options: Sequence[str], question: str = "") -> ReplyReading
     if not reply.strip():
         return ReplyReading(None, state="empty")
     text = stripped(reply)
-    known = KnownOptions(tuple(options))
-    choice = OptionChoice(only(known.spelled[0].get(reply.strip(), ())), "whole reply")
+    known_options = KnownOptions(tuple(options))
+    choice = OptionChoice(only(known_options.spelled[0].get(reply.strip(), ())), "whole reply")
     if choice.option is None and text and options:
-        answers = sorted(folded(option) for option in known.texts)
-        choice = _yes_or_no(text, known, question) if answers in YES_AND_NO else _decided(text, known, question)
+        answers = sorted(folded(option) for option in known_options.texts)
+        choice = (
+            _yes_or_no(text, known_options, question)
+            if answers in YES_AND_NO
+            else _decided(text, known_options, question)
+        )
     if choice.option is not None and choice.option != CONFLICT:
-        return ReplyReading(known.given[choice.option], choice.layer)
+        return ReplyReading(known_options.given[choice.option], choice.layer)
     return ReplyReading(None, state="refused" if pattern("refused").search(text) else "unread")
 
 
 def _decided(text: str, options: KnownOptions, question: str) -> OptionChoice:
-    """Return the option that a reply says is the answer; none where it gives several, or contradicts itself."""
+    """Return the option that a reply gives; none if it gives several or contradicts itself."""
     place = whole(text, options)
     if place is not None:
         return OptionChoice(place, "whole reply")
     text = _behind_correction(text, options)
     announcement = _announced(text, options)
-    rest, ticked = _without_lists(text, options)
-    lines = [line for line in rest.splitlines() if line.strip()]
+    prose, ticked = _without_lists(text, options)
+    lines = [line for line in prose.splitlines() if line.strip()]
     last = whole(lines[-1], options) if len(lines) > 1 else None
     if announcement.option is not None:
-        return _confirmed(announcement, rest, last, options)
+        return _confirmed(announcement, prose, last, options)
     if ticked is not None and last in (None, ticked):
         return OptionChoice(ticked, "list")
     if not lines or (announcement.made and last is None):
         return UNREAD
-    ends = _ends(rest, lines[0], last, options)
+    ends = _ends(prose, lines[0], last, options)
     if ends:
-        return OptionChoice(_uncontradicted(ends, rest, lines[0], last, options), "first or last line")
-    return UNREAD if _turned_around(rest, question) else OptionChoice(_by_mentions(rest, options), "mention")
+        return OptionChoice(_uncontradicted(ends, prose, lines[0], last, options), "first or last line")
+    return UNREAD if _turned_around(prose, question) else OptionChoice(_by_mentions(prose, options), "mention")
 
 
 def _behind_correction(text: str, options: KnownOptions) -> str:
-    """Return what follows the last words that take back what stands before them."""
+    """Return the text behind the last words that take back what stands before them."""
     named = mentions(text, options)
     turns = [
-        found.end()
-        for found in pattern("back").finditer(text)
-        if not any(mention.start <= found.start() < mention.end for mention in named)
+        match.end()
+        for match in pattern("back").finditer(text)
+        if not any(mention.start <= match.start() < mention.end for mention in named)
     ]
     return pattern("correction_lead").sub("", text[max(turns) :]) if turns else text
 
 
-def _confirmed(announcement: Announcement, rest: str, last: int | None, options: KnownOptions) -> OptionChoice:
+def _confirmed(announcement: Announcement, text: str, last: int | None, options: KnownOptions) -> OptionChoice:
     """Return the announced option, unless the last line or the only option that the text names is another one."""
     option = announcement.option
     if last not in (None, option):
         return UNREAD if announcement.alone else OptionChoice(last, "first or last line")
-    by_text = {mention.option for mention in mentions(rest, options) if mention.sure and not mention.label}
-    if option in by_text or len(by_text) != 1 or len(rest.split()) > LONG:
+    by_text = {mention.option for mention in mentions(text, options) if mention.sure and not mention.label}
+    if option in by_text or len(by_text) != 1 or len(text.split()) > LONG:
         return OptionChoice(option, "announced")
     return UNREAD
 
 
-def _ends(rest: str, first_line: str, last: int | None, options: KnownOptions) -> set[int]:
-    """Return the options that the first and the last lines and sentences are."""
-    said = sentence_texts(rest)
+def _ends(text: str, first_line: str, last: int | None, options: KnownOptions) -> set[int]:
+    said = sentence_texts(text)
     ends = {whole(first_line, options), whole(said[0], options), last} - {None}
-    for place in (_opened(rest, options), whole(said[-1], options)):
+    for place in (_opened(text, options), whole(said[-1], options)):
         if not ends and place is not None:
             ends = {place}
     return {place for place in ends if place is not None}
 
 
-def _uncontradicted(ends: set[int], rest: str, first_line: str, last: int | None, options: KnownOptions) -> int | None:
+def _uncontradicted(ends: set[int], text: str, first_line: str, last: int | None, options: KnownOptions) -> int | None:
     """Return the only one of *ends*, unless the text has the label, or a sentence, of another option."""
     option = only(ends)
-    if last is not None or option in (whole(first_line, options), _opened(rest, options)):
+    if last is not None or option in (whole(first_line, options), _opened(text, options)):
         return option
-    labels = {mention.option for mention in mentions(rest, options) if mention.sure and mention.label}
-    others = {whole(sentence, options) for sentence in sentence_texts(rest)[1:ANNOUNCEMENTS]}
+    labels = {mention.option for mention in mentions(text, options) if mention.sure and mention.label}
+    others = {whole(sentence, options) for sentence in sentence_texts(text)[1:ANNOUNCEMENTS]}
     return option if not labels - ends and not others - {None, option} else None
 
 
 def _turned_around(text: str, question: str) -> bool:
-    """Return whether a reply answers the opposite of what is asked: *quieter*, where the louder one is asked for."""
+    """Return whether a reply answers the opposite of the question: *quieter*, if the louder one is asked for."""
     said, asked = {*stems(text).split()}, {*stems(question).split()}
     return any(pair & said and pair & asked and not pair & said & asked for pair in opposites())
 
@@ -142,7 +145,7 @@ def _turned_around(text: str, question: str) -> bool:
 
 
 class Announcement(NamedTuple):
-    """What a reply announces as its answer."""
+    """The option that a reply announces as its answer."""
 
     option: int | None = None
     alone: bool = False  # whether the announcement says nothing else
@@ -157,13 +160,13 @@ class _Candidate(NamedTuple):
 
 
 def _announced(text: str, options: KnownOptions) -> Announcement:
-    """Return the final announcement of a text, or its only one; conclusions count where nothing is announced."""
+    """Return the final announcement of a text, or its only one; conclusions count if nothing is announced."""
     candidates, made = _candidates(text, options, "announce")
     if not candidates:
         candidates, _ = _candidates(text, options, "conclude")
-    candidates = [each for each in candidates if each.alone] or candidates
-    candidates = [each for each in candidates if each.final] or candidates
-    if len({each.option for each in candidates}) > 1:
+    candidates = [candidate for candidate in candidates if candidate.alone] or candidates
+    candidates = [candidate for candidate in candidates if candidate.final] or candidates
+    if len({candidate.option for candidate in candidates}) > 1:
         corrected = pattern("back").search(text, candidates[0].start, candidates[-1].start)
         candidates = candidates[-1:] if corrected else []
     if not candidates:
@@ -175,23 +178,23 @@ def _candidates(text: str, options: KnownOptions, kind: str) -> tuple[list[_Cand
     """Return the options that are announced in words of one kind, and whether anything is."""
     candidates: list[_Candidate] = []
     made = False
-    for found in [*pattern(kind).finditer(text)][-ANNOUNCEMENTS:]:
-        behind = text[found.end() :].lstrip(" :")
+    for match in [*pattern(kind).finditer(text)][-ANNOUNCEMENTS:]:
+        behind = text[match.end() :].lstrip(" :")
         list_below = behind.startswith("\n") and len(_rows(behind, options)) > 1
         line = behind.lstrip(" :\n\"'").partition("\n")[0]
-        denied = pattern("denied_announcement").search(text, max(0, found.start() - 60), found.start())
+        denied = pattern("denied_announcement").search(text, max(0, match.start() - 60), match.start())
         if not line or denied or (pattern("before").match(line) and whole(line, options) is None):
             continue
         made = True
         option, alone = (None, False) if list_below else _said(line, options)
         if option is not None:
-            final = bool(pattern("final").search(found.group()))
-            candidates.append(_Candidate(option, found.start(), final, alone))
+            final = bool(pattern("final").search(match.group()))
+            candidates.append(_Candidate(option, match.start(), final, alone))
     return candidates, made
 
 
 def _said(line: str, options: KnownOptions) -> tuple[int | None, bool]:
-    """Return the option that a line says, and whether it says nothing else but its reason."""
+    """Return the option that a line gives, and whether the line holds nothing else but its reason."""
     if len(_rows(line, options)) > 1 or pattern("two_labels").match(line):
         return None, False
     for place in (whole(line, options), _opened(line, options)):
@@ -203,26 +206,26 @@ def _said(line: str, options: KnownOptions) -> tuple[int | None, bool]:
             return None, False
         if (place := whole(part, options)) is not None:
             return place, True
-    kept = [mention for mention in mentions(first, options) if not mention.denied]
-    doubted = any(mention.doubted for mention in kept)
-    return (None if doubted else only(mention.option for mention in kept)), False
+    affirmed = [mention for mention in mentions(first, options) if not mention.denied]
+    doubted = any(mention.doubted for mention in affirmed)
+    return (None if doubted else only(mention.option for mention in affirmed)), False
 
 
 def _opened(text: str, options: KnownOptions) -> int | None:
     """Return the option that a text opens with: a label and its text, or a label and a sentence that names no other."""
-    found = pattern("labelled").match(text)
-    behind = options.leading(text[found.end() :]) if found else None
-    label = options.of_label(found["label"], text, behind) if found else None
-    if found is None or label is None or asks(found.group()):
+    labelled = pattern("labelled").match(text)
+    behind = options.leading(text[labelled.end() :]) if labelled else None
+    label = options.of_label(labelled["label"], text, behind) if labelled else None
+    if labelled is None or label is None or asks(labelled.group()):
         return None
-    last = found.group()[-1]
-    word = (found["label"] in "AА" and last == " ") or (found["label"].islower() and last not in ")]}.:")
+    last = labelled.group()[-1]
+    word = (labelled["label"] in "AА" and last == " ") or (labelled["label"].islower() and last not in ")]}.:")
     first = mentions(sentence_texts(text)[0], options)
     denied = any(mention.denied and mention.option == label for mention in first)
-    if word or denied or pattern("several").match(text, found.end()):
+    if word or denied or pattern("several").match(text, labelled.end()):
         return None
     if behind is None:
-        return options.of_letter(found["label"], text)
+        return options.of_letter(labelled["label"], text)
     return label if behind == label else CONFLICT
 
 
@@ -230,7 +233,6 @@ def _opened(text: str, options: KnownOptions) -> int | None:
 
 
 def _rows(text: str, options: KnownOptions) -> dict[int, str]:
-    """Return the pieces of a text that begin with an option, or with its letter and what is said of it."""
     rows: dict[int, str] = {}
     for piece in pattern("piece").split(text):
         place = _row(piece, text, options)
@@ -243,33 +245,33 @@ def _row(piece: str, text: str, options: KnownOptions) -> int | None:
     body = pattern("bullet").sub("", piece)
     mark = pattern("labelled").match(body)
     label = options.of_label(mark["label"], text) if mark else None
-    rest = body[mark.end() :].strip() if mark else body
-    place = options.leading(rest)
+    behind = body[mark.end() :].strip() if mark else body
+    place = options.leading(behind)
     if place is None:
         place = options.leading(body)
-    if place is None and (mark or (body != piece and len(rest) > 1)):
-        begun = [number for number, option in enumerate(options.texts) if loose(option).startswith(loose(rest))]
+    if place is None and (mark or (body != piece and len(behind) > 1)):
+        begun = [number for number, option in enumerate(options.texts) if loose(option).startswith(loose(behind))]
         place = only(begun)
     if place is None and mark and label is not None and mark["label"].isalpha():
-        verdict = pattern("right").search(rest) or pattern("wrong").search(rest)
-        return label if not rest or verdict else None
+        verdict = pattern("right").search(behind) or pattern("wrong").search(behind)
+        return label if not behind or verdict else None
     return place if label in (None, place) else None
 
 
 def _without_lists(text: str, options: KnownOptions) -> tuple[str, int | None]:
     """Return the text without its restated options, and the only one of them that the list says is right."""
-    headings = (each for each in pattern("heading").finditer(text) if not pattern("announce").search(each.group()))
-    heading = next(headings, None)
+    headings = pattern("heading").finditer(text)
+    heading = next((match for match in headings if not pattern("announce").search(match.group())), None)
     if heading:
         text = f"{text[: heading.end()]}\n{text[heading.end() :]}"
     rows = _rows(text[heading.end() :] if heading else text, options)
     if list(rows) != sorted(rows) or len(rows) < (1 if heading else 2):
         return text, None
     ticked = [place for place, row in rows.items() if _is_ticked(row, options.texts[place])]
-    kept = "".join(piece for piece in pattern("piece").split(text) if piece not in rows.values())
+    prose = "".join(piece for piece in pattern("piece").split(text) if piece not in rows.values())
     if heading:
-        kept = pattern("heading").sub("\n", kept)
-    return kept.strip(" \n;,"), only(ticked) if len(rows) > 1 else None
+        prose = pattern("heading").sub("\n", prose)
+    return prose.strip(" \n;,"), only(ticked) if len(rows) > 1 else None
 
 
 def _is_ticked(row: str, option: str) -> bool:
@@ -283,32 +285,32 @@ def _is_ticked(row: str, option: str) -> bool:
 
 def _by_mentions(text: str, options: KnownOptions) -> int | None:
     """Return the only option that a reply names and neither denies nor doubts, or that of its conclusion."""
-    every = mentions(text, options)
-    kept = [mention for mention in every if not mention.denied]
-    affirmed = only(mention.option for mention in kept if pattern("affirmed").match(text[mention.end :]))
+    all_mentions = mentions(text, options)
+    undenied = [mention for mention in all_mentions if not mention.denied]
+    affirmed = only(mention.option for mention in undenied if pattern("affirmed").match(text[mention.end :]))
     if affirmed is not None:
         return affirmed
-    if not every:
+    if not all_mentions:
         return _by_part(text, options) if len(text.split()) <= PART else None
-    cut_off = _is_cut_off(text, kept)
-    if only(mention.option for mention in kept) is not None:
-        return _only_one(text, every, cut_off, options)
-    return _concluded(text, kept) if not cut_off else None
+    cut_off = _is_cut_off(text, undenied)
+    if only(mention.option for mention in undenied) is not None:
+        return _only_one(text, all_mentions, cut_off, options)
+    return _concluded(text, undenied) if not cut_off else None
 
 
-def _is_cut_off(text: str, kept: list[OptionMention]) -> bool:
-    if kept and len(text) - kept[-1].end < 3 and pattern("at_end").search(text, 0, kept[-1].start):
+def _is_cut_off(text: str, named: list[OptionMention]) -> bool:
+    if named and len(text) - named[-1].end < 3 and pattern("at_end").search(text, 0, named[-1].start):
         return False  # "What is heard: rain"
     long = len(text.split()) > CUT_OFF or pattern("dangling").search(text)
     return bool(long and pattern("cut").search(text))
 
 
-def _only_one(text: str, every: list[OptionMention], cut_off: bool, options: KnownOptions) -> int | None:
+def _only_one(text: str, all_mentions: list[OptionMention], cut_off: bool, options: KnownOptions) -> int | None:
     """Return the only option that is named and not denied, if a sentence that does not doubt it concludes."""
-    kept = [mention for mention in every if not mention.denied]
-    option, length = kept[0].option, len(text.split())
-    sure = {mention.sentence for mention in kept if not mention.doubted}
-    if not sure or (length <= SHORT and _beside_another(text, option, every, options)):
+    undenied = [mention for mention in all_mentions if not mention.denied]
+    option, length = undenied[0].option, len(text.split())
+    sure = {mention.sentence for mention in undenied if not mention.doubted}
+    if not sure or (length <= SHORT and _beside_another(text, option, all_mentions, options)):
         return None
     said = sentence_texts(text)
     if not cut_off and (length <= LONG or len(said) - 1 in sure):
@@ -316,20 +318,19 @@ def _only_one(text: str, every: list[OptionMention], cut_off: bool, options: Kno
     return option if any(pattern("so").search(said[number]) for number in sure) else None
 
 
-def _concluded(text: str, kept: list[OptionMention]) -> int | None:
-    """Return the option that the last sentence names behind *so*, where a reply names several."""
+def _concluded(text: str, undenied: list[OptionMention]) -> int | None:
+    """Return the option that the last sentence names behind *so*, if a reply names several."""
     said = sentences(text)
-    marks = [found.start() for found in pattern("so").finditer(text, said[-1][0])]
-    last = [mention for mention in kept if mention.sentence == len(said) - 1]
+    marks = [match.start() for match in pattern("so").finditer(text, said[-1][0])]
+    last = [mention for mention in undenied if mention.sentence == len(said) - 1]
     if not marks or any(mention.doubted for mention in last):
         return None
     behind = [mention for mention in last if mention.start >= marks[-1]]
     return only(mention.option for mention in behind or last)
 
 
-def _beside_another(text: str, option: int, every: list[OptionMention], options: KnownOptions) -> bool:
-    """Return whether a short text has words of another option beside those of its own."""
-    for mention in every:
+def _beside_another(text: str, option: int, all_mentions: list[OptionMention], options: KnownOptions) -> bool:
+    for mention in all_mentions:
         text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
     others = {word for place, words in enumerate(options.stems) if place != option for word in words if len(word) > 3}
     return bool((others - {*options.stems[option]}) & {*stems(text).split()})
@@ -342,7 +343,7 @@ def _by_part(text: str, options: KnownOptions) -> int | None:
     if len(part) < 3 or asks(short) or any(pattern(name).search(short) for name in ("negative", "doubt")):
         return None
     said = {*stems(text).split()}
-    option = only(place for place, own in enumerate(options.stems) if said & {*own})
+    option = only(place for place, terms in enumerate(options.stems) if said & {*terms})
     if option is None or pattern("joined").search(options.texts[option]):
         return None
     return option if f" {part} " in f" {' '.join(options.stems[option])} " else None
@@ -364,7 +365,7 @@ def _yes_or_no(text: str, options: KnownOptions, question: str) -> OptionChoice:
 
 
 def _lettered(text: str, options: KnownOptions) -> int | None:
-    """Return the option that all of a text is, that it opens with, or that all of an announcement is."""
+    """Return the option that the whole text is, that it opens with, or that the whole announcement is."""
     announcement = _announced(text, options)
     places = (whole(text, options), _opened(text, options), announcement.option if announcement.alone else None)
     return next((place for place in places if place is not None), None)
@@ -372,9 +373,9 @@ def _lettered(text: str, options: KnownOptions) -> int | None:
 
 def yes_or_no(text: str, question: str) -> bool | None:
     """Return whether a stripped reply says yes: by a word, else by the words of the question that it repeats."""
-    turns = [found.end() for found in pattern("taken_back").finditer(text)]
+    turns = [match.end() for match in pattern("taken_back").finditer(text)]
     text = text[max(turns) :].lstrip(" ,.:;—–-") if turns else text
-    announced = [text[found.end() :].lstrip(" :*\n\"'") for found in pattern("announce").finditer(text)][::-1]
+    announced = [text[match.end() :].lstrip(" :*\n\"'") for match in pattern("announce").finditer(text)][::-1]
     refused = pattern("refusal").search(text) and not announced and not pattern("a_word").match(text)
     if pattern("both").match(text) or refused or not text:
         return None
@@ -395,7 +396,6 @@ def yes_or_no(text: str, question: str) -> bool | None:
 
 
 def _by_word(text: str) -> bool | None:
-    """Return whether a text begins with a yes or a no."""
     if not pattern("yes").match(text) and not pattern("no").match(text):
         text = pattern("lead").sub("", text, count=1)
     yes, no = pattern("yes").match(text), pattern("no").match(text)
@@ -405,10 +405,7 @@ def _by_word(text: str) -> bool | None:
 
 
 def _echoed(sentence: str, question: str) -> bool | None:
-    """Return whether a sentence says yes by repeating the words of a question, all of them and no others.
-
-    A denial, an opposite (*louder, quieter*) and another subject turn it around.
-    """
+    """Return whether a sentence says yes by repeating a question; a denial, an opposite or another subject is a no."""
     denials = len(pattern("negative").findall(sentence))
     if asks(sentence) or denials > 1 or any(pattern(name).search(sentence) for name in ("doubt", "refusal")):
         return None

@@ -67,10 +67,7 @@ def opposites() -> list[set[str]]:
 
 
 def stripped(reply: str) -> str:
-    """Return a reply without thoughts, stop tokens, tags and marks.
-
-    What stands in the tag of an answer, in a box or under a key of JSON becomes ``Answer: …``.
-    """
+    """Return a reply without thoughts, stop tokens, tags and marks; a marked answer becomes ``Answer: …``."""
     for expression, replacement in _steps():
         reply = expression.sub(replacement, reply)
     if len(reply) > READ_OF_BEGINNING + READ_OF_END:
@@ -81,8 +78,8 @@ def stripped(reply: str) -> str:
 def words(text: str) -> list[Word]:
     """Return the words of a text with their places; numbers in digits."""
     return [
-        Word(_spelled(found.group()), found.start(), found.end())
-        for found in pattern("token").finditer(text.replace("’", "'"))
+        Word(_spelled(match.group()), match.start(), match.end())
+        for match in pattern("token").finditer(text.replace("’", "'"))
     ]
 
 
@@ -95,11 +92,13 @@ def _spelled(word: str) -> str:
 
 def content(text: str) -> list[Word]:
     """Return the words of a text without articles and prepositions; a letter that may be a label or a note stays."""
-    every = words(text)
-    meaning = [
-        word for number, word in enumerate(every) if word.spelled not in _articles() or _is_label(text, number, word)
+    all_words = words(text)
+    content_words = [
+        word
+        for number, word in enumerate(all_words)
+        if word.spelled not in _articles() or _is_label(text, number, word)
     ]
-    return meaning or every
+    return content_words or all_words
 
 
 def _is_label(text: str, number: int, word: Word) -> bool:

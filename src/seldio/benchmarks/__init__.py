@@ -43,7 +43,7 @@ class FieldValues:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """What is known of a benchmark."""
+    """The record of a benchmark."""
 
     format: str  # of its questions
     title: str
@@ -65,10 +65,13 @@ class Benchmark:
     def of_tasks(self) -> Mapping[str, Mapping[str, str]]:
         """By the name of a field and a task, the one value that goes with it."""
         return {
-            one.name: {task: has[one.name] for task, has in self.tasks.items()
-                       if one.name in has and one.name not in has.get("anywhere", ())}
-            for one in self.fields
-        }  # fmt: skip
+            field.name: {
+                task: keys[field.name]
+                for task, keys in self.tasks.items()
+                if field.name in keys.keys() - {*keys.get("anywhere", ())}
+            }
+            for field in self.fields
+        }
 
 
 @cache
@@ -78,16 +81,16 @@ def find(format: str) -> Benchmark | None:
     if not format or not file.is_file():
         return None
     record: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    values = tuple(FieldValues(name=name, **_tuples(one)) for name, one in record.pop("fields", {}).items())
+    values = tuple(FieldValues(name=name, **_tuples(keys)) for name, keys in record.pop("fields", {}).items())
     tasks = {task["name"]: task for task in record.pop("tasks", ())}
     return Benchmark(fields=values, tasks=tasks, **_tuples(record))
 
 
 def benchmark(format: str) -> Benchmark:
     """The benchmark whose questions have this format, which is one of ours."""
-    found = find(format)
-    assert found is not None, format
-    return found
+    record = find(format)
+    assert record is not None, format
+    return record
 
 
 def prompts(name: str) -> dict[str, str]:

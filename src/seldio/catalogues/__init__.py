@@ -202,6 +202,11 @@ def candidates(
     ]  # fmt: skip
 
 
+def all_csv(source: Source) -> bool:
+    """Return whether the labels and questions of a folder or archive can be in CSV files alone."""
+    return not source.single and all(entry.name.lower().endswith(".csv") for entry in candidates(source))
+
+
 @dataclasses.dataclass
 class _FileEvidence:
     """What files hold."""

@@ -30,7 +30,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.label_rows import shape_of
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
-from seldio.text import clipped, listed, plural
+from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import short, vocabulary
 
 #: What ends so is left alone, unless it begins like labels of a tool.
@@ -287,7 +287,7 @@ def _own_columns(path: str, width: int) -> str:
     """Return the command that describes columns of one's own, where the file is a table on the disk."""
     if width < 2 or suffix_of(path) not in ("csv", "tsv", "txt") or not os.path.isfile(path):  # noqa: PTH113
         return _LAYOUTS
-    return f"seldio new {shlex.quote(path)} describes columns of your own; {_LAYOUTS}"
+    return f"seldio new {printable(shlex.quote(path))} describes columns of your own; {_LAYOUTS}"
 
 
 def _content(value: object, there: bool, lines: bool) -> str:

@@ -228,7 +228,7 @@ def as_text(description: dict[str, Any]) -> str:
         found = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. Run seldio validate to see where."]
         if "SYN901" in description["findings"] and os.path.exists(description["path"]):  # noqa: PTH110 - a plain string
-            lines.append(f"seldio new {shlex.quote(description['path'])} describes columns of your own.")
+            lines.append(f"seldio new {printable(shlex.quote(description['path']))} describes columns of your own.")
     return "\n".join(lines)
 
 

@@ -43,8 +43,9 @@ class Faults:
         first: dict[str, Finding] = {}
         files: Counter[str] = Counter()
         for labels in LabelGroup.of(self.read):
-            found = labels.findings(None, _errors(), resolved(labels.format, labels.reading.table))
-            left = {"LAB205"} if labels.format.role == "submission" else ()  # decimals that any program reads
+            format = resolved(labels.format, labels.reading.table)
+            found = labels.findings(None, _errors(), format)
+            left = {"LAB205"} if format.role in ("submission", "output") else ()  # decimals that any program reads
             stops = [one for one in found if one.finding.severity is Severity.ERROR and one.finding.code not in left]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
             files.update(code for code, _ in {(one.finding.code, one.file) for one in stops})

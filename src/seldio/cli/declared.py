@@ -17,6 +17,7 @@ from seldio.cli.completion import COMPLETIONS, one_of
 from seldio.cli.guard import guarded
 from seldio.cli.printing import print_error
 from seldio.errors import RENAMED, ExitCode, UsageError
+from seldio.renamed import renewed
 from seldio.text import printable
 
 #: Help of options that belong to the command line alone.
@@ -52,20 +53,6 @@ _VALUES = {
         "FILE": "baseline write_baseline config items judgements meta citation audio video questions",
     }.items()
     for name in names.split()
-}  # fmt: skip
-#: Options that are no more, and what to use instead.
-_GONE = {
-    "--angle": "--threshold angle=DEGREES", "--distance": "--threshold distance=METRES",
-    "--relative": "--threshold relative=RATIO", "--jackknife": "--intervals jackknife",
-    "--bootstrap": "--intervals bootstrap", "--resamples": "--intervals bootstrap=N",
-    "--over": "--intervals over=clips or over=rooms", "--by-clip": "--table clips, or --table all",
-    "--errors": "--table errors, or --table all", "--judge-cache": "--judge-set cache=FILE",
-    "--judge-concurrency": "--judge-set concurrency=N", "--judge-again": "--judge-set again=yes",
-    "--judge-timeout": "--judge-set timeout=SECONDS", "--judge-retries": "--judge-set retries=N",
-    "--judge-max-tokens": "--judge-set max_tokens=N", "--judge-temperature": "--judge-set temperature=T",
-    "--no-judge-json": "--judge-set json=no", "--judge-prompt": "--judge-set prompt=NAME",
-    "--seed": "--intervals seed=N", "--balance": "--total balanced", "--split": "--fill split=NAME",
-    "--language": "--fill language=en or language=ru",
 }  # fmt: skip
 
 
@@ -249,12 +236,10 @@ class Command(Unconverted, TyperCommand):
             raise
 
     def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse options that are no more, and one that takes one value and is given several times."""
+        """Accept options by the names of before 0.3; refuse one that takes one value and is given several times."""
         if not ctx.resilient_parsing:
             known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
-            for name in (argument.partition("=")[0] for argument in args):
-                if name in _GONE.keys() - known and {_GONE[name].split()[0]} <= known:
-                    ctx.fail(f"{name} is no more: use {_GONE[name]}")
+            args = renewed(args, known, lambda note: typer.echo(f"seldio: {note}", err=True))
             parser = self.make_parser(ctx)
             single: list[Any] = [
                 one for one in self.get_params(ctx)

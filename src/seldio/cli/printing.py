@@ -99,8 +99,10 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: str
 
 def clip_page(
     out: str | None, labels: str | None, predictions: str, format: str | None = None, other: str | None = None
-) -> Callable[[str], str] | None:
-    """Return the command that writes the page of a clip into the folder of the report; None where that is printed.
+) -> Callable[[str], tuple[str, bool]] | None:
+    """Return the command that writes the page of a clip into the folder of the report, and whether there is that page.
+
+    None where the report is printed.
 
     *format* and *other*: those of the labels and of the predictions, where these were named.
     """
@@ -112,4 +114,9 @@ def clip_page(
     whole = labels.rpartition(":")[0]  # before a split
     shown = whole if whole and Path(whole).exists() else labels
     given: dict[str, Any] = {"predictions": predictions, "format": format, "predictions_format": other}
-    return lambda clip: view_command(shown, clip, "-o", str(Path(out).with_name(page_name(clip))), **given)
+
+    def page(clip: str) -> tuple[str, bool]:
+        place = Path(out).with_name(page_name(clip))
+        return view_command(shown, clip, "-o", str(place), **given), place.is_file()
+
+    return page

@@ -133,6 +133,7 @@ def score(
 ) -> ExitCode:
     """Print scores."""
     from seldio.reports import Options, checked
+    from seldio.reports.tables import worst_first
 
     predictions, reference = given["predictions"], given["reference"]
     form = checked("json" if json else output, "scores")
@@ -143,6 +144,8 @@ def score(
     if given["dry_run"]:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
         return ExitCode.CLEAN
+    if form == "html" and given["sort"] is None:
+        reports = [worst_first(report, report.lead) if report.lead else report for report in reports]
     # of several systems, one page could show the predictions of one alone
     formats = given["reference_format"], given["format"]
     page = clip_page(out, reference, predictions[0], *formats) if len(predictions) == 1 else None

@@ -1,8 +1,4 @@
-"""Carry an event table over to another format: classes, times, directions, columns, names of files.
-
-Each function takes a table and gives a table. What gets lost on the way is worked out before, in
-``losses.py``; nothing here checks it again.
-"""
+"""Carry an event table over to another format, table by table; ``losses.py`` works out before what gets lost."""
 
 from __future__ import annotations
 
@@ -73,9 +69,9 @@ def located(table: pa.Table, target: LabelFormat) -> pa.Table:
 
 
 def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
-    """*table* with *values*, where they are numbers, instead of unknown ones of *field*."""
-    known = pa.array(values, from_pandas=True)
-    return with_column(table, field, pc.coalesce(table[field], known) if field in table.column_names else known)
+    """Fill unknown numbers of *field* with *values*."""
+    given = pa.array(values, from_pandas=True)
+    return with_column(table, field, pc.coalesce(table[field], given) if field in table.column_names else given)
 
 
 def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
@@ -101,11 +97,7 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
 
 
 def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
-    """The class that *fill* gives to rows whose own is not in *target*'s list; None where it gives none.
-
-    Raises:
-        UsageError: the list has no such class.
-    """
+    """Return the class that *fill* gives to rows whose own is not in *target*'s list; UsageError if it lacks it."""
     if "class_id" not in fill or target.role == "table":
         return None
     number, known = int(_scalar("class_id", fill["class_id"]).as_py()), vocabulary(target.vocabulary)
@@ -116,7 +108,6 @@ def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
 
 
 def _scalar(field: str, value: Any) -> pa.Scalar:
-    """*value*, perhaps given as text, as a value of *field*."""
     from seldio.schema.event_rows import Event
 
     try:
@@ -149,69 +140,62 @@ class Classes:
 
 
 def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> Classes:
-    """Find the classes of *table*, which has a number or name for each row, in *target*'s list.
-
-    Those that the list lacks become *given*, a class of that list.
-    """
+    """Find the classes of *table* in *target*'s list; those that the list lacks become *given*."""
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
     by_name = "class_name" in target.carries
-    found = [_class(number, name, theirs, ours, by_name) for number, name in keys]
+    carried_classes = [_class(number, name, theirs, ours, by_name) for number, name in keys]
     counts = np.bincount(rows, minlength=len(keys)).tolist()
     lost, foreign, filled = Counter[str](), Counter[str](), Counter[str]()
-    for index, (number, name) in enumerate(found):
+    for index, (number, name) in enumerate(carried_classes):
         label = keys[index][1] or theirs.label(keys[index][0] or 0)
         if number is None and name is None and given is not None:
             filled[label] += counts[index]
-            found[index] = given, None
+            carried_classes[index] = given, None
         elif number is None:
             (lost if name is None else foreign)[label] += counts[index]
-    numbers = np.array([-1 if number is None else number for number, _ in found], np.int32)
-    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in found], bool)[rows])
-    spelled = from_texts(name for _, name in found)
+    numbers = np.array([-1 if number is None else number for number, _ in carried_classes], np.int32)
+    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in carried_classes], bool)[rows])
+    spelled = from_texts(name for _, name in carried_classes)
     names = spelled.take(from_numpy(rows)) if spelled.null_count < len(spelled) else pa.nulls(len(rows), pa.string())
-    kept = np.array([pair != (None, None) for pair in found], dtype=bool)[rows]
+    kept = np.array([pair != (None, None) for pair in carried_classes], dtype=bool)[rows]
     return Classes(ids, names, kept, lost, foreign, filled)
 
 
 def _class(
     number: int | None, name: str | None, theirs: Vocabulary, ours: Vocabulary, by_name: bool
 ) -> tuple[int | None, str | None]:
-    """A class in our list, and how to spell it where the number does not say so; (None, None) if lost."""
+    """Return a class in our list, and its spelling if the number does not give it; (None, None) if it is lost."""
     same = theirs.classes == ours.classes
     if number is not None:
-        found = number if same else theirs.mapping(ours).get(number)
+        own_number = number if same else theirs.mapping(ours).get(number)
     else:
-        found = ours.indices.get(spelling(name or ""))
+        own_number = ours.indices.get(spelling(name or ""))
     if not by_name:
-        return found, None
-    if found is None:
+        return own_number, None
+    if own_number is None:
         return None, name or theirs.label(number or 0)
-    return found, name if same else None
+    return own_number, name if same else None
 
 
 def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: int | None = None) -> pa.Table:
     """*table* with the class numbers of *target*, *given* or without the rows whose class it does not have."""
     if not (has(table, "class_id") or has(table, "class_name")):
         return table if given is None else with_column(table, "class_id", pa.repeat(given, table.num_rows))
-    found = classes(table, source, target, given)
-    table = with_column(table, "class_id", found.ids)
-    if found.names.null_count < len(found.names):
-        table = with_column(table, "class_name", found.names)
+    classed = classes(table, source, target, given)
+    table = with_column(table, "class_id", classed.ids)
+    if classed.names.null_count < len(classed.names):
+        table = with_column(table, "class_name", classed.names)
     elif "class_name" in table.column_names:
         table = table.drop_columns(["class_name"])
-    return table if found.kept.all() else table.filter(pa.array(found.kept))
+    return table if classed.kept.all() else table.filter(pa.array(classed.kept))
 
 
 # --- numbers that no file may hold -----------------------------------------------------------------
 
 
 def held_back(table: pa.Table, target: LabelFormat) -> None:
-    """See that every number of *table* can stand in a file of *target*; null is left to the plan and the writers.
-
-    Raises:
-        DataError: one is not finite, or too large; it names the row and the column.
-    """
+    """Raise DataError, naming row and column, for a number that is not finite or too large for *target*."""
     for field in table.column_names:
         column, kind = table[field], COLUMNS[field]
         if field == "score" and field not in target.carries:
@@ -236,7 +220,7 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
 
 
 def _endless(column: pa.ChunkedArray) -> int | None:
-    """The first row of a column of polygons with a number that is not finite."""
+    """Return the first row of a column of polygons with a number that is not finite."""
     numbers = pc.list_flatten(pc.list_flatten(pc.list_flatten(column)))
     if pc.all(pc.is_finite(numbers), min_count=0).as_py():
         return None
@@ -262,12 +246,11 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))
-    kept = set(table.column_names) & set(target.carries)
-    return with_origin(table.select([name for name in COLUMNS if name in kept]), origin)
+    columns_kept = set(table.column_names) & set(target.carries)
+    return with_origin(table.select([name for name in COLUMNS if name in columns_kept]), origin)
 
 
 def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
-    """The file that takes the rows of *file*: its name, but for what the target adds to names."""
     folder, base = posixpath.split(file.name)
     stem = stem_of(base)
     newline = target.newline if isinstance(target, Dialect) else "\n"

@@ -151,18 +151,17 @@ def clip_of(item: Item) -> ClipSpan:
 
 
 def _holder(item: Item) -> dict[str, Any]:
-    """Where *item* has its ``audio_id``: among the further keys, or in the ``meta`` there, as MERA's records do."""
+    """Return the dict with the ``audio_id`` of *item*: further keys, or the ``meta`` in there (MERA)."""
     extra = item.extra or {}
     meta = extra.get("meta")
     return meta if "audio_id" not in extra and isinstance(meta, dict) else dict(extra)
 
 
 def _moved(item: Item, clip: ClipSpan) -> Item:
-    """*item* with the audio of its clip."""
     origin = {"audio": clip.recording, "start": clip.start, "end": clip.end}
-    kept = {key: value for key, value in _holder(item).items() if key not in ("start", "end")} | {ORIGIN: origin}
+    other_keys = {key: value for key, value in _holder(item).items() if key not in ("start", "end")} | {ORIGIN: origin}
     whole = item.extra or {}
-    extra = kept if "audio_id" in whole else {**whole, "meta": kept}
+    extra = other_keys if "audio_id" in whole else {**whole, "meta": other_keys}
     return item.model_copy(update={"audio": [clip.name], "start": None, "end": None, "extra": extra})
 
 
@@ -188,11 +187,7 @@ class Recordings:
         self._kept.close()
 
     def open(self, path: str) -> Recording:
-        """Return the recording called *path* in the items.
-
-        Raises:
-            SeldioError: it is missing, cannot be read, or is not an FOA recording.
-        """
+        """Return the recording called *path* in the items; raise SeldioError if it is missing or no FOA recording."""
         if self._last is None or self._last[0] != path:
             if self._last is not None:
                 self._last[1].close()
@@ -212,13 +207,13 @@ class Recordings:
             )
         recording = Recording(entry)
         try:
-            found = recording.probe
+            probed = recording.probe
         except NotAudio as error:
             raise SeldioError(
                 f"{printable(entry.path)} cannot be read as audio ({printable(str(error))}): download it again"
             ) from error
-        check(entry.path, found, self._channels)
-        if self._channels == FOA and (told := array_heard(entry)) is not None and told.heard == "mic":
+        check(entry.path, probed, self._channels)
+        if self._channels == FOA and (heard := array_heard(entry)) is not None and heard.heard == "mic":
             raise SeldioError(
                 f"{printable(entry.path)} sounds like a microphone array, whose recordings also have {FOA} channels "
                 "but are not Ambisonics: use the recordings in the foa_ folders"
@@ -226,12 +221,12 @@ class Recordings:
         return recording
 
 
-def check(path: str, found: Probe, channels: int | None) -> None:
+def check(path: str, probed: Probe, channels: int | None) -> None:
     """See that a recording can be cut and, where FOA's *channels* are wanted, is one as its header and path tell."""
     shown = printable(path)
-    if channels not in (None, found.channels):
+    if channels not in (None, probed.channels):
         raise SeldioError(
-            f"{shown} has {plural(found.channels, 'channel')}, but first-order Ambisonics has {FOA}: "
+            f"{shown} has {plural(probed.channels, 'channel')}, but first-order Ambisonics has {FOA}: "
             "use the recordings in the foa_ folders"
         )
     if channels == FOA and any(part.startswith("mic_") for part in re.split(r"[/\\]", path)):
@@ -239,9 +234,9 @@ def check(path: str, found: Probe, channels: int | None) -> None:
             f"{shown} is in a folder of microphone array recordings, which also have {FOA} channels but are not "
             "Ambisonics: use the recordings in the foa_ folders"
         )
-    if found.rate not in RATES:
+    if probed.rate not in RATES:
         raise SeldioError(
-            f"{shown} has {found.rate:,} Hz, which is not a possible sample rate (expected {RATES[0]:,} to "
+            f"{shown} has {probed.rate:,} Hz, which is not a possible sample rate (expected {RATES[0]:,} to "
             f"{RATES[-1]:,}): "
             "download it again"
         )
@@ -264,25 +259,23 @@ def _write(recording: Recording, clip: ClipSpan, out: Path, rate: int, say: Call
 
 
 def _frames(recording: Recording, clip: ClipSpan, rate: int, say: Callable[[str], None]) -> int:
-    """How many frames the clip has at *rate*, as far as the recording goes."""
-    found = recording.probe
+    probed = recording.probe
     wanted = round((clip.end - clip.start) * rate)
-    there = math.ceil((found.frames - round(clip.start * found.rate)) * rate / found.rate)
-    if there <= 0:
+    frames_left = math.ceil((probed.frames - round(clip.start * probed.rate)) * rate / probed.rate)
+    if frames_left <= 0:
         raise SeldioError(
-            f"{printable(recording.path)} ends at {found.seconds:.3f} s, before a clip that begins at "
+            f"{printable(recording.path)} ends at {probed.seconds:.3f} s, before a clip that begins at "
             f"{clip.start:g} s: labels and recording do not match, or the recording is cut off; download it again"
         )
-    if there < wanted:
+    if frames_left < wanted:
         say(
-            f"{clip.name}: {there / rate:.3f} s instead of {wanted / rate:.3f} s, since {printable(recording.path)} "
-            f"ends at {found.seconds:.3f} s"
+            f"{clip.name}: {frames_left / rate:.3f} s instead of {wanted / rate:.3f} s, "
+            f"since {printable(recording.path)} ends at {probed.seconds:.3f} s"
         )
-    return min(wanted, there)
+    return min(wanted, frames_left)
 
 
 def _part(recording: Recording, clip: ClipSpan, frames: int, rate: int) -> Floats:
-    """Return the clip's sound with the margins that the resampler wants, zeros outside the recording."""
     first, aside = round(clip.start * recording.probe.rate), margin(recording.probe.rate, rate)
     length = math.ceil(frames * recording.probe.rate / rate)
     try:

@@ -1,4 +1,4 @@
-"""What a conversion is of: labels, questions, recordings or a whole dataset, and where the source is."""
+"""Decide what a conversion is of (labels, questions, recordings or a dataset) and where its source is."""
 
 from __future__ import annotations
 
@@ -41,13 +41,10 @@ def convert_any(
     drop_unfit: bool = False,
     overwrite: bool = False,
 ) -> Conversion:
-    """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
-
-    A target that holds questions is made from questions or, where the source holds none, of labels.
-    """
+    """Convert *path* by the function for what it holds; labels become questions if the target holds these."""
     if isinstance(path, str):
-        path, told = resolved(path)
-        format = told if format is None else format
+        path, format_named = resolved(path)
+        format = format_named if format is None else format
     items = isinstance(to, str) and (to == "parquet" or formats.of_questions(to) is not None)
     if drop_unfit and not items:
         raise UsageError(_NOT_QUESTIONS)
@@ -85,16 +82,16 @@ def convert_any(
         # what an earlier run has put there
         earlier = Path(out).resolve() if isinstance(out, str | os.PathLike) else None
         files = Catalogue(source, without=earlier) if unclear else None
-        held = given if files is None else files.asked
-        target = formats.meant(to, held)
-        if drop_unfit and held is None:
+        content = given if files is None else files.asked
+        target = formats.meant(to, content)
+        if drop_unfit and content is None:
             raise UsageError(_NOT_QUESTIONS)
         again: Place | Source = source if path_of(path) == "-" else path
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
-        if held is not None:
+        if content is not None:
             if several and files is not None:
-                _one_kind(files, held.name)
+                _one_kind(files, content.name)
             return convert_items(
                 again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )
@@ -109,12 +106,11 @@ def convert_any(
         return make_questions(source, out, target, format=format, options=options)
 
 
-def _one_kind(told: Catalogue, held: str) -> None:
-    """See that a folder or archive with questions has no labels as well."""
-    labels = next((file.entry.name for part in told.labels if part.format is not None for file in part.files), None)
+def _one_kind(files: Catalogue, content: str) -> None:
+    labels = next((file.entry.name for part in files.labels if part.format is not None for file in part.files), None)
     if labels is not None:
         raise UsageError(
-            f"{printable(told.source.path)} holds questions ({held}) and labels ({printable(labels)}): "
+            f"{printable(files.source.path)} holds questions ({content}) and labels ({printable(labels)}): "
             "name the file or folder that is meant, or its format with --format"
         )
 
@@ -128,7 +124,7 @@ def named(source: str) -> str | None:
 
 
 def resolved(source: str) -> tuple[str, str | None]:
-    """What to read, and the name of its format if *source* is one."""
+    """Return the source to read, and the name of its format if *source* is one."""
     if source == "-" or os.path.lexists(source) or is_remote(source):
         return source, None
     if os.sep in source or "." in source:
@@ -138,11 +134,11 @@ def resolved(source: str) -> tuple[str, str | None]:
         close = meant(source, [*formats.format_names(), *beside(source)])
         raise UnknownFormat(f"no such file, folder or format: {printable(source)}{close}")
     usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
-    own = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
-    places = [place / name for place in (Path(), Path("data"), *own, Path.home() / "datasets") for name in usual]
-    found = next((place for place in places if place.is_dir()), None)
-    if found is None:
+    extra = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
+    places = [place / name for place in (Path(), Path("data"), *extra, Path.home() / "datasets") for name in usual]
+    folder = next((place for place in places if place.is_dir()), None)
+    if folder is None:
         tried = "\n  ".join(str(place) for place in places)
         raise UsageError(f"no {format.name} data in the usual places; pass its folder instead. Tried:\n  {tried}")
-    labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
+    labels = next((folder / name for name in ("metadata_dev", "annotations") if (folder / name).is_dir()), folder)
     return str(labels), named(source)

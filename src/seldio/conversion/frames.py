@@ -65,8 +65,10 @@ def pieces_of(table: pa.Table) -> int:
     """How many rows of events go on with the one before: of its class and source, in another direction."""
     if not (has(table, "source") and has(table, "azimuth")):
         return 0
-    place = [pc.fill_null(table[field], 1e9).to_numpy() if field in table.column_names else np.zeros(table.num_rows)
-             for field in ("azimuth", "elevation", "distance")]  # fmt: skip
+    place = [
+        pc.fill_null(table[field], 1e9).to_numpy() if field in table.column_names else np.zeros(table.num_rows)
+        for field in ("azimuth", "elevation", "distance")
+    ]
     source = pc.fill_null(table["source"], -(1 << 31)).to_numpy()
     onset, offset = to_numpy(table["onset"]), to_numpy(table["offset"])
     keys = (clip_codes(table)[0], class_keys(table)[1], source)
@@ -127,11 +129,7 @@ def grouped(table: pa.Table, hop: Fraction) -> Spans:
 
 
 def numbered(table: pa.Table) -> pa.Table:
-    """*table* with numbers for the sources that have none: events of one class in one clip are counted by onset.
-
-    Raises:
-        UsageError: its rows are frames, in which these very numbers separate the events.
-    """
+    """Number sources without number by class and onset; raise UsageError if rows are frames, which numbers separate."""
     if has(table, "source") and not table["source"].null_count:
         return table
     if table.num_rows and not are_events(table):
@@ -163,10 +161,7 @@ def events_of(table: pa.Table, hop: Fraction) -> pa.Table:
 
 
 def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
-    """Frames of one length as frames of another: finer ones are repeated, coarser ones keep their first rows.
-
-    Of the rows of one class and source that fall together, those of the first frame are kept.
-    """
+    """Change the frame length: finer frames are repeated, coarser ones keep the rows of their first frame."""
     if hop == wanted:
         return table
     _check_length(table, hop)
@@ -179,12 +174,12 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
         order = np.lexsort((finer, clips[rows]))
         return with_column(table.take(pa.array(rows[order])), "frame", finer[order])
     coarser = frame // int(wanted / hop)
-    kept = _firsts(table, clips, frame, coarser)
-    return with_column(table.take(pa.array(kept)), "frame", coarser[kept])
+    first_rows = _firsts(table, clips, frame, coarser)
+    return with_column(table.take(pa.array(first_rows)), "frame", coarser[first_rows])
 
 
 def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
-    """Rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
+    """Return the rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
     source = pc.fill_null(table["source"], -1).to_numpy() if "source" in table.column_names else np.zeros_like(frame)
     rows = class_keys(table)[1]
     order = np.lexsort((np.arange(len(frame)), frame, source, rows, coarser, clips))
@@ -193,5 +188,5 @@ def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
     for key in (clips, coarser, rows, source):
         new[1:] |= np.diff(key[order]) != 0
     first = frame[order][np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
-    kept = np.sort(order[frame[order] == first])
-    return kept[np.lexsort((coarser[kept], clips[kept]))]
+    first_rows = np.sort(order[frame[order] == first])
+    return first_rows[np.lexsort((coarser[first_rows], clips[first_rows]))]

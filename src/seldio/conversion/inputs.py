@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +12,15 @@ import pyarrow as pa
 
 from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
-from seldio.catalogues.parts import NamedEntry, Part, checked_clips
+from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
 from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.schema.events import Origin, origin_of, with_origin
-from seldio.text import printable
+from seldio.schema.events import COLUMNS, Origin, origin_of, with_origin
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
@@ -34,18 +35,17 @@ def label_parts(
     source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int = CUT
 ) -> list[Part]:
     """The label files of an open source, in parts."""
-    return _labels_in(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
+    return _groupin(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
 
 
-def _labels_in(told: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
-    """The label files of a catalogue, in parts."""
-    found = [part for part in told.parts(by_clip=by_clip, size=size) if part.questions is None]
+def _groupin(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
+    parts = [part for part in catalogue.parts(by_clip=by_clip, size=size) if part.questions is None]
     if (
-        not found and told.source.single and not told.of("recording", "video")
+        not parts and catalogue.source.single and not catalogue.of("recording", "video")
     ):  # reading it says what it is instead of labels
-        found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in told.source]
-    checked_clips(found)
-    return found
+        parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]
+    checked_clips(parts)
+    return parts
 
 
 def holds_labels(place: Place) -> bool:
@@ -76,36 +76,36 @@ def raising_unknown(sink: Sink) -> Sink:
     return take
 
 
-def local_files(found: Iterable[Part]) -> list[str]:
+def local_files(parts: Iterable[Part]) -> list[str]:
     """The real files that are read."""
-    return [str(file.entry.local) for part in found for file in part.files if file.entry.local is not None]
+    return [str(file.entry.local) for part in parts for file in part.files if file.entry.local is not None]
 
 
 # --- whole tables -----------------------------------------------------------------------------------------------------
 
 
-def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
+def joined(readings: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
     """The tables of readings; Parquet tables of one class list are one, as are the orders of one set of own columns."""
-    whole = [one for one in found if one.reading.format.role == "table" or one.reading.format.own]
-    shards = [one.reading for one in whole]
+    whole = [group for group in readings if group.reading.format.role == "table" or group.reading.format.own]
+    shards = [group.reading for group in whole]
     origins = [origin_of(reading.table) for reading in shards]
     files = tuple(file for origin in origins for file in origin.files)
     kinds = {(reading.format.name, reading.format.role, reading.format.vocabulary) for reading in shards}
     alike = len({origin.vocabulary for origin in origins}) == 1 and len({file.clip for file in files}) == len(files)
     if len(shards) < 2 or not alike or len(kinds) > 1:
-        return [(one.reading.table, one.reading.format) for one in found]
+        return [(group.reading.table, group.reading.format) for group in readings]
     layouts = {origin.format for origin in origins}
     table = pa.concat_tables(
         [reading.table.replace_schema_metadata(None) for reading in shards], promote_options="default"
-    ).unify_dictionaries()  # fmt: skip
+    ).unify_dictionaries()
     origin = Origin(layouts.pop() if len(layouts) == 1 else "", origins[0].vocabulary, files)
-    others = [(one.reading.table, one.reading.format) for one in found if not any(one is other for other in whole)]
-    return [*others, (with_origin(table, origin), shards[0].format)]
+    others = [group.reading for group in readings if not any(group is other for other in whole)]
+    return [*((reading.table, reading.format) for reading in others), (with_origin(table, origin), shards[0].format)]
 
 
 @dataclasses.dataclass(frozen=True)
 class LabelInput:
-    """What was read of a source."""
+    """The labels read from a source."""
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     files: list[Entry]  # the label files
@@ -123,28 +123,72 @@ def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> Lab
 def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None) -> LabelInput:
     """Read the labels of an open source, but for those below the folder *without*."""
     catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
-    parts = _labels_in(catalogue, _ALL)
+    parts = _groupin(catalogue, _ALL)
     readings = [reading for part in parts for reading in part.labels(raising_unknown(sink))]
     return LabelInput(
         joined(readings),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        source.single and all(one.reading.format.role != "table" for one in readings),
+        source.single and all(labels.reading.format.role != "table" for labels in readings),
         vet(readings),
         catalogue.asked if format is None and readings else None,
     )
 
 
 def read_single(path: Place, format: LabelFormat | str | None = None) -> LabelInput:
-    """Read the labels of a source that has one format.
+    """Read the labels of a source as one table.
 
     Raises:
-        UsageError: it has several, or none.
+        UsageError: its formats do not fit in one table, or it holds no labels.
     """
     labels = read_input(path, format, raise_errors)
-    if len(labels.tables) != 1:
-        held = ", ".join(layout.name for _, layout in labels.tables) or "no labels"
+    if not labels.tables:
+        raise UsageError(f"{printable(path_of(path))} holds no labels")
+    return dataclasses.replace(labels, tables=[one_table(labels.tables, path_of(path))])
+
+
+def formats_read(tables: Sequence[tuple[pa.Table, LabelFormat]]) -> str:
+    """Return the formats of tables with their numbers of files, in words."""
+    counts = (f"{format.name} ({plural(len(origin_of(table).files), 'file')})" for table, format in tables)
+    return f"{len(tables)} formats were read: {', '.join(counts)}"
+
+
+def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tuple[pa.Table, LabelFormat]:
+    """Return tables of several formats as one with the format of its rows; columns that one of them lacks are null.
+
+    Event tables are in degrees and metres, whatever the units of their files are.
+
+    Raises:
+        UsageError: the formats differ in more than columns and units.
+    """
+    if len(tables) == 1:
+        return tables[0]
+    from seldio.clock import HOP
+    from seldio.conversion.frames import are_events
+    from seldio.formats.label_csv import Dialect
+    from seldio.vocabularies import short
+
+    formats = [resolved(format, table) for table, format in tables]
+    names = ", ".join(format.name for _, format in tables)
+    files = tuple(file for table, _ in tables for file in origin_of(table).files)
+    counts = Counter(file.clip for file in files)
+    several = ""
+    if len({format.role in ("table", "label") for format in formats}) > 1:
+        several = f"labels and outputs do not fit in one table ({names})"
+    elif len({format.vocabulary for format in formats}) > 1:
+        lists = ", ".join(dict.fromkeys(short(format.vocabulary) for format in formats))
+        several = f"several class lists do not fit in one table ({names}: {lists})"
+    elif {format.hop for format in formats} != {HOP} or len({are_events(table) for table, _ in tables}) > 1:
+        several = f"only label frames of 100 ms fit in one table of several formats ({names})"
+    elif len({isinstance(format, Dialect) and format.folded for format in formats}) > 1:
+        several = f"folded azimuths and others do not fit in one table ({names})"
+    elif twice := [clip for clip, count in counts.items() if count > 1]:
+        several = f"labels of {listed(twice)} appear twice ({names})"
+    if several:
         raise UsageError(
-            f"{printable(path_of(path))} holds {held}: pass a folder with a single format, or choose the format "
-            "with --format"
+            f"{printable(where)}: {several}: pass a folder with a single format, or choose the format with --format"
         )
-    return labels
+    parts = [table.replace_schema_metadata(None) for table, _ in tables]
+    table = pa.concat_tables(parts, promote_options="default").unify_dictionaries()
+    table = table.select([name for name in COLUMNS if name in table.column_names])
+    origin = Origin("", formats[0].vocabulary, files)
+    return with_origin(table, origin), dataclasses.replace(get("parquet"), vocabulary=origin.vocabulary)

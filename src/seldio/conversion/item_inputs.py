@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
     """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
     with reopened(place, sink) as source:
-        found = Catalogue(source, format, sink, labels=False).questions
+        questions = Catalogue(source, format, sink, labels=False).questions
         order = {entry.path: number for number, entry in enumerate(source)}
-        return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
+        return sorted(
+            (reading for part in questions for reading in part.items(sink)), key=lambda reading: order[reading.path]
+        )
 
 
 def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = raise_errors) -> Place:
-    """What *data* holds as a source called *name*; a path, and a source, as they are.
+    """Return *data* as a source called *name*; a path or a source as it is.
 
     Args:
         data: a path, the bytes of a file or an open one, a list of dicts, of :class:`Item` or of :class:`Prediction`, a

@@ -26,7 +26,7 @@ from seldio.files import Source
 from seldio.files.archives import zipped
 from seldio.files.names import is_zip
 from seldio.files.sources import reopened
-from seldio.findings import Finding, Sink, raise_errors
+from seldio.findings import Finding, raise_errors
 from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading
@@ -51,17 +51,13 @@ def convert_items(
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
     drop_unfit: bool = False,
-    sink: Sink = raise_errors,
 ) -> Conversion:
-    """Convert one file of questions or predictions.
-
-    *fill* has values for fields that rows lack; with *drop_unfit*, rows that cannot be written are left out and listed.
-    """
+    """Convert a file of questions or predictions; *fill* fills gaps, *drop_unfit* lists rows that cannot be written."""
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
-    with reopened(path, sink) as source:
-        reading = only_reading(source, place, format, sink)
+    with reopened(path, raise_errors) as source:
+        reading = only_reading(source, place, format)
         if reading.format.holds != target.holds:
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
@@ -82,11 +78,7 @@ def convert_items(
 
 
 def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
-    """See that *target* has the fields of *fill*, and that their values are texts.
-
-    Raises:
-        UsageError: one cannot be filled.
-    """
+    """Raise UsageError unless *target* has the fields of *fill*, and their values are texts."""
     for field, value in fill.items():
         if field not in FILLABLE:
             raise UsageError(f"--fill {field}: of questions, only {', '.join(FILLABLE)} can be filled")
@@ -99,9 +91,9 @@ def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-def only_reading(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> ItemReading:
+def only_reading(source: Source, place: Place, format: ItemFormat | None) -> ItemReading:
     """Read the only file of questions or predictions in a source."""
-    readings = read_items(source, format, sink)
+    readings = read_items(source, format, raise_errors)
     if len(readings) != 1:
         count = plural(len(readings), "file")
         raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: choose one")
@@ -112,7 +104,6 @@ def only_reading(source: Source, place: Place, format: ItemFormat | None, sink: 
 
 
 def _template(reading: ItemReading, target: ItemFormat) -> bytes:
-    """Return the empty predictions of questions."""
     if target.holds == "items":
         source = reading.format.name
         raise UsageError(f"{source} holds predictions, but {target.name} holds questions: convert the questions")
@@ -122,11 +113,7 @@ def _template(reading: ItemReading, target: ItemFormat) -> bytes:
 def _fitted(
     reading: ItemReading, target: ItemFormat, fill: Mapping[str, Any], drop_unfit: bool
 ) -> tuple[pa.Table, list[str], list[tuple[str, str]]]:
-    """Return the rows as *target* takes them, notes on what was changed, and the ids and faults of rows left out.
-
-    Raises:
-        UsageError: rows lack what the target needs, or their answers have no place in it.
-    """
+    """Return the rows that *target* accepts, notes, and rows left out; raise UsageError if none can be."""
     source, table = reading.format.name, reading.table
     notes, dropped = list[str](), list[tuple[str, str]]()
     if "options" in target.needs:
@@ -160,7 +147,6 @@ def _fitted(
 
 
 def _faults(table: pa.Table, target: ItemFormat, answers: RightAnswers) -> dict[int, str]:
-    """Return the rows that cannot be written, with what stands in the way."""
     faults = {int(row): f"no {field}" for field in target.needs for row in np.flatnonzero(~_filled(table, field))}
     faults |= {row: plural(size, "option") if size else "no options" for row, size in answers.misfits(table)}
     faults |= {row: f"the answer is {wrong}" for row, _, wrong in answers.answers(table) if wrong is not None}
@@ -171,7 +157,6 @@ def _faults(table: pa.Table, target: ItemFormat, answers: RightAnswers) -> dict[
 
 
 def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
-    """Return why the target cannot hold the rows of *table*, whatever they lack; None where it can."""
     if (refusal := target.refusal(table)) is not None:
         return refusal
     try:
@@ -186,7 +171,7 @@ def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
 def _written(
     reading: ItemReading, table: pa.Table, target: ItemFormat, notes: list[str]
 ) -> tuple[bytes, dict[str, str], UsageError | None]:
-    """Return the file, what is lost of the rows, and an error where it would be read as another format."""
+    """Return the file, the losses of its rows, and an error if it would be read as another format."""
     source, same = reading.format.name, reading.format.name == target.name
     origin = target.origin_of(reading, notes.append)
     marked, taken = table, None
@@ -209,9 +194,8 @@ def _written(
 
 
 def _losses(table: pa.Table, marked: pa.Table, target: ItemFormat, origin: dict[str, object] | None) -> dict[str, str]:
-    """Return the fields that rows lose or have changed in a file of *target*, with how many do."""
-    held = {field for field in table.schema.names if field in target.carries and field not in target.ignored}
-    counts = {field: int(_filled(table, field).sum()) for field in table.schema.names if field not in held}
+    held_fields = {field for field in table.schema.names if field in target.carries and field not in target.ignored}
+    counts = {field: int(_filled(table, field).sum()) for field in table.schema.names if field not in held_fields}
     reasons = {field: f"; {reason}" for field, reason in target.ignored.items()}
     losses = {field: plural(count, "row") + reasons.get(field, "") for field, count in counts.items() if count}
     doubtful = target.doubtful(table)
@@ -230,27 +214,27 @@ def _losses(table: pa.Table, marked: pa.Table, target: ItemFormat, origin: dict[
 
 
 def _altered(before: pa.ChunkedArray, after: pa.ChunkedArray, field: str, target: ItemFormat) -> int:
-    """Count the filled values of a column that are others *after*; of further keys, those that are not all there."""
+    """Count the filled values of a column that differ *after*; of further keys, those that are not all there."""
     if before.equals(after):
         return 0
     nothing: tuple[object, ...] = (None, "", [], "{}" if field == "extra" else "")
     common = getattr(target, "language", None) if field == "language" else None  # which no record says
     both = zip_longest(before.to_pylist(), after.to_pylist()[: len(before)])
     return sum(
-        value not in nothing and value != other and (common is None or value != common)
+        value not in nothing
+        and value != other
+        and (common is None or value != common)
         and not (field == "extra" and _holds(other, value))
         for value, other in both
-    )  # fmt: skip
+    )
 
 
 def _holds(text: str | None, part: str) -> bool:
-    """Whether an object of JSON text has all the keys of another, with the same values."""
     whole = {} if text is None else json.loads(text)
     return all(key in whole and whole[key] == value for key, value in json.loads(part).items())
 
 
 def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which rows have something in a field."""
     if field not in table.schema.names:
         return np.zeros(len(table), bool)
     column = table.column(field)
@@ -263,7 +247,6 @@ def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _taken_for(seen: Format | None, target: JsonItems, reading: ItemReading, table: pa.Table) -> UsageError:
-    """Return the error for rows that would be read as another format, as the first lacks what tells the target."""
     missing = [field for field in target.empty if not table.column(field)[0].is_valid]
     keys = listed([target.key_of(field, {}) for field in missing])
     return UsageError(
@@ -273,12 +256,14 @@ def _taken_for(seen: Format | None, target: JsonItems, reading: ItemReading, tab
 
 
 def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
-    return DataError(f"{target.name} cannot hold these {plural(rows, 'row')}: the result could not be read back "
-                     f"({why}). Nothing was written")  # fmt: skip
+    return DataError(
+        f"{target.name} cannot hold these {plural(rows, 'row')}: the result could not be read back "
+        f"({why}). Nothing was written"
+    )
 
 
 def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
-    """Return the file; in a zip, as MERA takes it, where the output of a submission is called one."""
+    """Return the file, zipped (as MERA takes it) if the output of a submission is called one."""
     name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
     if not is_zip(str(name)):
         return data

@@ -16,9 +16,9 @@ from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.check.vetting import vet
 from seldio.conversion.carry import filled, given_class
-from seldio.conversion.inputs import LabelInput, read_labels, strict
+from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
-from seldio.conversion.outputs import folder_place, is_folder, single_place, table_place
+from seldio.conversion.outputs import folder_place, is_folder, single_place
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
@@ -61,11 +61,14 @@ def convert_source(
         if isinstance(where, str) and not source.single and own_files(source):
             target = _with_own_classes(target, labels)
         findings += labels.faults.settle(force)
-        converted = [carry_out(table, layout, target, fill) for table, layout in labels.tables]
+        tables = [one_table(labels.tables, source.path)] if target.role == "table" else labels.tables
+        converted = [carry_out(table, layout, target, fill) for table, layout in tables]
         losses = accepted(converted, target, allow_loss)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
-        notes = list(dict.fromkeys(note for each in converted for note in each.notes))
+        notes = list(dict.fromkeys(note for part in converted for note in part.notes))
+        if len(labels.tables) > 1:
+            notes.insert(0, formats_read(labels.tables))
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))
             notes.append(f"class numbers are those of {short(target.vocabulary)}, which {OWN} names")
@@ -76,8 +79,8 @@ def convert_source(
         target=target.name,
         files=len(labels.files),
         written=written,
-        clips=sum(len(origin_of(one.table).files) for one in converted),
-        rows=(sum(table.num_rows for table, _ in labels.tables), sum(one.table.num_rows for one in converted)),
+        clips=sum(len(origin_of(part.table).files) for part in converted),
+        rows=(sum(table.num_rows for table, _ in labels.tables), sum(part.table.num_rows for part in converted)),
         losses=losses,
         notes=tuple(notes),
         findings=tuple(findings),
@@ -101,11 +104,10 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
-    """Write what the dataset says of itself into the folder of its labels in another format."""
     said = own_datasets(source, lambda _: None)
     assert said is not None, "classes of its own come from nowhere else"
-    (one, *_) = said.datasets
-    record = {key: value for key, value in one.record.items() if key not in ("labels", "recordings", "formats")}
+    (dataset, *_) = said.datasets
+    record = {key: value for key, value in dataset.record.items() if key not in ("labels", "recordings", "formats")}
     record |= {"labels": {"formats": [target.name]}} if target.role == "label" else {}
     write_bytes(folder / OWN, as_toml(record).encode(), folder)
     return str(folder / OWN)
@@ -130,13 +132,13 @@ def _write(
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
-    if target.role == "table" and (isinstance(out, str) or len(converted) == 1):
-        return _write_table(converted, out, local)
-    files = [file for one in converted for file in one.files]
+    if target.role == "table":
+        return _write_table(converted[0].table, out, local)
+    files = [file for part in converted for file in part.files]
     single = single and len(files) == 1
     if not isinstance(out, str):
         if not single:
-            count = len(files) or sum(len(origin_of(one.table).files) for one in converted)
+            count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
             raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
         out.write(files[0][1])
         return ("-",)
@@ -152,11 +154,11 @@ def _write(
     return tuple(map(str, paths))
 
 
-def _write_table(converted: Sequence[Converted], out: str | BinaryIO, local: Sequence[str]) -> tuple[str, ...]:
+def _write_table(table: pa.Table, out: str | BinaryIO, local: Sequence[str]) -> tuple[str, ...]:
     from seldio.formats.parquet import write_parquet
 
-    path = table_place(out, local, len(converted)) if isinstance(out, str) else None
+    path = single_place(out, local) if isinstance(out, str) else None
     with ExitStack() as stack:
         stream = out if path is None else stack.enter_context(atomic_write(path))
-        write_parquet(converted[0].table, cast("BinaryIO", stream))
+        write_parquet(table, cast("BinaryIO", stream))
     return ("-",) if path is None else (str(path),)

@@ -1,4 +1,4 @@
-"""What a conversion loses, lacks and changes: found by carrying a table over, writing it and reading it back."""
+"""Losses, gaps and changes of a conversion: found by carrying a table over, writing it and reading it back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from seldio.conversion.carry import (
     given_class,
     held_back,
     located,
-)  # fmt: skip
+)
 from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import LossError, UsageError
@@ -120,12 +120,11 @@ def _untimed(table: pa.Table) -> int:
 
 
 def _unclassed(table: pa.Table) -> int:
-    known = [to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
-    return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known])).sum())
+    known_masks = [to_mask(table[field]) for field in ("class_id", "class_name") if field in table.column_names]
+    return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])).sum())
 
 
 def _missing(table: pa.Table, target: LabelFormat, unclassed: int) -> Iterator[tuple[str, str]]:
-    """Yield fields that the target cannot do without, with how many rows have none."""
     placed = located(table, target)
     for field in dict.fromkeys([*target.needs, *(["class_id"] if "class_id" in target.carries else [])]):
         if field in TIMES:
@@ -154,7 +153,6 @@ def _does_without(table: pa.Table, field: str, unknown: int, target: LabelFormat
 
 
 def _losses(before: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes) -> Iterator[tuple[str, str]]:
-    """Yield fields, and what of them is lost."""
     yield from _time_losses(before, source, target)
     rows = plural(before.num_rows, "row")
     if classed.lost:
@@ -190,7 +188,6 @@ def _time_losses(table: pa.Table, source: LabelFormat, target: LabelFormat) -> I
 
 
 def _between_frames(table: pa.Table, target: LabelFormat) -> str:
-    """Return what is lost when events become frames; empty if the frames tell the events exactly."""
     times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
     rows, off = table.num_rows - pieces_of(table), int((np.abs(times - np.rint(times)) > 1e-6).sum())
     if off:
@@ -216,7 +213,6 @@ def _movements(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Ite
 
 
 def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFormat) -> str:
-    """Return the classes that the target's list does not have, most rows first."""
     names = _with_rows(dict(sorted(lost.items(), key=lambda item: (-item[1], item[0]))))
     other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
     hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
@@ -229,21 +225,19 @@ def _with_rows(classes: Mapping[str, int]) -> str:
 
 
 def _norm(table: pa.Table, source: LabelFormat) -> str:
-    """Return what the norm of (x, y, z) says; nothing where it is 1 throughout."""
     norm = np.sqrt(sum(to_numpy(table[axis]) ** 2 for axis in "xyz"))
     norm = norm[np.isfinite(norm)]
     what = "a distance or an activity" if source.role == "label" else "an activity"
-    apart = np.abs(norm - 1.0).max(initial=0.0) > 1e-6
-    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})" if apart else ""
+    is_other = np.abs(norm - 1.0).max(initial=0.0) > 1e-6
+    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})" if is_other else ""
 
 
 def _description(table: pa.Table, field: str) -> str:
-    """Return what a column holds; empty where it says nothing."""
-    known = plural(table.num_rows - table[field].null_count, "row")
+    rows = plural(table.num_rows - table[field].null_count, "row")
     if not has(table, field):
         return ""
     if field == "onscreen":
-        return f"whether the source is on screen ({known})"
+        return f"whether the source is on screen ({rows})"
     if field == "hemisphere":
         count = pc.sum(table["hemisphere"]).as_py() or 0
         return f"{plural(count, 'elevation')} known only as up or down; written as ±90" if count else ""
@@ -260,7 +254,7 @@ def _description(table: pa.Table, field: str) -> str:
 
 
 def _energy_maps(maps: pa.Array) -> int:
-    """Count the maps that say more than a direction, which a single point of energy 1 says."""
+    """Count the maps that are more than a single point of energy 1, which is a direction."""
     row, triplet = points(maps)
     count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
     direction = (count == 1) & (energy == 1.0)
@@ -276,7 +270,6 @@ def milliseconds(format: LabelFormat) -> str:
 
 
 def _unused(table: pa.Table, before: pa.Table, fill: Mapping[str, Any], classed: Classes) -> Iterator[str]:
-    """Yield sentences about values that were given and not needed."""
     for field, value in fill.items():
         same = field in table.column_names and table[field].equals(before[field])
         if value != COUNT and (not classed.filled and not _unclassed(before) if field == "class_id" else same):
@@ -315,7 +308,6 @@ def _time_notes(before: pa.Table, rows: int, source: LabelFormat, target: LabelF
 
 
 def _rounding(after: pa.Table, again: pa.Table, target: LabelFormat) -> Iterator[str]:
-    """Say by how much directions, distances and times that were read back are others than what was written."""
     if after.num_rows != again.num_rows:
         return
     after = pa.concat_tables(rows for _, rows in clip_tables(after))
@@ -336,14 +328,13 @@ def _rounding(after: pa.Table, again: pa.Table, target: LabelFormat) -> Iterator
 
 
 def _moved(after: pa.Table, again: pa.Table, field: str) -> float:
-    """Return the largest difference between what was written and what was read back, where both are numbers."""
     if field not in after.column_names:
         return 0.0
     values = to_numpy(after[field])
     # a reader leaves out a distance that is 0 throughout
-    apart = np.abs(values - (to_numpy(again[field]) if field in again.column_names else 0.0))
-    apart = np.minimum(apart, np.abs(360.0 - apart)) if field == "azimuth" else apart
-    return float(apart[np.isfinite(apart)].max(initial=0.0))
+    differences = np.abs(values - (to_numpy(again[field]) if field in again.column_names else 0.0))
+    differences = np.minimum(differences, np.abs(360.0 - differences)) if field == "azimuth" else differences
+    return float(differences[np.isfinite(differences)].max(initial=0.0))
 
 
 def _amount(most: float, decimals: str) -> str:
@@ -353,15 +344,15 @@ def _amount(most: float, decimals: str) -> str:
 
 
 def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    """Yield distances in other units, and values that the target has and the table does not."""
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
     if ours and theirs and ours != theirs and has(timed, "distance") and "distance" in target.carries:
         yield f"distances in {UNITS[theirs][1]} are converted to {UNITS[ours][1]}"
     if "x" in target.carries and "x" not in timed.column_names:
         yield "x, y and z are written as unit vectors: the table has no activity"
     fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
-    yield from (f"{field} is written as {value}: the table has none" for field, value in fills.items()
-                if not has(timed, field))  # fmt: skip
+    yield from (
+        f"{field} is written as {value}: the table has none" for field, value in fills.items() if not has(timed, field)
+    )
     if isinstance(target, Dialect) and target.unknown_distance is not None and not has(timed, "distance"):
         yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
     if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):
@@ -374,7 +365,6 @@ def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> I
 
 
 def _clip_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    """Yield what clips have that the target does not."""
     codes, names = clip_codes(timed)
     last = np.full(len(names), -1)
     if has(timed, "frame"):
@@ -403,21 +393,21 @@ def checked_fields(allow_loss: Collection[str], known: Iterable[str] = COLUMNS) 
 def joined_texts(texts: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Return what several tables say of each field, joined."""
     joined: dict[str, str] = {}
-    for field, what in (pair for each in texts for pair in each.items()):
+    for field, what in (pair for texts_of_part in texts for pair in texts_of_part.items()):
         joined[field] = f"{joined[field]}; {what}" if field in joined else what
     return joined
 
 
 def accepted(converted: Sequence[Converted], target: LabelFormat, allow_loss: Collection[str]) -> dict[str, str]:
     """Return the losses of several tables; raise UsageError for missing fields, LossError for losses not allowed."""
-    if missing := joined_texts(each.missing for each in converted):
+    if missing := joined_texts(part.missing for part in converted):
         reasons = "; ".join(f"{field} ({why})" for field, why in missing.items())
         values = {"distance": "METRES"}  # where 0 would be a wrong one: no source is 0 m away
         fills = " ".join(f"--fill {field}={values.get(field, '0')}" for field in missing if field in FILLABLE)
         metres = " (metres, whatever the format uses)" if "distance" in missing else ""
         hint = f" To set one value for all, use {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {reasons}.{hint}")
-    return allowed(joined_texts(each.losses for each in converted), target.name, allow_loss)
+    return allowed(joined_texts(part.losses for part in converted), target.name, allow_loss)
 
 
 def allowed(losses: dict[str, str], target: str, allow_loss: Collection[str]) -> dict[str, str]:

@@ -134,7 +134,6 @@ class Proposal:
 
 
 def _reading(table: UnknownTable, row: Mapping[str, str], dataset: OwnDataset) -> str:
-    """Return what a row says, read by itself as the dataset describes its columns."""
     text = f"{_csv_line(table.header)}\n{_csv_line(row.values())}\n"
     file = TextFile(table.entry.path, table.entry.name, "", text.encode())
     layout = dataset.layout(file, raise_errors)
@@ -161,7 +160,6 @@ def _csv_line(cells: Iterable[str]) -> str:
 
 
 def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
-    """Yield the tables with a header that are of no known format; lists of words only where there are no labels."""
     labels = [entry for group in catalogue.of("labels") if group.format is None for entry in group.files]
     if all(group.format is None for group in catalogue.of("labels")):
         others = [entry for group in catalogue.of("list", "other") for entry in group.files]
@@ -192,7 +190,6 @@ def _alike(tables: Iterable[UnknownTable]) -> list[UnknownTable]:
 
 
 def _recordings(catalogue: Catalogue) -> dict[str, Any]:
-    """Return the array and rate that all recordings have in common."""
     entries = [entry for group in catalogue.of("recording") for entry in group.files]
     headers = []
     for entry in entries:
@@ -207,7 +204,6 @@ def _recordings(catalogue: Catalogue) -> dict[str, Any]:
 
 
 def _record(folder: Path, name: str | None, entries: Iterable[Entry], **tables: Any) -> dict[str, Any]:
-    """Return the keys of a dataset file, with the folders of label files that are called like splits."""
     name = name or re.sub(r"[^\w .-]", "-", folder.resolve().name).strip(" .-") or "dataset"
     splits = sorted(filter(is_name, {part for entry in entries for part in entry.name.split("/")[:-1]}))
     tables["splits"] = {split: {"folders": [split]} for split in splits}
@@ -218,7 +214,6 @@ def _record(folder: Path, name: str | None, entries: Iterable[Entry], **tables: 
 
 
 def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    """Return field and unit of the columns that people name."""
     columns = {}
     for text in options:
         title, mark, value = text.rpartition("=")
@@ -236,7 +231,6 @@ def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tu
 
 
 def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[ProposedColumn]:
-    """Return the columns of the first table, with what they seem to hold in all tables."""
     header = tables[0].header
     cells = {title: tuple(row[title] for table in tables for row in table.rows if row[title]) for title in header}
     said = _columns_said(options, header)
@@ -259,7 +253,6 @@ def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[Pro
 
 
 def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
-    """Return the unit of a column, as its header names it, or as its values are."""
     match = _SAMPLES.search(title) or UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
     unit = _UNITS.get(named, named)
@@ -281,7 +274,7 @@ def _classes(fields: Mapping[str, ProposedColumn]) -> dict[str, dict[str, Any]]:
 
 
 def _hop(frame: ProposedColumn | None) -> dict[str, Any]:
-    """Return the most frequent step between frames that are given as times, where it is not the usual one."""
+    """Return the most frequent step between frames that are given as times, unless it is the default."""
     if frame is None or frame.unit not in ("s", "ms"):
         return {}
     second = 1000 if frame.unit == "ms" else 1
@@ -304,11 +297,7 @@ def _written(record: Mapping[str, Any], folder: Path) -> Path:
 
 
 def write_known(path: str, format: str | None = None) -> Path:
-    """Write what a folder with labels of known formats is: these, its recordings and its splits.
-
-    Raises:
-        UsageError: it is not a folder of such labels, or the file is there.
-    """
+    """Write the formats, recordings and splits of a folder; raise UsageError if it has no known labels."""
     with open_source(path, raise_errors) as source:
         if source.kind != "folder" or source.exported:
             raise UsageError(f"{printable(path)} is not a folder of label files")
@@ -323,9 +312,8 @@ def write_known(path: str, format: str | None = None) -> Path:
 
 
 def _known_formats(catalogue: Catalogue) -> Counter[str]:
-    """Count the label files of each known format."""
-    known = [group for group in catalogue.of("labels") if group.format is not None]
-    return Counter(str(group.format) for group in known for _ in group.files)
+    recognized = [group for group in catalogue.of("labels") if group.format is not None]
+    return Counter(str(group.format) for group in recognized for _ in group.files)
 
 
 def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
@@ -357,9 +345,8 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     if write and questions:
         raise UsageError("; ".join(questions))
     if write:
-        return [
-            f"{printable(str(_written(proposal.record, folder)))} written. Now: seldio info {shlex.quote(str(path))}"
-        ]
+        described = printable(str(_written(proposal.record, folder)))
+        return [f"{described} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
     header = frozenset(proposal.tables[0].header)
     if others := [table.entry.path for table in tables if frozenset(table.header) != header]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
@@ -370,7 +357,6 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
 def _proposal(
     folder: Path, tables: Sequence[UnknownTable], recordings: dict[str, Any], said: Mapping[str, Any]
 ) -> Proposal:
-    """Return what the tables and the options say."""
     given = _given(said["given"])
     recordings |= {"rate": int(given.pop("rate"))} if "rate" in given else {}
     columns = _columns(tables, said["columns"])
@@ -400,13 +386,15 @@ def _given(options: Iterable[str]) -> dict[str, float]:
 
 
 def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> list[str]:
-    """Return what a folder without own columns holds: labels of known formats, or tables with another suffix."""
+    """Describe a folder without own columns: labels of known formats, or tables with another suffix."""
     formats = _known_formats(catalogue)
     if not formats or not path.is_dir():
         nothing = f"{printable(str(path))} has no tables with columns that no format has"
         raise UsageError(nothing + why_no_labels(source))
     if write:
-        return [f"{printable(str(write_known(str(path))))} written. Now: seldio info {shlex.quote(str(path))}"]
+        return [
+            f"{printable(str(write_known(str(path))))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
+        ]
     counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
     recordings = sum(len(group.files) for group in catalogue.of("recording"))
     contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])

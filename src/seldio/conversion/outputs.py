@@ -1,4 +1,4 @@
-"""Where outputs go: names that stay in their folder, places that are not the source, and the files of a table."""
+"""Names and places of outputs: inside their folder, never over the source."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ from seldio.text import clipped, printable
 
 #: Names that could lead out of the folder they are put in; "" and "." are no names either.
 _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
-
-
-def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
-    """The file for one Parquet table of *layouts* formats, once it is clear that it can be written there."""
-    path = _new(Path(out), _identities(sources))
-    if layouts > 1:
-        raise UsageError("the files have several formats, but a Parquet table has one: convert them separately")
-    return path
 
 
 def is_folder(out: str) -> bool:
@@ -98,19 +90,19 @@ def safe_name(name: str, source: str) -> str:
 
 
 def _new(path: Path, inputs: set[tuple[int, int]]) -> Path:
-    """*path*, unless it is one of the files that are being read."""
+    """Return *path*, unless it is one of the files that are being read."""
     if _identities([path]) & inputs:
         raise UsageError(f"{printable(str(path))} is the source itself: choose another output")
     return path
 
 
 def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[tuple[int, int]]:
-    """The files behind *paths*, as the disk knows them; missing ones have none."""
-    found = set()
+    """Return the (device, inode) of each existing path."""
+    identities = set()
     for path in paths:
         try:
             state = Path(path).stat()
         except (OSError, ValueError):
             continue
-        found.add((state.st_dev, state.st_ino))
-    return found
+        identities.add((state.st_dev, state.st_ino))
+    return identities

@@ -62,7 +62,7 @@ PART = 1 << 18
 
 @dataclasses.dataclass
 class QuestionTally:
-    """What was asked and skipped, in which formats, about how many recordings; by task, and by task and reason."""
+    """Counts of asked and skipped questions, by task, and by task and reason; formats and number of recordings."""
 
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
@@ -82,7 +82,7 @@ class QuestionTally:
 
 
 class QuestionBatch(NamedTuple):
-    """What a part gave: the texts of its items, and what to choose by."""
+    """The texts of a part's items, and the keys to choose them by."""
 
     texts: list[bytes]
     keys: mix.Keys
@@ -105,14 +105,14 @@ class MakingQuestions:
     def __call__(self, part: Part) -> QuestionBatch:
         """Ask about the labels of *part*."""
         module = task_module(self.russian)
-        found = part.labels(raise_errors)
-        faults = vet(found)
+        labels = part.labels(raise_errors)
+        faults = vet(labels)
         if not self.force and faults.errors()[0]:
-            found = []  # nothing is asked in the end
+            labels = []  # nothing is asked in the end
         tally = QuestionTally(faults=faults)
         texts: list[bytes] = []
         keys: list[tuple[Any, ...]] = []
-        for table, layout in ((one.reading.table, one.reading.format) for one in found):
+        for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
             recordings = self._recordings(table)
             text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
             tally.layouts[layout.name] = None
@@ -126,10 +126,12 @@ class MakingQuestions:
         return QuestionBatch(texts, mix.as_keys(keys, balance=self.balance), tally)
 
     def _recordings(self, table: pa.Table) -> dict[str, str]:
-        """Return the path of each recording that is here, by label file."""
         files = origin_of(table).files
-        found = {file.name: recording for file in files if (recording := self.finder.find(file.name, file.clip))}
-        return {name: one.name if self.folder is None else one.named_from(self.folder) for name, one in found.items()}
+        found = ((file.name, self.finder.find(file.name, file.clip)) for file in files)
+        recordings = ((name, recording) for name, recording in found if recording)
+        if self.folder is None:
+            return {name: recording.name for name, recording in recordings}
+        return {name: recording.named_from(self.folder) for name, recording in recordings}
 
 
 def task_module(russian: bool) -> ModuleType:
@@ -159,10 +161,8 @@ class CuttingSound:
     def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The items with their new audio, and what was odd about it."""
         target, remarks = cast("JsonItems", formats.get(self.text, ItemFormat)), list[str]()
-        items = cut(
-            map(Item.model_validate_json, texts), self.root, self.out,
-            rate=self.rate, channels=self.channels, say=remarks.append,
-        )  # fmt: skip
+        given = map(Item.model_validate_json, texts)
+        items = cut(given, self.root, self.out, rate=self.rate, channels=self.channels, say=remarks.append)
         return [encoded(item, target) for item in items], remarks
 
 
@@ -175,12 +175,12 @@ def make_questions(
     """Make questions from labels; nothing is written unless everything is right."""
     check_target(target)
     place = _place(out, target, options.split or TEST)
-    own = target.name if isinstance(target, JsonItems) else ITEMS.name
+    text_format = target.name if isinstance(target, JsonItems) else ITEMS.name
     cuts = isinstance(place, Path) and options.audio is not False
     work = MakingQuestions(
         options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language),
         target.name == RUSSIAN,
-        own,
+        text_format,
         options.selects,
         options.balance,
         options.force,
@@ -188,14 +188,12 @@ def make_questions(
         None if cuts else place.parent if isinstance(place, Path) else Path(),
     )
     module = task_module(work.russian)
-    found = label_parts(
-        source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART
-    )  # fmt: skip
-    if not found:
+    parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
+    if not parts:
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     tally, batches = QuestionTally(), list[QuestionBatch]()
     made = parallel_map(
-        work, found, what="making questions", size=attrgetter("size"), here=any(part.packed for part in found)
+        work, parts, what="making questions", size=attrgetter("size"), here=any(part.packed for part in parts)
     )
     for batch in made:
         tally.add(batch.tally)
@@ -209,38 +207,35 @@ def make_questions(
     if sound == "whole":
         remarks.append(f"the audio paths lead to whole recordings: a model hears {_heard(target)}")
     if options.split is None:
-        told = {split or TEST for split in tally.splits}
-        place = _place(out, target, told.pop() if len(told) == 1 else "questions")
+        splits = {split or TEST for split in tally.splits}
+        place = _place(out, target, splits.pop() if len(splits) == 1 else "questions")
         if unknown := tally.splits[None]:
-            remarks.append(f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
-                           "--fill split=NAME says which")  # fmt: skip
-    sources = [source.path, *local_files(found)]
+            remarks.append(
+                f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
+                "--fill split=NAME says which"
+            )
+    sources = [source.path, *local_files(parts)]
     with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
         if sound == "cut":
             assert isinstance(place, Path)
             measures = _recordings_of(target)
             rate, channels = measures.get("rate", RATE), measures.get("channels")
-            cutting = CuttingSound(source.path, str(place.parent), own, rate, channels)
+            cutting = CuttingSound(source.path, str(place.parent), text_format, rate, channels)
             cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
             texts = [batch for batch, _ in cutouts]
             remarks += [remark for _, batch in cutouts for remark in batch]
         _write(stream, texts, target)
     remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
-    return _report(found, tally, target, written, kept, module, tuple(remarks), sound)
+    return _report(parts, tally, target, written, kept, module, tuple(remarks), sound)
 
 
 def _recordings_of(target: ItemFormat) -> Mapping[str, Any]:
-    """Return what the recordings of the target's benchmark have in common."""
-    known = benchmarks.find(target.name)
-    return {} if known is None else known.recordings
+    benchmark = benchmarks.find(target.name)
+    return {} if benchmark is None else benchmark.recordings
 
 
 def _sound(tally: QuestionTally, cuts: bool) -> SoundOfQuestions:
-    """Return what a model hears of the clips that are asked about.
-
-    Raises:
-        SeldioError: clips are to be cut, and some of the recordings are not here.
-    """
+    """Return how models hear the clips; raise SeldioError if some that are to be cut are missing."""
     count = tally.splits.total()
     if len(tally.unheard) == count:
         return "absent"
@@ -251,14 +246,12 @@ def _sound(tally: QuestionTally, cuts: bool) -> SoundOfQuestions:
 
 
 def _heard(target: ItemFormat) -> str:
-    """Return which part of a whole recording models hear, as the end of a sentence."""
     seconds = _recordings_of(target).get("heard")
     first = f"the first {seconds:g} s of each" if seconds else "each from its beginning"
     return f"{first}, and not the part that a question is about, unless what plays it reads start and end"
 
 
 def _spoken(target: ItemFormat, language: str | None) -> dict[str, Any]:
-    """The language as an option of the tasks, where they are asked in several."""
     if language not in (None, "en", "ru"):
         raise UsageError(f"unknown language {clipped(str(language))}; choose from en, ru")
     if target.name != RUSSIAN:
@@ -301,31 +294,29 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
 def _chosen(
     batches: Sequence[QuestionBatch], tally: QuestionTally, options: QuestionOptions, module: ModuleType
 ) -> tuple[Mapping[str, int], list[list[bytes]]]:
-    """Return how many items of each task are written, in the proportions of *module*, and their texts by batch.
-
-    The *tally* of what is skipped is counted up by what is left out so that answers are even.
-    """
+    """Return how many items of each task are written, and their texts by batch; count up what is too uneven."""
     if not options.selects:
         return tally.asked, [batch.texts for batch in batches]
     keys = np.concatenate([batch.keys for batch in batches])
-    keep, uneven = mix.choice(keys, tally.asked, per_task=options.per_task, balance=options.balance,
-                              total=options.total,
-                              proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
+    keep, uneven = mix.choice(keys, tally.asked, **_limits(options, module))
     tally.skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
-    found = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
-    kept = {task: int(found[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in found}
+    counts = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
+    kept = {task: int(counts[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in counts}
     masks = np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
     return kept, [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
+
+
+def _limits(options: QuestionOptions, module: ModuleType) -> dict[str, Any]:
+    weights = {name: task.weight for name, task in module.TASKS.items()}
+    return {"per_task": options.per_task, "balance": options.balance, "total": options.total, "proportions": weights}
 
 
 def _none_left(
     tally: QuestionTally, kept: Mapping[str, int], options: QuestionOptions, module: ModuleType
 ) -> Iterator[str]:
-    """Sentences: why there are fewer than the total, which tasks it leaves none of, and which are too uneven."""
+    """Yield sentences on why there are fewer than the total, which tasks have none left, and which are too uneven."""
     even = {task: count - tally.skipped[task, UNEVEN] for task, count in tally.asked.items()}
-    proportions = {name: task.weight for name, task in module.TASKS.items()}
-    wanted = mix.targets(even, per_task=options.per_task, balance=options.balance, total=options.total,
-                         proportions=proportions) if options.selects else even  # fmt: skip
+    wanted = mix.targets(even, **_limits(options, module)) if options.selects else even
     gone = [task for task in module.TASKS if tally.asked[task] and not kept.get(task)]
     made = sum(kept.values())
     number = plural(made, "question")
@@ -340,18 +331,17 @@ def _none_left(
         yield f"{number} instead of --total {options.total:,}: {why}"
     small = [task for task in gone if even[task] and not wanted.get(task)]
     uneven = "too few of them even each other's answers out; ask about more labels, or leave out --total balanced"
-    for some, why in (
+    for tasks, why in (
         (small, "their share of the total is less than one; a greater --total keeps some"),
         ([task for task in gone if task not in small], uneven),
     ):
-        names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in some)
+        names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in tasks)
         if names:
             yield f"no question of {names} among the {number}: {why}"
 
 
 @contextmanager
 def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iterator[None]:
-    """Say, where the cutting of sound fails, what has been written."""
     try:
         yield
     except SeldioError as error:
@@ -365,7 +355,6 @@ def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iter
 
 
 def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -> None:
-    """Write the file of *texts*: of records of *target* as they come, of ``items`` when all are there."""
     if not isinstance(target, JsonItems):
         items = [Item.model_validate_json(text) for batch in texts for text in batch]
         named = [_numbered(item, number) for number, item in enumerate(items, 1)] if target.name == RUSSIAN else items
@@ -380,16 +369,15 @@ def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -
 
 
 def _numbered(item: Item, number: int) -> Item:
-    """*item* with a running number, as the benchmark has (of 32 bits); the hash of its content goes to ``meta``."""
+    """Return *item* with a running number, as the benchmark has (32 bits); the hash of its content goes to ``meta``."""
     meta = {**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"}  # type: ignore[dict-item]
     return item.model_copy(update={"id": str(number), "extra": {**(item.extra or {}), "meta": meta}})
 
 
 def _report(
-    found: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
+    parts: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
     module: ModuleType, remarks: tuple[str, ...], sound: SoundOfQuestions,
 ) -> QuestionsMade:  # fmt: skip
-    """The report; tasks in their own order."""
     skipped: dict[str, dict[str, int]] = {}
     for (task, reason), count in tally.skipped.items():
         skipped.setdefault(task, {})[reason] = count
@@ -398,7 +386,7 @@ def _report(
     return QuestionsMade(
         formats=(" and ".join(tally.layouts),),
         target=target.name,
-        files=sum(len(part.files) for part in found),
+        files=sum(len(part.files) for part in parts),
         written=written,
         clips=tally.splits.total(),
         rows=(number, number),

@@ -35,20 +35,20 @@ _LARGEST = 32767 / 32768
 
 @dataclasses.dataclass(frozen=True)
 class ArrayConversion(Conversion):
-    """What became of a folder or a recording."""
+    """The result of converting a folder or a recording."""
 
     clipped: int = 0  # samples that were cut off at full scale, in the recordings that were converted
     gain: float = 0.0  # decibels by which these are louder than the filters make them
 
     def lines(self) -> Iterator[str]:
-        """What was done, for people."""
+        """Yield the lines of the summary."""
         converted = f"{plural(self.clips, 'recording')}, {plural(len(self.written), 'file')} written"
         yield f"{' and '.join(self.formats)} to {self.target}: {converted}"
         yield from (f"  {note}" for note in self.notes)
 
 
 class _Task(NamedTuple):
-    """A recording, and the file to make of it, if that is *below* a folder."""
+    """A recording, and the file to write for it if that is *below* a folder."""
 
     entry: Entry
     place: str
@@ -129,8 +129,8 @@ def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, s
         with files[name].open() as stream, atomic_write(out / name, out) as copy:
             shutil.copyfileobj(stream, copy, 1 << 20)
     tasks = [_Task(files[name], str(out / place), str(out)) for name, place in places.items()]
-    sounds = [*parallel_map(work, tasks, what="converting recordings" if tasks else None,
-                            size=lambda task: task.entry.size, here=packed(task.entry for task in tasks))]  # fmt: skip
+    what, here = "converting recordings" if tasks else None, packed(task.entry for task in tasks)
+    sounds = [*parallel_map(work, tasks, what=what, size=lambda task: task.entry.size, here=here)]
     notes = [
         f"{plural(count, f'{SHORT[OTHER[to]]} recording')} {what}"
         for count, what in (
@@ -148,26 +148,22 @@ def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, s
 def _arrays(
     recordings: Mapping[str, Entry], above: str, said: Array | None, alone: bool = False
 ) -> dict[str, ArrayHeard]:
-    """Return what recordings with four channels are *said* to be, named after or sound like, as ``named``.
-
-    Raises:
-        DataError: a recording sounds like the other array than it is named after, or nothing tells.
-    """
+    """Return the array of recordings, stated, named or heard; raise DataError if sound and name contradict."""
     paths = [(entry, f"{above}/{name}") for name, entry in recordings.items()]
     what = "listening" if paths else None
     heard = parallel_map(_heard, paths, what=what, batch=8, here=packed(recordings.values()))
     arrays = {
-        name: one._replace(named=(said or one.named) if alone else (one.named or said))
-        for name, one in zip(recordings, heard, strict=True)
-        if one is not None
+        name: array._replace(named=(said or array.named) if alone else (array.named or said))
+        for name, array in zip(recordings, heard, strict=True)
+        if array is not None
     }
     check_heard(arrays.values(), "the wrong files are in the folder, or are called like the others")
-    if unknown := [name for name, one in arrays.items() if one.named is None and one.heard is None]:
+    if unknown := [name for name, array in arrays.items() if array.named is None and array.heard is None]:
         raise DataError(
             f"{plural(len(unknown), 'recording')} with four channels may be FOA or MIC, as neither the name nor the "
             f"sound tells: {listed(unknown, 3)}. --format foa or --format mic says which"
         )
-    return {name: one._replace(named=one.named or one.heard) for name, one in arrays.items()}
+    return {name: array._replace(named=array.named or array.heard) for name, array in arrays.items()}
 
 
 def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
@@ -175,8 +171,7 @@ def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
 
 
 def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
-    """Yield a note on recordings whose sound does not tell whether they are what they are named or said to be."""
-    if names := [name for name, one in arrays.items() if one.heard is None]:
+    if names := [name for name, heard in arrays.items() if heard.heard is None]:
         recordings = f"the sound of {plural(len(names), 'recording')} does not tell FOA from MIC"
         yield f"{recordings} ({listed(names, 3)}): the name or --format decided"
 
@@ -184,7 +179,6 @@ def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
 def _report(
     to: Array, gain: float, sounds: Sequence[tuple[str, WrittenSound]], written: list[str], count: int, notes: list[str]
 ) -> ArrayConversion:
-    """Return what was done, with *notes* on *count* recordings of the other array and the *written* files."""
     clipped = [(name, sound) for name, sound in sounds if sound.clipped]
     total = sum(sound.clipped for _, sound in clipped)
     if clipped:

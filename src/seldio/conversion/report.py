@@ -1,4 +1,4 @@
-"""What a conversion did: the record that every way of converting gives back, and its text for people."""
+"""The report that every conversion returns, and its text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LISTED = 20
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Conversion(Displayed):
-    """What a conversion did.
+    """The result of a conversion.
 
     Args:
         formats: of the source.
@@ -61,11 +61,11 @@ class Conversion(Displayed):
         return f"{' and '.join(dict.fromkeys(self.formats))} to {self.target}"
 
     def brief(self) -> Iterator[str]:
-        """What was done, for people in a hurry."""
+        """Yield the summary in short."""
         return self.lines()
 
     def lines(self) -> Iterator[str]:
-        """What was done, for people."""
+        """Yield the lines of the summary."""
         read, written = self.rows
         noun = "clip" if formats.of_questions(self.target) is None else "question"
         rows = plural(read, "row") + (f" became {written:,}" if read != written else "")
@@ -78,8 +78,8 @@ class Conversion(Displayed):
         if len(reasons) > _LISTED:
             yield f"  left out: {plural(len(self.dropped), 'row')} for {len(reasons):,} reasons; --json lists all"
         for why, ids in list(reasons.items())[:_LISTED]:
-            rest = "; --json lists all" if len(ids) > _LISTED else ""
-            yield f"  left out: {plural(len(ids), 'row')}, {why} ({listed(ids, _LISTED)}{rest})"
+            more = "; --json lists all" if len(ids) > _LISTED else ""
+            yield f"  left out: {plural(len(ids), 'row')}, {why} ({listed(ids, _LISTED)}{more})"
         yield from (f"  {note}" for note in self.notes)
         yield from (f"  {finding}" for finding in self.findings)
 
@@ -90,7 +90,7 @@ SoundOfQuestions = Literal["cut", "whole", "absent"]
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class QuestionsMade(Conversion):
-    """What was asked about labels, and what was not; ``clips`` are recordings."""
+    """The questions asked about labels, and those skipped; ``clips`` are recordings."""
 
     asked: Mapping[str, int]  # questions with one right answer, by task
     kept: Mapping[str, int]  # those of them that were chosen and written
@@ -150,5 +150,4 @@ class QuestionsMade(Conversion):
 
 
 def _wrapped(head: str, text: str) -> list[str]:
-    """*text* behind *head*, in lines of at most ``WIDTH`` columns."""
     return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)) or [head.rstrip()]

@@ -31,11 +31,7 @@ class RightAnswers:
         self.other = target.holds == "items" and not same
 
     def written(self, table: pa.Table) -> tuple[pa.Table, list[str]]:
-        """Return *table* with answers as the target writes them, and a note where some changed.
-
-        Raises:
-            UsageError: an answer cannot be written so.
-        """
+        """Return *table* with answers as the target writes them, and a note; UsageError if one cannot be written."""
         if not self.other:
             return table, []
         ids, texts = table.column("id").to_pylist(), table.column("answer").to_pylist()
@@ -91,9 +87,9 @@ class RightAnswers:
         for row, (answer, texts) in enumerate(both):
             if not texts or not answer:
                 continue
-            found = self.home.meant(answer, texts)
-            if len(found) == 1:
-                (index,) = found
+            meant = self.home.meant(answer, texts)
+            if len(meant) == 1:
+                (index,) = meant
                 alike = [place for place, text in enumerate(texts) if text == texts[index]]
                 if self.target.answers == "letter":
                     yield row, option_letter(index), None
@@ -102,8 +98,8 @@ class RightAnswers:
                 elif not self.target.letters:  # the way back would not be clear
                     yield row, answer, f"the text of options {' and '.join(option_letter(place) for place in alike)}"
             elif choice and not (self.target.answers == "text" and answer in texts and self.home.answers == "text"):
-                letters = " or ".join(option_letter(index) for index in sorted(found))
-                yield row, answer, f"option {letters}" if found else "none of the options"
+                letters = " or ".join(option_letter(index) for index in sorted(meant))
+                yield row, answer, f"option {letters}" if meant else "none of the options"
 
 
 def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:

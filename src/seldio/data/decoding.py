@@ -301,26 +301,9 @@ def _table(found: Mapping[str, dict[str, Array]], settings: Decoding) -> pa.Tabl
 # --- outputs of windows, put together ------------------------------------------------------------------------
 
 
-def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
-    """Each clip with its output of shape (frames, …), in any order; see :func:`seldio.decode`.
-
-    A clip comes, and its outputs are forgotten, as soon as all its windows are in.
-
-    Raises:
-        UsageError: outputs of another shape or number, or of nobody knows which clips.
-        DataError: windows of a clip are missing.
-    """
-    if isinstance(outputs, Mapping):
-        yield from ((str(clip), _clip_output(str(clip), one, form)) for clip, one in outputs.items())
-    elif windows is None:
-        raise UsageError("which clips are these? Give the windows, or a mapping from clips to arrays")
-    else:
-        yield from _joined(outputs, windows, form, partial)
-
-
 @dataclass
-class _Joined:
-    """The outputs of one clip so far, summed where windows overlap."""
+class _ClipOutput:
+    """The outputs of the windows of one clip so far, summed where windows overlap."""
 
     frames: int  # label frames of the clip
     windows: int  # how many it has
@@ -328,57 +311,59 @@ class _Joined:
     count: Array = field(default_factory=lambda: np.zeros(0, np.int64))  # windows over each frame
     seen: set[int] = field(default_factory=set)  # first frames of the windows so far
 
-    @property
-    def whole(self) -> bool:
-        return len(self.seen) == self.windows
+    def add(self, first: int, output: Array) -> Array | None:
+        """Add the output of the window from frame *first* on, once; return the mean with the last window.
 
-    def add(self, first: int, output: Array) -> bool:
-        """Take the output of the window from frame *first* on; whether all are in now.
-
-        A window that comes again, to fill a batch, counts once.
+        The sum is forgotten then.
         """
-        if first in self.seen:
-            return False
+        if first in self.seen:  # it comes again to fill a batch
+            return None
         self.seen.add(first)
         if self.total is None:
             self.total = np.zeros((self.frames, *output.shape[1:]), np.float64)
-            self.count = np.zeros(self.frames, np.int64)
+            self.count = np.zeros((self.frames, *[1] * (output.ndim - 1)), np.int64)
         stop = min(first + len(output), self.frames)
         self.total[first:stop] += output[: stop - first]
         self.count[first:stop] += 1
-        return self.whole
-
-    def mean(self, kind: Any) -> Array:
-        """The means, in the precision of the outputs."""
-        assert self.total is not None
-        return (self.total / self.count.reshape(-1, *[1] * (self.total.ndim - 1))).astype(kind)
+        if len(self.seen) < self.windows:
+            return None
+        mean, self.total = (self.total / self.count).astype(output.dtype), None
+        return mean
 
 
-def _joined(outputs: Any, windows: Windows, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
-    """The outputs of windows, put together."""
+def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
+    """Yield each clip with its output of shape (frames, …), as soon as all its windows are in.
+
+    Raises:
+        UsageError: outputs of another shape or number, or of nobody knows which clips.
+        DataError: windows of a clip are missing.
+    """
+    if isinstance(outputs, Mapping):
+        yield from ((str(clip), _clip_output(str(clip), one, form)) for clip, one in outputs.items())
+        return
+    if windows is None:
+        raise UsageError("which clips are these? Give the windows, or a mapping from clips to arrays")
     step = windows.step or 1
     if windows.size is not None and step > windows.size:
         raise UsageError("the hop is longer than the windows, so some label frames would have no output")
-    clips = {clip: _Joined(frames, count) for clip, (frames, count) in windows.lengths().items()}
+    clips = {clip: _ClipOutput(frames, count) for clip, (frames, count) in windows.lengths().items()}
     if not clips:
         raise UsageError("these windows are of questions, or empty: they have no label frames to decode")
     for clip, first, output in _outputs(outputs, windows, form):
-        if clip not in clips:
+        if (parts := clips.get(clip)) is None:
             raise UsageError(f"an output is for the clip {printable(clip)}, which the windows do not have")
-        joined = clips[clip]
-        if first % step or not 0 <= first // step < joined.windows:
+        if first % step or not 0 <= first // step < parts.windows:
             raise UsageError(f"an output is for frame {first} of {printable(clip)}, where none of the windows begins")
-        if windows.size is None and len(output) < joined.frames:
-            raise UsageError(f"{len(output)} frames for {printable(clip)}, which has {joined.frames} label frames")
-        if not joined.whole and joined.add(first, output):
-            yield clip, joined.mean(output.dtype)
-            joined.total = None
-    missing = {clip: one for clip, one in clips.items() if not one.whole}
+        if windows.size is None and len(output) < parts.frames:
+            raise UsageError(f"{len(output)} frames for {printable(clip)}, which has {parts.frames} label frames")
+        if (mean := parts.add(first, output)) is not None:
+            yield clip, mean
+    missing = {clip: parts for clip, parts in clips.items() if len(parts.seen) < parts.windows}
     if missing and not partial:
-        clip, one = next(iter(missing.items()))
+        clip, parts = next(iter(missing.items()))
         raise DataError(
             f"{plural(len(missing), 'clip')} of {len(clips)} without the output of each window: "
-            f"{printable(clip)} has {len(one.seen)} of {one.windows}. Do not drop the last batch, and give the "
+            f"{printable(clip)} has {len(parts.seen)} of {parts.windows}. Do not drop the last batch, and give the "
             "outputs of all ranks; partial=True leaves such clips out"
         )
 

@@ -288,21 +288,19 @@ class ExportPlan:
         return columns
 
     def _event_column(self, rows: Sequence[ClipRow]) -> pa.Array:
-        tables = {row.name: self.events.read(row.name) for row in rows if row.name in self.events}
-        columns = {}
-        for field in self.schema.field("events").type.value_type:  # one by one: all together would be there twice
-            name = _CLASS[1] if field.name == _CLASS[0] else field.name
-            schema = pa.schema([(name, field.type)])
-            values = pa.concat_tables([schema.empty_table(), *(conformed(table, schema) for table in tables.values())])
-            columns[field.name] = values.column(0).combine_chunks()
-        if _CLASS[0] in columns and (high := pc.max(columns[_CLASS[0]]).as_py() or 0) >= len(self.classes):
+        kind = self.schema.field("events").type.value_type
+        names = [_CLASS[1] if field.name == _CLASS[0] else field.name for field in kind]
+        schema = pa.schema([(name, field.type) for name, field in zip(names, kind, strict=True)])
+        tables = [conformed(self.events.read(row.name), schema) if row.name in self.events else None for row in rows]
+        table = pa.concat_tables([schema.empty_table(), *filter(None, tables)]).combine_chunks()
+        if _CLASS[1] in names and (high := pc.max(table[_CLASS[1]]).as_py() or 0) >= len(self.classes):
             raise DataError(
                 f"the labels have a class {high}, and their class list ends at {len(self.classes) - 1}, so that "
                 "the column of classes could not be loaded: 'seldio validate' says where it is"
             )
-        values = pa.StructArray.from_arrays(list(columns.values()), list(columns))
-        ends = np.cumsum([0, *(tables[row.name].num_rows if row.name in tables else 0 for row in rows)])
-        absent = pa.array([row.name not in tables for row in rows])
+        values = pa.StructArray.from_arrays([column.combine_chunks() for column in table.columns], fields=list(kind))
+        ends = np.cumsum([0, *(0 if table is None else table.num_rows for table in tables)])
+        absent = pa.array([table is None for table in tables])
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)
 
 

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, cast
 
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
+from seldio.data.arrow_tables import Events
 from seldio.data.export_forms import (
     ExportFiles,
     ExportPlan,
@@ -109,13 +110,11 @@ def export(
             _check_sizes(plan, embedded=kind == "parquet")
             content = writer(plan, kind, shard_bytes)
             content.parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
-        folder = ExportFolder(place, kind, overwrite=overwrite)
-        folder.write(content, plan.on_disk)
-        files = folder.finish()
-        manifest = Manifest(kind, files, content.features, plan.statistics(), replaced=folder.replaced)
+        written = _write_files(place, kind, content, _earlier(place, overwrite), plan.on_disk)
+        manifest = dataclasses.replace(written, features=content.features, statistics=plan.statistics())
         if writer is not None:
             _check_that_it_opens(plan, place, manifest)
-        write_bytes(folder.out / MANIFEST, manifest.to_json(), folder.out)
+        write_bytes(place / MANIFEST, manifest.to_json(), place)
         return manifest
 
 
@@ -128,8 +127,9 @@ def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> Non
 
     with open_source(out, heed, LIMITS, as_it_lies=True) as lying:
         source = original_files(lying, manifest, raise_errors, LIMITS)  # before the manifest says that it is finished
-        written = _rows_by_clip(Index(source, plan.index.format, force=True))
-    expected = _rows_by_clip(Index(plan.index.source, plan.index.format, force=True))
+        again = Index(source, plan.index.format, force=plan.index.force)
+        written = _rows_by_clip(again, again.events(again.label_files))
+    expected = _rows_by_clip(plan.index, plan.events)
     for clip in sorted(expected.keys() | written.keys()):
         if written.get(clip) != expected.get(clip):
             raise DataError(
@@ -138,10 +138,9 @@ def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> Non
             )
 
 
-def _rows_by_clip(index: Index) -> dict[str, str]:
+def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
     """Return the number of label rows of each clip, in words; labels that cannot be read are stored unchanged."""
     rows = dict.fromkeys(index.clips, "no labels")
-    events = index.events(index.label_files)
     for clip in events:
         try:
             rows[clip] = plural(events.read(clip).num_rows, "row")
@@ -168,130 +167,97 @@ def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:
 # --- the folder of an export -----------------------------------------------------------------------------
 
 
-class ExportFolder:
-    """A folder that is being written, each file whole or not at all.
+def _earlier(out: Path, overwrite: bool) -> Manifest | None:
+    """Return the manifest of an export that may be replaced; None where nothing lies in the folder.
 
     Raises:
         UsageError: it holds something else, or a finished export that is not to be overwritten.
     """
-
-    def __init__(self, out: Path, kind: str, *, overwrite: bool) -> None:
-        self.out, self.kind, self._shown = out.absolute(), kind, printable(str(out))
-        self.files: dict[str, ExportFile] = {}
-        self._broken_off = False
-        earlier = self._earlier(overwrite)
-        make_folder(out)
-        self._unchanged = {file.name: file for file in earlier if self._is_as_written(file)}
-        others = sorted(file.name for file in earlier if file.name not in self._unchanged)
-        self._changed = [name for name in others if self._state(name) is not None]
-
-    @property
-    def replaced(self) -> tuple[str, ...]:
-        """The names of the files of an earlier export that are replaced, or removed."""
-        return tuple(sorted(self._unchanged))
-
-    def _earlier(self, overwrite: bool) -> Sequence[ExportFile]:
-        """Return the files that an earlier export wrote."""
-        if self.out.exists() and not self.out.is_dir():
-            raise UsageError(f"{self._shown} is a file, but an export is a folder")
-        if not self.out.is_dir() or not any(self.out.iterdir()):
-            return ()
-        state = in_the_way(self.out / MANIFEST, self.out)
-        if state is None or not stat.S_ISREG(state.st_mode):
-            raise UsageError(f"{self._shown} is not empty: choose a new folder for the export")
-        try:
-            manifest = Manifest.load(self.out)
-            for file in manifest.files:
-                safe_name(file.name, self._shown)
-        except SeldioError:
-            raise UsageError(f"{self._shown} holds another {MANIFEST}: choose a new folder") from None
-        if manifest.finished and not overwrite:
-            raise UsageError(f"{self._shown} holds a finished export: choose a new folder, or add --overwrite")
-        self._broken_off = not manifest.finished
-        return manifest.files
-
-    def _state(self, name: str) -> os.stat_result | None:
-        """Return what stands at a name in the folder, to which no link leads."""
-        return in_the_way(self.out / name, self.out)
-
-    def _is_as_written(self, file: ExportFile) -> bool:
-        """Return whether a file has the size and the hash that the manifest has of it."""
-        state = self._state(file.name)
-        if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != file.bytes:
-            return False
-        return _sha256(self.out / file.name) == file.sha256
-
-    def write(self, content: ExportFiles, on_disk: bool) -> None:
-        """Write the files of an export; *on_disk* is whether other processes can read its source.
-
-        Raises:
-            InvalidData: a file of the source is damaged or over a limit, or labels are wrong.
-            UsageError: a file that the export did not write is in the way.
-            SeldioError: the disk fails.
-            KeyboardInterrupt: with a message that says how to go on.
-        """
-        names = [part.name for part in content.parts] + [_SHARD_INDEX] * bool(content.shards)
-        unknown = [name for name in names if name not in self._unchanged and self._state(name) is not None]
-        if unknown and not self._broken_off:
-            raise UsageError(
-                f"{plural(len(unknown), 'file')} in the way in {self._shown} that are not as an export wrote them: "
-                f"{listed(unknown, _NAMED)}. Move them away"
-            )
-        # the unknown ones are of a run that was killed, without a note of its files
-        write = partial(_write, str(self.out), frozenset(unknown))
-        self._note()
-        try:
-            for here in (False, True):
-                parts = [part for part in content.parts if part.here == here]
-                size = attrgetter("size")
-                for file in parallel_map(write, parts, what="writing files", size=size, here=here or not on_disk):
-                    self.files[file.name] = file
-            if content.shards:
-                self.files[_SHARD_INDEX] = write(self._shard_index(content.shards))
-        except KeyboardInterrupt:
-            text = f"stopped; the export in {self._shown} is not finished: run the same command again"
-            raise KeyboardInterrupt(text) from None
-        finally:
-            self._note()
-
-    def _note(self) -> None:
-        """Write a manifest that names the files so far, and says that the export is not finished."""
-        known = self._unchanged | self.files
-        files = tuple(known[name] for name in sorted(known))
-        write_bytes(self.out / MANIFEST, Manifest(self.kind, files, finished=False).to_json(), self.out)
-
-    def _shard_index(self, names: Sequence[str]) -> FilePart:
-        """Return the list of shards as the library wids has it."""
-        shards = [
-            {"url": name, "nsamples": self.files[name].rows, "filesize": self.files[name].bytes} for name in names
-        ]
-        index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": shards}
-        data = (json.dumps(index, indent=1) + "\n").encode()
-        return FilePart(_SHARD_INDEX, len(data), partial(_write_bytes, data))
-
-    def finish(self) -> tuple[ExportFile, ...]:
-        """Remove what only an earlier export wrote; return the files of this one, sorted by name."""
-        for name in self._unchanged.keys() - self.files.keys():
-            remove(self.out / name, self.out)
-        if left := [name for name in self._changed if name not in self.files]:
-            what = plural(len(left), "file stays", "files stay")
-            warnings.warn(
-                f"{what} in {self._shown} that changed since an earlier export wrote them: {listed(left, _NAMED)}",
-                SeldioWarning, stacklevel=2,
-            )  # fmt: skip
-        return tuple(self.files[name] for name in sorted(self.files))
+    shown = printable(str(out))
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{shown} is a file, but an export is a folder")
+    if not out.is_dir() or not any(out.iterdir()):
+        return None
+    state = in_the_way(out / MANIFEST, out)
+    if state is None or not stat.S_ISREG(state.st_mode):
+        raise UsageError(f"{shown} is not empty: choose a new folder for the export")
+    try:
+        manifest = Manifest.load(out)
+        for file in manifest.files:
+            safe_name(file.name, shown)
+    except SeldioError:
+        raise UsageError(f"{shown} holds another {MANIFEST}: choose a new folder") from None
+    if manifest.finished and not overwrite:
+        raise UsageError(f"{shown} holds a finished export: choose a new folder, or add --overwrite")
+    return manifest
 
 
-def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
-    """Write a file of an export below *out*; over one that is *unknown* only if it has the same content."""
-    path = Path(out, part.name)
-    with atomic_write(path, out) as stream:
+def _is_as_written(out: Path, file: ExportFile) -> bool:
+    """Return whether a file has the size and the hash that the manifest has of it."""
+    state = in_the_way(out / file.name, out)
+    if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != file.bytes:
+        return False
+    return _sha256(out / file.name) == file.sha256
+
+
+def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest | None, on_disk: bool) -> Manifest:
+    """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
+
+    The manifest that is there meanwhile names all of them and says that the export is not finished.
+
+    Args:
+        out: the folder.
+        kind: of the export.
+        content: what to write.
+        earlier: the manifest of an export in the same folder; files that are no longer as it says stay.
+        on_disk: whether other processes can read the source.
+    """
+    shown, known = printable(str(out)), () if earlier is None else earlier.files
+    names = {part.name for part in content.parts} | {_SHARD_INDEX for _ in content.shards[:1]}
+    ours = {file.name for file in known if (earlier and not earlier.finished) or _is_as_written(out, file)}
+    if others := sorted(name for name in names - ours if in_the_way(out / name, out) is not None):
+        raise UsageError(
+            f"{plural(len(others), 'file')} in the way in {shown} that are not as an export wrote them: "
+            f"{listed(others, _NAMED)}. Move them away"
+        )
+    make_folder(out)
+    begun = Manifest(kind, tuple(ExportFile(name, 0, "") for name in sorted(names | ours)), finished=False)
+    write_bytes(out / MANIFEST, begun.to_json(), out)
+    files: dict[str, ExportFile] = {}
+    write, size = partial(_write, str(out)), attrgetter("size")
+    try:
+        for here in (False, True):
+            parts = [part for part in content.parts if part.here == here]
+            for file in parallel_map(write, parts, what="writing files", size=size, here=here or not on_disk):
+                files[file.name] = file
+    except KeyboardInterrupt:
+        text = f"stopped; the export in {shown} is not finished: run the same command again"
+        raise KeyboardInterrupt(text) from None
+    if content.shards:
+        files[_SHARD_INDEX] = write(_shard_index([files[name] for name in content.shards]))
+    for name in ours - names:
+        remove(out / name, out)
+    if left := sorted(file.name for file in known if file.name not in ours | names and (out / file.name).exists()):
+        what = plural(len(left), "file stays", "files stay")
+        text = f"{what} in {shown} that changed since an earlier export wrote them: {listed(left, _NAMED)}"
+        warnings.warn(text, SeldioWarning, stacklevel=2)
+    return Manifest(kind, tuple(files[name] for name in sorted(files)), replaced=tuple(sorted(ours)))
+
+
+def _shard_index(shards: Sequence[ExportFile]) -> FilePart:
+    """Return the list of shards as the library wids has it."""
+    entries = [{"url": shard.name, "nsamples": shard.rows, "filesize": shard.bytes} for shard in shards]
+    index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
+    data = (json.dumps(index, indent=1) + "\n").encode()
+    return FilePart(_SHARD_INDEX, len(data), partial(_write_bytes, data))
+
+
+def _write(out: str, part: FilePart) -> ExportFile:
+    """Write a file of an export below *out*."""
+    with atomic_write(Path(out, part.name), out) as stream:
         hashed = _Hashed(stream)
         rows = part.write(cast("BinaryIO", hashed))
-        sha256 = hashed.sha.hexdigest()
-        if part.name in unknown and (not path.is_file() or _sha256(path) != sha256):
-            raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
-    return ExportFile(part.name, hashed.count, sha256, part.split, rows, part.origin)
+    return ExportFile(part.name, hashed.count, hashed.sha.hexdigest(), part.split, rows, part.origin)
 
 
 def _write_bytes(data: bytes, stream: BinaryIO) -> int:

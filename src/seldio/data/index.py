@@ -55,7 +55,7 @@ class Index:
         self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
         force: bool = False,
     ) -> None:  # fmt: skip
-        self.source, self.format, self.item_format, self._force = source, format, item_format, force
+        self.source, self.format, self.item_format, self.force = source, format, item_format, force
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
@@ -148,7 +148,7 @@ class Index:
 
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(files, self.format, force=self._force, own=self.own)
+        return Events(files, self.format, force=self.force, own=self.own)
 
     @cached_property
     def items(self) -> Items:
@@ -234,7 +234,7 @@ class Index:
                 entry, alone = entries[file.clip], with_origin(rows, dataclasses.replace(origin, files=(file,)))
                 clips[file.clip] = ClipLabelFile(file.clip, entry, alone, own, shared or held[entry.path] > 1)
             found = _joined(found, clips)
-        faults.settle(self._force)
+        faults.settle(self.force)
         return found
 
 

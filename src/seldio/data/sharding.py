@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from multiprocessing import context, sharedctypes
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,12 +17,8 @@ Shard = tuple[int, int]
 WHOLE: Shard = (1, 0)
 #: What happens to the elements at the end of a pass of which not every rank gets one.
 Even = Literal["drop", "repeat"]
-#: Modules that read a stream and share out what it gives, by themselves or where they are asked to.
-_SPLITTERS = {
-    "datasets.packaged_modules.generator.generator": "datasets",
-    "tensorflow.python.data.ops.from_generator_op": "tf.data",
-    "accelerate.data_loader": "accelerate",
-}
+#: Libraries that share out what a stream gives to several ranks, by themselves or where they are asked to.
+_SPLITTERS = ("datasets", "tensorflow", "accelerate")
 
 _MASK = 2**64 - 1
 
@@ -63,73 +59,47 @@ class OwnShard:
 
 
 def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
-    """What this process takes: of its rank, as *chosen*, from the environment or from torch, and of its worker.
+    """Return what this process takes: of its rank, as *chosen*, from the environment or torch, and of its worker.
 
     The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
-    Whether to *split* at all is an error if nobody said so and what reads the stream (of class *kind*) may do that too.
+    Whether to *split* at all is an error if nobody said so and a library that is imported may do that too: then a
+    torch loader reads something else than a stream (of class *kind*), or there are several ranks.
     """
     if split is False:
         return OwnShard(chosen or WHOLE)
-    rank = chosen or _from_environment("WORLD_SIZE", "RANK") or _torch_rank() or WHOLE
-    worker, torch = None if chosen else _from_environment("NUM_WORKERS", "WORKER"), _torch_worker()
-    found = OwnShard(rank, worker or ((torch.num_workers, torch.id) if torch is not None else WHOLE))
-    if split is None and (other := _other_splitter(found, chosen, kind)) is not None:
+    distributed: Any = sys.modules.get("torch.distributed")
+    data: Any = sys.modules.get("torch.utils.data")
+    loader = data.get_worker_info() if data is not None else None
+    rank = chosen or _from_environment("WORLD_SIZE", "RANK")
+    if rank is None:
+        ranked = distributed is not None and distributed.is_available() and distributed.is_initialized()
+        rank = (distributed.get_world_size(), distributed.get_rank()) if ranked else WHOLE
+    worker = None if chosen else _from_environment("NUM_WORKERS", "WORKER")
+    own = OwnShard(rank, worker or ((loader.num_workers, loader.id) if loader is not None else WHOLE))
+    if split is None and (other := _other_splitter(own, loader, chosen, kind)) is not None:
         raise UsageError(
-            f"{other} reads this stream and may split it between ranks or workers; the stream would split it again "
-            f"(shard {found.shard[1]} of {found.shard[0]}), and elements would be lost. Choose split=False if {other} "
-            "splits, or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
+            f"{other} may split this stream between ranks or workers; the stream would split it again (shard "
+            f"{own.shard[1]} of {own.shard[0]}), and elements would be lost. Choose split=False if {other} splits, "
+            "or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
             'IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})'
         )
-    return found
+    return own
 
 
-def asking_loader(stream: object) -> Any:
-    """The loader of torch whose ``len()`` asks for that of *stream*; None where something else asks."""
-    frame = sys._getframe(2)
-    loader = frame.f_locals.get("self")
-    from_torch = str(frame.f_globals.get("__name__")).split(".", 1)[0] in ("torch", "torchdata")
-    return loader if from_torch and getattr(loader, "dataset", None) is stream else None
-
-
-def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | None:
-    """What may split a stream of *kind* once more, in other words than the stream's own loader; None if nothing."""
-    worker = _torch_worker() if found.worker[0] > 1 else None
-    owner = type(getattr(worker, "dataset", None))
-    if worker is not None and not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
-        return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
-    if found.worker[0] == 1 and (chosen is not None or found.rank[0] == 1):
+def _other_splitter(own: OwnShard, loader: Any, chosen: Shard | None, kind: type) -> str | None:
+    """Return what may split a stream of *kind* too, other than the torch *loader* that reads it; None for nothing."""
+    if own.worker[0] > 1 and loader is not None:
+        owner = type(loader.dataset)
+        theirs = issubclass(owner, kind) or owner.__module__.startswith(("torch.", "builtins"))
+        return None if theirs else f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
+    if chosen is not None or own.shard[0] == 1:
         return None
-    frame = sys._getframe()  # what reads a stream is below it on the stack
-    while frame.f_back is not None:
-        frame = frame.f_back
-        if (name := _SPLITTERS.get(str(frame.f_globals.get("__name__")))) is not None:
-            return name
-    return None
-
-
-def checked_even(even: object) -> Even | None:
-    """*even* as it may be."""
-    if even is not None and even not in get_args(Even):
-        raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
-    return even  # type: ignore[return-value]
+    return next((name for name in _SPLITTERS if name in sys.modules), None)
 
 
 def _from_environment(count: str, index: str) -> Shard | None:
     values = os.environ.get(count), os.environ.get(index)
     return checked(values, f"the environment has {count} and {index}") if None not in values else None
-
-
-def _torch_rank() -> Shard | None:
-    distributed: Any = sys.modules.get("torch.distributed")
-    if distributed is None or not (distributed.is_available() and distributed.is_initialized()):
-        return None
-    return distributed.get_world_size(), distributed.get_rank()
-
-
-def _torch_worker() -> Any:
-    """What torch knows of the worker of a loader that this process is; None if it is none."""
-    data: Any = sys.modules.get("torch.utils.data")
-    return data.get_worker_info() if data is not None else None
 
 
 def register(cls: type) -> bool:
@@ -160,11 +130,6 @@ def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dty
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
-
-
-def is_count(value: object) -> TypeGuard[int]:
-    """Whether *value* is a whole number, 0 or above."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 class SharedEpoch:

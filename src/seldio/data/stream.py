@@ -10,12 +10,12 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from seldio.data import sharding
-from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch, is_count, within
+from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -35,9 +35,9 @@ class Stream:
 
     Ranks and workers share the elements: the k-th of n takes every n-th, from the arguments of :meth:`shard`, else
     from the environment (RANK and WORLD_SIZE, WORKER and NUM_WORKERS), else from torch, if that is already imported.
-    Workers of a torch loader always share what their process has. Where something that splits by itself reads the
-    stream (a generator of ``datasets`` or tf.data, a dataset of another class in a torch loader), to split here as
-    well would lose elements: then *split* has to say who does it.
+    Workers of a torch loader always share what their process has. Where something else may split the stream (a dataset
+    of another class in a torch loader; ``datasets``, tensorflow or accelerate on several ranks), to split here as well
+    would lose elements: then *split* has to say who does it.
 
     Each iteration is a new pass from the beginning, except the first one after :meth:`load_state_dict`, which resumes
     where the state was taken.
@@ -46,7 +46,7 @@ class Stream:
         source: has ``len()`` and is indexed by numbers, such as :class:`seldio.data.Windows`.
         seed: of the order; None for the order of the source.
         split: share the elements between ranks and workers: True always, False never (except by :meth:`shard`), None
-            unless what reads the stream may do so.
+            unless something else may do so.
         even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
             number is not a multiple of the ranks: ``drop`` the last elements of a pass, or ``repeat`` its first ones.
 
@@ -57,9 +57,11 @@ class Stream:
     def __init__(
         self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None
     ) -> None:
+        if even not in (None, *get_args(Even)):
+            raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
         self._source, self._seed, self._epoch = source, seed, 0
         self._shard: Shard | None = None
-        self._splits, self._even = split, sharding.checked_even(even)
+        self._splits, self._even = split, even
         self._stages: tuple[_MapStage | _BatchStage, ...] = ()
         self._cursor, self._taken, self._split = 0, 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
@@ -104,8 +106,8 @@ class Stream:
     def __len__(self) -> int:
         """How many elements, or batches, the next pass gives here: what is left of it, after a state was loaded.
 
-        That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch is the
-        number of batches that all workers of the loader give, each of which ends with a batch of its own.
+        That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch divides
+        it by the size of its batches; each of several workers ends with a batch of its own, so there may be more.
 
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
@@ -114,15 +116,6 @@ class Stream:
             self._begin(epoch)
         left = len(self._source) - (self._cursor if self._resumed else 0)
         split = sharding.own_shard(self._shard, self._splits, Stream)
-        if (loader := sharding.asking_loader(self)) is None:
-            return self._passed(left, split)
-        # the loader divides by the size of its batches
-        size, drop, workers = loader.batch_size or 1, bool(loader.drop_last), max(1, loader.num_workers)
-        parts = [OwnShard(split.rank, within(split.worker, (workers, index))) for index in range(workers)]
-        return size * sum(_batches(self._passed(left, part), size, drop) for part in parts)
-
-    def _passed(self, left: int, split: OwnShard) -> int:
-        """How many values a pass gives to a shard."""
         count, index = split.shard
         number = max(0, -(-(split.count(left, self._even) - index) // count))
         for stage in self._stages:
@@ -204,8 +197,10 @@ class Stream:
                     f"the state has {name} {state.get(name)!r}, but this stream has {value!r}: it was saved by a "
                     "different stream"
                 )
-        epoch, cursor = state.get("epoch"), state.get("cursor")
-        if not (is_count(epoch) and is_count(cursor) and cursor <= len(self._source)) or state.get("left"):
+        epoch: Any = state.get("epoch")
+        cursor: Any = state.get("cursor")
+        fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= len(self._source)
+        if not fits or state.get("left"):
             raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
         self._cursor, self._taken, self._split = cursor, 0, OwnShard()
         self._epoch, self._resumed = epoch, True
@@ -286,11 +281,7 @@ class _BatchStage:
 
     def passed(self, number: int) -> int:
         """How many batches come out of *number* values."""
-        return _batches(number, self.size, self.drop_last)
-
-
-def _batches(number: int, size: int, drop_last: bool) -> int:
-    return number // size if drop_last else -(-number // size)
+        return number // self.size if self.drop_last else -(-number // self.size)
 
 
 # --- batches ---------------------------------------------------------------------------------------------

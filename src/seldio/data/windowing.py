@@ -524,7 +524,7 @@ def clip_sources(
     rows = dataset.rows
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
-    recordings = [dataset.find_all(_first(rows.table, fields)) for fields in arrays]
+    recordings = [dataset.find_all(pc.coalesce(*(rows.table[field] for field in fields))) for fields in arrays]
     videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
@@ -539,8 +539,7 @@ def clip_sources(
     for array, entries in reversed([*zip(wanted, recordings, strict=True)]):
         headers, others = _headers(entries), lengths
         if audio is not None:
-            _check(names, headers, rate, dtype)
-            _check_channels(rows.table, entries, headers)
+            _check(rows.table, entries, headers, rate, dtype)
         if array in ("foa", "mic"):
             _check_arrays(entries, "foa" if array == "foa" else "mic")
         lengths = np.array([(header.frames, header.rate) for header in headers], np.int64)
@@ -557,11 +556,6 @@ def clip_sources(
     return WindowSources(heard if audio is not None else [()] * len(names), names, frames, videos, lengths)
 
 
-def _first(table: pa.Table, fields: Sequence[str]) -> pa.ChunkedArray:
-    """Return the first path of each clip in *fields*."""
-    return pc.coalesce(*(table[field] for field in fields))
-
-
 def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
     """Read the headers of recordings."""
     entries = [entry for entry in recordings if entry is not None]
@@ -570,24 +564,21 @@ def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
     return [_NOTHING if entry is None else next(headers) for entry in recordings]
 
 
-def _check(names: Sequence[str], headers: Sequence[Probe], rate: int | None, dtype: str) -> None:
-    """Refuse sound that cannot be given at *rate* or as *dtype*."""
-    for name, header in zip(names, headers, strict=True):
+def _check(
+    table: pa.Table, recordings: Sequence[Entry | None], headers: Sequence[Probe], rate: int | None, dtype: str
+) -> None:
+    """Refuse sound that cannot be given at *rate* or as *dtype*, and FOA and MIC that have not four channels."""
+    arrays = {path: field.upper() for field in ("foa", "mic") for path in table[field].to_pylist()}
+    for name, entry, header in zip(table["name"].to_pylist(), recordings, headers, strict=True):
         if dtype == "int16" and header.subtype not in IN_16_BITS:
             raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
-    if rate is not None and any(header.rate != rate for header in headers):
-        resampler()  # so that what is missing is said now, and not by a worker
-
-
-def _check_channels(table: pa.Table, recordings: Sequence[Entry | None], headers: Sequence[Probe]) -> None:
-    """Refuse recordings in the places of FOA and MIC that have not four channels."""
-    arrays = {path: field.upper() for field in ("foa", "mic") for path in table[field].to_pylist()}
-    for entry, header in zip(recordings, headers, strict=True):
         if entry is not None and entry.name in arrays and header.channels != 4:
             raise DataError(
                 f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {arrays[entry.name]} has 4: "
                 "use the original recording, or audio=None for no sound"
             )
+    if rate is not None and any(header.rate != rate for header in headers):
+        resampler()  # so that what is missing is said now, and not by a worker
 
 
 #: Recordings of a dataset that are listened to, to see that they are of the array that is asked for.

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,16 +34,8 @@ from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
-from seldio.scores.seld.join import Labels, SharedPart, labels_of, settled, shared_parts
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, settled, shared_parts
 from seldio.text import listed, printable
-
-
-class WholeCause(NamedTuple):
-    """What was done to a whole clip."""
-
-    text: str
-    events: int
-    rows: int
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,9 +43,10 @@ class ChangedClip:
     """A clip that is not the same in both versions."""
 
     clip: str
-    causes: tuple[WholeCause, ...] = ()
+    causes: tuple[str, ...] = ()  # what was done to the whole clip
     events: tuple[ChangedEvent, ...] = ()
     same: int = 0  # events that are the same, but for the causes
+    count: int = 0  # events of the new version
     reordered: bool = False  # whether rows are in another order, and nothing else differs
 
 
@@ -132,8 +124,7 @@ class Comparing:
             return ChangedClip(clip, same=len(after), reordered=True)
         causes, old = relations.causes(old, new, float(hop))
         events, same = changed_events(events_of(old, whole), after, labels, float(hop))
-        named = tuple(WholeCause(cause.text, len(after), cause.rows) for cause in causes)
-        return ChangedClip(clip, named, tuple(events), same)
+        return ChangedClip(clip, tuple(causes), tuple(events), same, len(after))
 
 
 def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple[int, VersionRows, VersionRows, bool]]:
@@ -151,8 +142,8 @@ def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple
 class LabelVersions:
     """Both versions, which stay open, and the clips of each."""
 
-    old: Labels
-    new: Labels
+    old: SideLabels
+    new: SideLabels
 
     @property
     def common(self) -> list[str]:

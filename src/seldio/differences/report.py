@@ -143,11 +143,10 @@ def _label_report(title: str, found: LabelVersions, changes: LabelChanges, sever
     causes: dict[str, list[ChangedClip]] = {}
     for clip in changed:
         for cause in clip.causes:
-            causes.setdefault(cause.text, []).append(clip)
+            causes.setdefault(cause, []).append(clip)
     for text, clips in causes.items():
-        every = sum(cause.events for clip in clips for cause in clip.causes if cause.text == text)
         whole = "all clips" if len(clips) == changes.clips > 1 else _few([clip.clip for clip in clips])
-        rows.append((text, len(clips), every, whole))
+        rows.append((text, len(clips), sum(clip.count for clip in clips), whole))
     for kind, words in label_events.KINDS.items():
         there = [clip for clip in changed if any(kind in event.kinds for event in clip.events)]
         if there:
@@ -205,8 +204,8 @@ def _clip_table(changed: Sequence[ChangedClip]) -> Table:
         Column("changed", "events changed", digits=0), Column("whole", "whole clip"),
     )  # fmt: skip
     rows = (
-        (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.causes[0].events if clip.causes else 0),
-         "; ".join(cause.text for cause in clip.causes))
+        (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.count if clip.causes else 0),
+         "; ".join(clip.causes))
         for clip in changed
     )  # fmt: skip
     return Table("clips", "Changed clips", columns, tuple(rows), aside=True)

@@ -23,7 +23,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import PurePosixPath
 from types import SimpleNamespace
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from seldio.errors import InvalidData
 from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
@@ -32,7 +32,7 @@ from seldio.files.streams import Inflated, Inside, Memory, OnDisk, Packed, Stret
 from seldio.findings import Finding, Sink
 from seldio.text import plural, printable
 
-_Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
+_Unpacker = Callable[..., Any]  # ``open`` of gzip, bz2 and lzma
 
 #: Zips that are files: a workbook, renamed; a log of inspect_ai, which its format opens.
 _WHOLE = (".csv", ".eval")
@@ -45,16 +45,11 @@ _ZSTANDARD = 93  # method of a zip's member
 _DIGITS = re.compile(rb"\d{100}")
 
 
-def _gunzip(stream: IO[bytes]) -> gzip.GzipFile:
-    """A function with a name: it goes to other processes."""
-    return gzip.GzipFile(fileobj=stream)
-
-
 _GZIP = b"\x1f\x8b"
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
-    (_GZIP, _gunzip),
-    (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
-    (rb"\xfd7zXZ\x00", lzma.LZMAFile),
+    (_GZIP, gzip.open),
+    (rb"BZh[1-9]1AY&SY", bz2.open),
+    (rb"\xfd7zXZ\x00", lzma.open),
 )
 _TAR_MODES = {
     tarfile.SYMTYPE: stat.S_IFLNK,
@@ -132,7 +127,7 @@ class Gunzipped(Inside):
 
     def __call__(self) -> Any:
         """See :class:`Inside`."""
-        return _single(OnDisk(self.real, self.real), _gunzip)
+        return _single(OnDisk(self.real, self.real), gzip.open)
 
 
 def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Entry, ...]:
@@ -226,7 +221,11 @@ class _Zip:
         if magic != b"PK\x03\x04":
             raise zipfile.BadZipFile("no header where the directory has one")
         stream.seek(name + extra, io.SEEK_CUR)
-        return _Summed(pa.CompressedInputStream(pa.BufferReader(stream.read(info.compress_size)), "zstd"), info.CRC)
+        packed = pa.CompressedInputStream(pa.BufferReader(stream.read(info.compress_size)), "zstd")
+        data = bytes(packed.read(info.file_size + 1))
+        if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+            raise zipfile.BadZipFile("bad CRC-32")
+        return io.BytesIO(data)
 
     def members(self) -> Iterator[Member]:
         """Its members, as its directory lists them."""
@@ -242,27 +241,6 @@ class _Zip:
             mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
             sizes = info.file_size, info.compress_size, info.header_offset
             yield Member(name, mode, *sizes, partial(self.start, info), bool(info.flag_bits & 1))
-
-
-class _Summed:
-    """A stream whose end is an error if its checksum is another one."""
-
-    def __init__(self, stream: Any, checksum: int) -> None:
-        self._stream, self._checksum, self._found = stream, checksum, 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stream.close()
-
-    def read(self, size: int) -> bytes:
-        """Up to *size* bytes."""
-        data = bytes(self._stream.read(size))
-        self._found = zlib.crc32(data, self._found)
-        if size and not data and self._found != self._checksum:
-            raise zipfile.BadZipFile("bad CRC-32")
-        return data
 
 
 def opened_zip(data: bytes, path: str, sink: Sink, limits: Limits) -> Source:

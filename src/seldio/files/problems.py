@@ -1,4 +1,4 @@
-"""What may be wrong with files (``SAF1xx``): why, what to do about it, and which exception says so."""
+"""What may be wrong with files (``SAF1xx``): why, and which exception says so."""
 
 from __future__ import annotations
 
@@ -28,17 +28,6 @@ _WHY = {
     "SAF109": "other systems may reject or confuse it",
     "SAF111": "WebDataset uses only the part before the first dot as the sample's key",
 }
-_HINTS = {
-    "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",
-    "SAF102": "Pack the linked file itself (tar --dereference; zip without --symlinks).",
-    "SAF103": "Remove it; to read from a pipe, pass '-' as the file.",
-    "SAF104": "Pack the archive again, with one file per name.",
-    "SAF105": "If you trust it, unpack it yourself or raise the limit (seldio.files.Limits).",
-    "SAF107": "Fetch or pack the file again.",
-    "SAF108": "Replace the link with the file itself, or pass the folder that holds both.",
-    "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
-    "SAF111": "Use names with a single dot, as in a_b.wav.",
-}
 
 # What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.
 DAMAGE = (
@@ -55,8 +44,8 @@ _REASONS = {
 
 
 def problem(code: str, path: str, what: str) -> Finding:
-    """The finding for *what* is wrong with *path*, with the reason and the way out that *code* stands for."""
-    return READER_RULES[code].at(path, f"{what}: {_WHY[code]}", hint=_HINTS[code])
+    """The finding for *what* is wrong with *path*, with the reason that *code* stands for."""
+    return READER_RULES[code].at(path, f"{what}: {_WHY[code]}")
 
 
 def special(path: str, mode: int) -> Finding:

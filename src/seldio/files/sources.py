@@ -56,7 +56,9 @@ def open_source(
     """
     given = os.fspath(path)
     if given == "-":
-        return _open_stdin(sink, limits)
+        if sys.stdin is None or sys.stdin.closed:
+            raise SeldioError("cannot read <stdin>: it is closed")
+        return open_stream(sys.stdin.buffer, "<stdin>", sink, limits)
     place = on_this_machine(given, limits)
     try:
         os.lstat(place)
@@ -112,12 +114,6 @@ def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, b
             sink(error.finding)
         else:
             yield entry, data
-
-
-def _open_stdin(sink: Sink, limits: Limits) -> Source:
-    if sys.stdin is None or sys.stdin.closed:
-        raise SeldioError("cannot read <stdin>: it is closed")
-    return open_stream(sys.stdin.buffer, "<stdin>", sink, limits)
 
 
 def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, name: str = "<stdin>") -> Source:
@@ -208,11 +204,6 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
 # --- sources that are fetched first ----------------------------------------------------------------------
 
 
-def _remote(source: str) -> Any:
-    """The module that fetches what *source* is the address of; None for a path."""
-    return import_module("seldio.hub.pulling") if source.startswith("hf://") else None
-
-
 def beside(path: str) -> list[str]:
     """What lies in the folder in which *path* would lie, as names that *path* may have meant."""
     folder = path.rstrip(os.sep).removesuffix(_last(path))
@@ -241,18 +232,21 @@ def no_such(path: str) -> UsageError:
 
 def is_remote(source: str) -> bool:
     """Whether *source* has to be fetched first."""
-    return _remote(source) is not None
+    return source.startswith("hf://")
+
+
+def _hub() -> Any:
+    return import_module("seldio.hub.pulling")
 
 
 def on_this_machine(source: str, limits: Limits) -> str:
     """Where *source* lies on disk; itself, if it need not be fetched."""
-    remote = _remote(source)
-    return source if remote is None else str(remote.fetch_address(source, limits))
+    return str(_hub().fetch_address(source, limits)) if is_remote(source) else source
 
 
 def remote_listing(source: str) -> tuple[str, str, tuple[str, ...]]:
     """The address of the dataset that a remote *source* is of, its path in there, and the names of all files there."""
-    root, below, names = _remote(source).listing(source)
+    root, below, names = _hub().listing(source)
     return root, below, names
 
 
@@ -371,15 +365,11 @@ def own_files(source: Source) -> list[tuple[Entry, str, str]]:
     if source.kind not in ("file", "folder") or any(not folder for _, folder, _ in found):
         return found
     top = os.path.abspath(source.path)
+    place = top if source.kind == "folder" else os.path.dirname(top)
     for _ in range(LEVELS + (source.kind == "file")):
         top = os.path.dirname(top)
         shown = top if os.path.isabs(source.path) else os.path.relpath(top)
         if (entry := on_disk("" if shown == "." else shown, OWN)) is not None:
-            place = (
-                os.path.abspath(source.path)
-                if source.kind == "folder"
-                else os.path.dirname(os.path.abspath(source.path))
-            )
             below = os.path.relpath(place, top).replace(os.sep, "/")
             return [*found, (entry, "", "" if below == "." else f"{below}/")]
     return found

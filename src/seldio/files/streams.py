@@ -17,7 +17,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, Any, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.files.problems import failure, problem, special
@@ -48,21 +48,16 @@ def open_regular(real: str, path: str) -> tuple[int, int]:
 def read_regular(real: str, path: str, cap: int) -> bytes:
     """The content of a regular file."""
     handle, size = open_regular(real, path)
-    try:
-        parts = [os.read(handle, min(size, cap) + 1)]
-        total = len(parts[0])
-        if total == size <= cap:
-            return parts[0]
-        while parts[-1] and total <= cap:  # it grows or shrinks, or hides its size as /proc does
-            parts.append(os.read(handle, CHUNK))
-            total += len(parts[-1])
-    except OSError as error:
-        raise failure(path, error) from error
-    finally:
-        os.close(handle)
-    if total > cap:
+    with os.fdopen(handle, "rb", 0) as stream:
+        try:
+            data = stream.read(min(size, cap) + 1)
+            while len(data) != size and len(data) <= cap and (more := stream.read(CHUNK)):
+                data += more  # it grows or shrinks, or hides its size as /proc does
+        except OSError as error:
+            raise failure(path, error) from error
+    if len(data) > cap:
         raise InvalidData(problem("SAF105", path, f"Holds more than {cap:,} bytes"))
-    return b"".join(parts)
+    return data
 
 
 class _Handle:
@@ -176,40 +171,36 @@ def inside(stream: BinaryIO) -> int:
 # --- archives ------------------------------------------------------------------------------------------
 
 
-class Packed(Protocol):
+class Packed:
     """An opened archive, or one that is opened when it is first read. It can be pickled."""
 
-    closed: bool
+    closed = False
 
     def stream(self) -> IO[bytes]:
-        """Its bytes, seekable, with a position of their own."""
-        ...
+        """Return its bytes, seekable, with a position of their own."""
+        raise NotImplementedError
 
     def close(self) -> None:
-        """Nothing more is read."""
-        ...
+        """Let nothing more be read."""
+        self.closed = True
 
 
-class Memory:
+class Memory(Packed):
     """An archive in memory, as it came from standard input."""
 
     def __init__(self, data: bytes) -> None:
-        self.closed, self._data = False, data
+        self._data = data
 
     def stream(self) -> IO[bytes]:
         """See :class:`Packed`."""
         return io.BytesIO(self._data)
 
-    def close(self) -> None:
-        """See :class:`Packed`."""
-        self.closed = True
 
-
-class OnDisk:
+class OnDisk(Packed):
     """An archive on disk. What was opened stays readable here and in forks, whatever takes its place."""
 
     def __init__(self, real: str, path: str) -> None:
-        self.closed, self._real, self._path = False, real, path
+        self._real, self._path = real, path
         self._handle: _Handle | None = _Handle(*open_regular(real, path))
         self._stamp = self._handle.stamp
 
@@ -232,14 +223,14 @@ class OnDisk:
             self._handle.close()
 
 
-class Inflated:
+class Inflated(Packed):
     """A compressed tar, inflated once in each process: jumping about in it would inflate it again for each member.
 
     It lies in memory or, if it is large, in a nameless temporary file.
     """
 
     def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
-        self.closed, self._packed, self._unpack, self._cap, self._path = False, packed, unpack, cap, path
+        self._packed, self._unpack, self._cap, self._path = packed, unpack, cap, path
         self._start()
 
     def _start(self) -> None:

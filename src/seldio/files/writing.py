@@ -14,11 +14,10 @@ import errno
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from itertools import groupby, zip_longest
+from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -32,8 +31,8 @@ Place = str | os.PathLike[str]
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-#: Whether the system opens files relative to folders that are open; a browser has one user, and a system of its own.
-_RELATIVE = sys.platform != "emscripten" and {os.open, os.mkdir, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
+#: Whether the system opens files relative to folders that are open.
+_RELATIVE = {os.open, os.mkdir, os.stat, os.unlink, os.rename} <= os.supports_dir_fd
 _TEMPORARY = ".seldio-tmp-"
 _AT_ONCE = 8
 
@@ -187,13 +186,10 @@ _waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None
 
 def _sync_all(files: Sequence[_Written]) -> None:
     """Let the disk keep what is in several files; it syncs several at once as fast as one."""
-    from concurrent.futures import Future, ThreadPoolExecutor  # which load logging: not for one file
+    from concurrent.futures import ThreadPoolExecutor  # which loads logging: not for one file
 
-    syncing: list[Future[None]] = []
-    with ThreadPoolExecutor(_AT_ONCE) as pool, suppress(RuntimeError):  # no thread can be started, as in a browser
-        syncing.extend(pool.submit(file.sync) for file in files)
-    for file, done in zip_longest(files, syncing):
-        file.sync() if done is None else done.result()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(_Written.sync, files))
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class AudacityFormat(ToolFormat):
     """The label tracks that Audacity exports."""
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether most of its first lines are two times and a text, with tabs between them."""
+        """Return 0.9 if most of the first lines are two times and a text, separated by tabs."""
         if b"\t" not in data[:HEAD]:
             return 0.0
         head = data[:HEAD].decode(errors="ignore").removeprefix("\ufeff")
@@ -76,10 +76,10 @@ class AudacityFormat(ToolFormat):
         lines = []
         for label in labels:
             limits = [as_written(label.extra.get(key), 6) for key in LIMITS]
-            known = None not in limits
+            has_limits = None not in limits
             times = (seconds(time, 6) for time in (label.onset, label.offset))
-            lines.append("\t".join((*times, text_of(label, LIMITS if known else ()))) + "\n")
-            if known:
+            lines.append("\t".join((*times, text_of(label, LIMITS if has_limits else ()))) + "\n")
+            if has_limits:
                 lines.append("\t".join(("\\", *map(str, limits))) + "\n")
         return "".join(lines)
 
@@ -89,7 +89,6 @@ class AudacityFormat(ToolFormat):
 
 
 def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
-    """Return the label of a line; None, after findings, where it is none."""
     cells = cells_of(line)
     if not 2 <= len(cells) <= 3:
         report("SYN501", line.span(), f"{plural(len(cells), 'cell')} between tabs; expected start, end and text", _FORM)
@@ -103,7 +102,7 @@ def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
 
 
 def _limits(line: re.Match[str], label: ToolLabel | None, report: Report) -> None:
-    """Give a label the limits of frequency of the line that follows it."""
+    """Add the limits of frequency of a following line to a label."""
     cells = cells_of(line)
     if len(cells) != 3 or label is None:
         what = "limits of frequency without a label" if label is None else "not a low and a high frequency"

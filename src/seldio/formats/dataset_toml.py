@@ -59,12 +59,12 @@ def _not_toml(text: str, message: str, path: str) -> Finding:
 
 
 def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
-    """What no single key can say of itself; each of them is right."""
+    """Yield faults that no single key shows."""
     from seldio.schema.dataset_file import KeyFault
 
     labels = record.get("labels", {})
     columns, everywhere = labels.get("columns", []), labels.get("given", {})
-    fields = [one.get("field") for one in columns]
+    fields = [column.get("field") for column in columns]
     for number, (field, keys) in enumerate(zip(fields, columns, strict=True)):
         place = ("labels", "columns", number)
         if field is not None and field in fields[:number]:
@@ -79,7 +79,7 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
                 yield KeyFault((*place, key), f"{key} is of azimuths")
         if field == "azimuth" and "direction" not in keys:
             yield KeyFault(place, "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)")
-    headers = [one.get("header") for one in columns]
+    headers = [column.get("header") for column in columns]
     names = [str(header).strip().lower() for header in headers]
     for number, name in enumerate(names):
         if headers[number] is not None and name in names[:number]:
@@ -117,7 +117,7 @@ def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
 
 
 class TomlPlaces:
-    """Where the keys of a TOML file stand."""
+    """The places of the keys of a TOML file."""
 
     def __init__(self, text: str) -> None:
         self._lines = TextLines(text)
@@ -167,12 +167,11 @@ _LINE = re.compile(
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """The parts of a dotted key."""
     return tuple(part.strip("\"'") for part in re.findall(_KEY, text))
 
 
 def _nested(keys: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> tuple[str | int, ...]:
-    """The path of a table, which may stand in the last of a list of tables."""
+    """Return the path of a table, which may stand in the last of a list of tables."""
     path: list[str | int] = []
     for number, key in enumerate(keys, 1):
         path.append(key)

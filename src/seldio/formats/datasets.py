@@ -27,10 +27,7 @@ Set = Literal["dev", "eval"]
 
 
 class TreeSign(NamedTuple):
-    """What the path of a file says about the dataset: *weight* for this one, with the *sentence* that explains it.
-
-    A file is evidence for the dataset whose sign is found first; signs of a lower *rank* are looked for first.
-    """
+    """A sign of a dataset in the path of a file, with *weight* and *sentence*; lower *rank* is looked for first."""
 
     pattern: str
     weight: float
@@ -39,12 +36,12 @@ class TreeSign(NamedTuple):
 
     @property
     def found(self) -> re.Pattern[str]:
-        """What finds it."""
+        """Return the pattern that finds it."""
         return _compiled(self.pattern, re.IGNORECASE)
 
 
 class LabelSign(NamedTuple):
-    """What the paths of label files say about their format: *points* for the formats whose names match *dialects*."""
+    """A sign of a format in the paths of label files: *points* for the formats whose names match *dialects*."""
 
     pattern: str
     dialects: str
@@ -53,7 +50,7 @@ class LabelSign(NamedTuple):
 
 
 class Top(NamedTuple):
-    """What a top folder holds; *group* separates files of the same name that are not one clip."""
+    """The content of a top folder; *group* separates files of the same name that are not one clip."""
 
     field: Field
     set: Set | None
@@ -61,7 +58,7 @@ class Top(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a file name says, and how the dataset would spell it."""
+    """The parts of a file name, and how the dataset would spell it."""
 
     clip: str
     fold: int | None
@@ -75,7 +72,7 @@ class Named(NamedTuple):
 
 
 class PartOf(NamedTuple):
-    """What tells a dataset from a newer one that it is a part of; ``…_says`` are the sentences that explain it."""
+    """The differences between a dataset and a newer one that contains it; ``…_says`` are the explanations."""
 
     name: str  # of the whole
     without: str  # a pattern of paths that only the whole has
@@ -88,15 +85,15 @@ class PartOf(NamedTuple):
     otherwise_says: str
 
     def of(self, part: DatasetSpec, root: str, paths: Sequence[str]) -> tuple[str, str]:
-        """Whether files are those of the *part* or of the whole, by name, and why."""
+        """Return by name whether files are those of the *part* or of the whole, and why."""
         if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
             return self.name, self.without_says
         said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
-        if found := [*said.finditer(f"{root}/{paths[0]}")]:
-            return part.name if found[-1]["part"] else self.name, f"{found[-1][0]} in the path"
+        if matches := [*said.finditer(f"{root}/{paths[0]}")]:
+            return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
         names = set(map(plain_stem, paths))
-        own = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
-        enough = len(names & own) >= self.least
+        clips_of_part = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
+        enough = len(names & clips_of_part) >= self.least
         return (part.name, self.least_says) if enough else (self.name, self.otherwise_says)
 
 
@@ -198,7 +195,7 @@ class DatasetSpec:
 
     def lengths(self, clip: str) -> tuple[str, int, int] | None:
         """The split of a recording, and about how many seconds its shortest and longest one have, if it is known."""
-        of = next(((one.name, one.seconds) for one in self.splits if clip in one.clips), ("", None))
+        of = next(((split.name, split.seconds) for split in self.splits if clip in split.clips), ("", None))
         name, seconds = ("the evaluation set", self.evaluation_seconds) if clip in self.evaluation else of
         return None if seconds is None else (name, *seconds)
 
@@ -225,13 +222,13 @@ class DatasetSpec:
         if kind and rightful and kind != rightful and (split in self.folders or not made):
             return f"fold {named.fold} belongs to {rightful}"
         owner = self._split_of_room.get(named.room if named.room is not None else -1)
-        known = split in self.folders and split != kind
-        if known and not made and owner is not None and owner != split:
+        is_kind_folder = split in self.folders and split != kind
+        if is_kind_folder and not made and owner is not None and owner != split:
             return f"room {named.room} belongs to {owner}"
         return None
 
     def named(self, set: Set | None, stem: str) -> Named | None:
-        """What *stem* says; None if no clip of this dataset is called so, or nearly so."""
+        """Return the parts of *stem*; None if no clip of this dataset is called so, or nearly so."""
         pattern = self.mix if set == "eval" else self.clip
         if pattern is None:
             return None
@@ -286,11 +283,7 @@ _MOST = 1_000_000
 
 
 def clip_range(text: str) -> tuple[str, ...]:
-    """The clips from one to another: ``mix001..mix079``.
-
-    Raises:
-        UsageError: *text* is not a range, or it runs backwards.
-    """
+    """Return the clips of ``mix001..mix079``; raise UsageError if *text* is no range, or runs backwards."""
     match = _RANGE.fullmatch(text)
     if match is None or match["after"] not in (match["before"], ""):
         raise UsageError(f"{clipped(text)} is not a range of clips; write it like mix001..mix079")
@@ -305,19 +298,20 @@ def clip_range(text: str) -> tuple[str, ...]:
 LOOSE = DatasetSpec(name="loose", title="no known dataset")
 
 
-def _spec(record: Mapping[str, Any], known: Mapping[str, DatasetSpec]) -> DatasetSpec:
-    """The row of a file; *known*: the rows of those before it."""
+def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> DatasetSpec:
+    """Return the row of a file; *earlier*: the rows of those before it."""
     tree, sound, video = record.get("tree", {}), record.get("recordings", {}), record.get("video", {})
     splits = tuple(
         SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()},
                   _pair(split.get("seconds")))
         for name, split in tree.get("splits", {}).items() for rooms in (split.get("rooms", {}),)
-    ) or (known[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
+    ) or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
     words = {
-        "{fold}_{room}_{mix}": _STARSS, "{mix}": _MIX,
+        "{fold}_{room}_{mix}": _STARSS,
+        "{mix}": _MIX,
         "{rooms}": "|".join(f"fold{min(one.folds)}_room(?:{'|'.join(map(str, one.rooms))})" for one in splits),
         "{validation}": "|".join(word for word, split in WORDS.items() if split == VALIDATION),
-    }  # fmt: skip
+    }
 
     def pattern(text: str | None) -> str | None:
         for word, meaning in words.items():
@@ -360,21 +354,20 @@ def _pair(numbers: Sequence[int] | None) -> tuple[int, int] | None:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The numbers of ``1, 4-8``."""
     runs = (run.partition("-") for run in text.split(","))
     return tuple(number for first, _, last in runs for number in range(int(first), int(last or first) + 1))
 
 
 def _rows() -> Iterator[DatasetSpec]:
-    known: dict[str, DatasetSpec] = {}
+    rows: dict[str, DatasetSpec] = {}
     for record in plugins.datasets():
         if "place" in record:
             from seldio.schema.dataset_file import check
 
             check(record)
         if "title" in record:  # others hold formats alone
-            known[record["name"]] = _spec(record, known)
-    return iter((*known.values(), LOOSE))
+            rows[record["name"]] = _spec(record, rows)
+    return iter((*rows.values(), LOOSE))
 
 
 #: Every dataset; of signs of one rank, those of the first row count.

@@ -73,7 +73,7 @@ class JsonFormat(LabelFormat):
     """The format of 2026."""
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether a file begins as an object with the key ``annotations``, or has a name of 2026, be it damaged."""
+        """Return 1 if a file begins as an object with the key ``annotations``, or is named like files of 2026."""
         return float(_BEGINS.match(data[:_PREFIX]) is not None or _NAMES.search(name) is not None)
 
     metre: int = 100  # what one metre is written as
@@ -97,10 +97,7 @@ class JsonFormat(LabelFormat):
         return assembled(self, columns, parts)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """See :meth:`LabelFormat.write`.
-
-        Rows without a segmentation get one point of energy 1 in their direction.
-        """
+        """See :meth:`LabelFormat.write`; rows without segmentation get one point of energy 1."""
         layout, top = JsonLayout.from_extra(file.extra)
         annotations = list(_annotations(self, table, layout))
         text = json.dumps({**top, "annotations": annotations}, indent=layout.indent)
@@ -137,7 +134,7 @@ class JsonPart(FileRows):
 
     @cached_property
     def _document(self) -> json_text.JsonDocument:
-        """The file, parsed once more: places are asked for only where something is wrong."""
+        """Parse the file again; only errors need places."""
         document = json_text.parse(self.file.data, self.file.path, lambda _: None)
         assert document is not None, "a file that was read cannot be read again"
         return document
@@ -154,7 +151,7 @@ _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth"
 
 
 def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink) -> dict[int, dict[str, Any]] | None:
-    """The annotations that can be used, by their number; None where the file has no list of them."""
+    """Return the usable annotations by number; None if the file has no list of them."""
 
     def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
         sink(document.finding(code, message, pointer, hint=hint))
@@ -187,14 +184,12 @@ def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink
 
 
 def _kind(value: Any) -> str:
-    """A value in words: the type of containers, else the value as JSON writes it."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else "an array"
     return clipped(json.dumps(value, ensure_ascii=False), 40)
 
 
 def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
-    """What is wrong with an annotation; *plain*: its segmentation is known to be well formed."""
     if not isinstance(row, dict):
         yield "SYN212", f"an annotation is {_kind(row)}, not an object", (), None
         return
@@ -216,7 +211,6 @@ def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
 
 
 def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
-    """Where a segmentation is malformed, and what was found."""
     if not isinstance(segmentation, list):
         yield (), f"{_kind(segmentation)} instead of an array"
         return
@@ -239,10 +233,7 @@ def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
 
 
 def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
-    """Segmentations as an Arrow array; None unless every one is a list of lists of three numbers.
-
-    Arrow takes true and false for numbers; who has them in his file needs to look closer.
-    """
+    """Convert segmentations to Arrow; None unless all are lists of lists of three numbers (or booleans)."""
     try:
         array = pa.array(segmentations, COLUMNS["segmentation"])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -255,17 +246,14 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
 
 
 def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
-    """Where the polygons of each row and the points of each polygon begin and end, and x, y and energy of all points.
-
-    The first n + 1 numbers are places among polygons, the second among points; a row without segmentation has none.
-    """
+    """Return offsets of polygons by row and points by polygon (n + 1 each), and x, y and energy of all points."""
     polygons = segmentations.flatten()
     ends = [
         np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False))])
         for lists in (segmentations, polygons)
     ]
     values = polygons.flatten().flatten().to_numpy().reshape(-1, 3)
-    return *(each.astype(np.int64) for each in ends), values
+    return *(end.astype(np.int64) for end in ends), values
 
 
 def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
@@ -275,7 +263,6 @@ def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
 
 
 def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
-    """The values of annotations that have passed the checks, by key, and ``extra``."""
     values = {key: [row.get(key) for row in annotations] for key in KEYS}
     segmentation = triplets(values.pop("segmentation"))
     assert segmentation is not None, "the checks passed a malformed segmentation"
@@ -302,10 +289,10 @@ _FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
 
 
 def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
-    """The values of all annotations by key, and the layout of the file, as Arrow reads JSON, in a fifth of the time.
+    """Read the values of all annotations by key, and the layout of the file, with Arrow in a fifth of the time.
 
-    None where anything is unusual, be it right or wrong: another key, an annotation that lacks one of the others', a
-    number of another kind or too large, text that is not ASCII.
+    None if anything is unusual, right or wrong: another key, an annotation that lacks one of the others', a number of
+    another kind or too large, text that is not ASCII.
     """
     begin = _FIRST.match(data)
     if begin is None or len(data) > _LARGEST or b"\\" in data or not data.isascii():
@@ -313,9 +300,10 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
     try:
         first, _ = json.JSONDecoder().raw_decode(data[begin.end() : begin.end() + _PREFIX].decode())
         table = paj.read_json(
-            pa.BufferReader(data), paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            pa.BufferReader(data),
+            paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
             paj.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="error"),
-        )  # fmt: skip
+        )
     except (ValueError, RecursionError, pa.ArrowException):
         return None
     (rows,) = table["annotations"].chunks if table["annotations"].num_chunks == 1 else (None,)
@@ -349,7 +337,7 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Azimuth and elevation (degrees) of each row's point with the highest energy, the first of equals."""
+    """Return azimuth and elevation (degrees) of each row's point with the highest energy, the first of equals."""
     row, triplet = points(segmentation)
     rows, starts, counts = np.unique(row, return_index=True, return_counts=True)
     if len(rows):
@@ -357,19 +345,18 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
         highest = np.flatnonzero(triplet[:, 2] == np.repeat(peak, counts))
         starts = highest[np.unique(row[highest], return_index=True)[1]]
     peaks = triplet[starts]
-    found = np.full((2, len(segmentation)), np.nan)
+    directions = np.full((2, len(segmentation)), np.nan)
     azimuth, elevation = geometry.from_pixels(peaks[:, 0], peaks[:, 1], *geometry.MAP)
     # adding 0.0 turns -0.0 into 0.0; what is beyond nine decimals is noise of the arithmetic
-    found[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
-    unknown = np.isnan(found[0])
-    return pa.array(found[0], mask=unknown), pa.array(found[1], mask=unknown)
+    directions[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
+    unknown = np.isnan(directions[0])
+    return pa.array(directions[0], mask=unknown), pa.array(directions[1], mask=unknown)
 
 
 # --- from columns to annotations -------------------------------------------------------------------
 
 
 def _annotations(format: JsonFormat, table: pa.Table, layout: JsonLayout) -> Iterable[dict[str, Any]]:
-    """The rows as annotations, keys in the official order; what is unknown is left out."""
     count = table.num_rows
     values = {key: _values(table, field, count) for key, field in KEYS.items()}
     if "source" not in table.column_names:
@@ -379,8 +366,8 @@ def _annotations(format: JsonFormat, table: pa.Table, layout: JsonLayout) -> Ite
     values["segmentation"] = _segmentations(table, values["segmentation"])
     extras = _values(table, "extra", count)
     for row, extra in zip(zip(*values.values(), strict=True), extras, strict=True):
-        known = {key: value for key, value in zip(values, row, strict=True) if value is not None}
-        yield layout.arranged(known | json.loads(extra or "{}"))
+        values_known = {key: value for key, value in zip(values, row, strict=True) if value is not None}
+        yield layout.arranged(values_known | json.loads(extra or "{}"))
 
 
 def _values(table: pa.Table, field: str, count: int) -> list[Any]:
@@ -388,7 +375,7 @@ def _values(table: pa.Table, field: str, count: int) -> list[Any]:
 
 
 def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
-    """The segmentations as given, else one point of energy 1; no point where no direction is known."""
+    """Return the segmentations as given, else one point of energy 1, or none if no direction is known."""
     if None not in given:
         return given
     azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
@@ -415,8 +402,8 @@ class JsonLayout:
     @staticmethod
     def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:
         """The layout of a file with these annotations."""
-        found = _INDENT.match(data.removeprefix(b"\xef\xbb\xbf").lstrip())
-        indent = min(len(found[1]), 16) if found else None
+        indented = _INDENT.match(data.removeprefix(b"\xef\xbb\xbf").lstrip())
+        indent = min(len(indented[1]), 16) if indented else None
         order = tuple(annotations[0]) if annotations else ()
         official = tuple(key for key in KEYS if key in order)
         unchanged = order == official or order[: len(official)] == official
@@ -433,8 +420,8 @@ class JsonLayout:
         indent = given.get("indent", 2)
         indent = indent if indent is None or (type(indent) is int and 0 <= indent <= 16) else 2
         order = given.get("order")
-        known = tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)
-        return JsonLayout(indent, known, given.get("pixels") is True), top
+        keys = tuple(map(str, order)) if isinstance(order, list) else tuple(KEYS)
+        return JsonLayout(indent, keys, given.get("pixels") is True), top
 
     def to_extra(self, top: dict[str, Any]) -> str | None:
         """The inverse of :meth:`from_extra`; None for an official file without further keys."""

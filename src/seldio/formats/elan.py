@@ -40,7 +40,7 @@ class ElanFormat(ToolFormat):
     """The documents (.eaf) that ELAN saves."""
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether it begins with the root of an annotation document, or is called like one."""
+        """Return 1 if a file begins with the root of an annotation document, or is named ``.eaf``."""
         head = data[:_HEAD]
         return 1.0 if b"<ANNOTATION_DOCUMENT" in head or name.lower().endswith(".eaf") else 0.0
 
@@ -86,9 +86,9 @@ class ElanFormat(ToolFormat):
             "    </TIME_ORDER>",
         ]  # fmt: skip
         number = 0
-        for tier, own in tiers.items() or [(TIER, [])]:
+        for tier, labels_of_tier in tiers.items() or [(TIER, [])]:
             lines.append("    " + tag("TIER", {"LINGUISTIC_TYPE_REF": "default-lt", "TIER_ID": tier}, closed=False))
-            for label in own:
+            for label in labels_of_tier:
                 number += 1
                 first, last = (slots[round(1000 * time)] for time in (label.onset, label.offset))
                 place = {"ANNOTATION_ID": f"a{number}", "TIME_SLOT_REF1": first, "TIME_SLOT_REF2": last}
@@ -100,23 +100,20 @@ class ElanFormat(ToolFormat):
                     "        </ANNOTATION>",
                 ]
             lines.append("    </TIER>")
-        lines.append("    " + tag("LINGUISTIC_TYPE", {
-            "GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": "default-lt", "TIME_ALIGNABLE": "true"}))  # fmt: skip
+        tier_type = {"GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": "default-lt", "TIME_ALIGNABLE": "true"}
+        lines.append("    " + tag("LINGUISTIC_TYPE", tier_type))
         return "\n".join([*lines, "</ANNOTATION_DOCUMENT>"]) + "\n"
 
 
 def _tier(label: ToolLabel) -> str:
-    """The tier of a label: its own, where a tier may be called so and is read back as the same."""
+    """Return the tier of a label: its own, if that is a valid name and is read back as the same."""
     tier = label.extra.get("tier")
-    own = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and field_named(tier) is None
-    return tier if tier and own and label.name and tier not in (TIER, label.name) else TIER
+    is_name = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and field_named(tier) is None
+    return tier if tier and is_name and label.name and tier not in (TIER, label.name) else TIER
 
 
 def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, ToolLabel]) -> str:
-    """The annotation, with times where there is one, that *key* depends on in the end.
-
-    *parents* then leads there in one step from all on the way, so that a chain is walked once, however many ask.
-    """
+    """Return the annotation that *key* depends on in the end; *parents* is shortened so that chains are walked once."""
     way: dict[str, None] = {}
     while key in parents and key not in rows and key not in way:
         way[key] = None
@@ -126,8 +123,6 @@ def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, ToolLabe
 
 
 class _Document:
-    """What a document holds, with the places of it."""
-
     def __init__(self, root: Element, text: str, raw: bytes, report: Report) -> None:
         self.text, self.report = text, report
         data = np.frombuffer(raw, np.uint8)
@@ -156,7 +151,7 @@ class _Document:
         return byte - int(np.searchsorted(self._within, byte))
 
     def span(self, element: Element) -> tuple[int, int]:
-        """Where the tag of an element stands."""
+        """Return where the tag of an element begins and ends."""
         start = self.at(element.start)
         end = self.text.find(">", start)
         return start, end + 1 if end >= 0 else len(self.text)
@@ -171,7 +166,7 @@ class _Document:
         order: list[ToolLabel] = []
         for tier in self.root.all("TIER"):
             name = tier.attributes.get("TIER_ID", "")
-            for annotation in (one for holder in tier.all("ANNOTATION") for one in holder.children):
+            for annotation in (child for holder in tier.all("ANNOTATION") for child in holder.children):
                 if annotation.tag == _DEPENDENT:
                     dependent.append((name, annotation))
                 elif annotation.tag == _ALIGNED:
@@ -188,10 +183,9 @@ class _Document:
     def _attached(
         self, dependent: Sequence[tuple[str, Element]], rows: dict[str, ToolLabel], bad: set[str]
     ) -> set[int]:
-        """Give labels what depends on them; the labels, by identity, of which something cannot be read."""
-        parents = {
-            one.attributes.get("ANNOTATION_ID", ""): one.attributes.get("ANNOTATION_REF", "") for _, one in dependent
-        }
+        """Attach dependent annotations to labels; return the labels, by identity, with something unreadable."""
+        attributes = [annotation.attributes for _, annotation in dependent]
+        parents = {keys.get("ANNOTATION_ID", ""): keys.get("ANNOTATION_REF", "") for keys in attributes}
         failed: set[int] = set()
         values: dict[tuple[str, str], list[str]] = {}  # by label and tier
         for tier, annotation in dependent:
@@ -208,8 +202,8 @@ class _Document:
             elif value.strip() and not label.set(field, value, span, self.report):
                 failed.add(id(label))
         for (key, tier), texts in values.items():
-            own = rows[key].extra.get(tier)
-            rows[key].extra[tier] = " ".join(texts if own is None else [own, *texts])
+            before = rows[key].extra.get(tier)
+            rows[key].extra[tier] = " ".join(texts if before is None else [before, *texts])
         return failed
 
     def value(self, annotation: Element) -> tuple[str, tuple[int, int]]:

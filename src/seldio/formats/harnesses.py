@@ -1,4 +1,4 @@
-"""What the evaluation harness inspect_ai reads and writes.
+"""Read and write the records of the evaluation harness inspect_ai.
 
 Its questions are records in JSON Lines that hold the fields of an item in a shape of their own: two functions go from
 flat keys to the record (``pack``) and back (``unpack``). What a model answered is read from inspect's log.
@@ -79,19 +79,19 @@ _TOP = ("id", "input", "choices", "target", "sandbox", "files", "setup", "descri
 
 
 def _inspect(flat: Flat) -> dict[str, Any]:
-    rest = dict(flat)
-    audio, question = _audio(rest.pop("audio", None)), rest.pop("question", "")
+    remaining = dict(flat)
+    audio, question = _audio(remaining.pop("audio", None)), remaining.pop("question", "")
     sounds = [{"type": "audio", "audio": path, "format": _kind_of(path)} for path in audio]
     asked = [{"role": "user", "content": [*sounds, {"type": "text", "text": question}]}]
-    given = rest.pop("input", None)  # kept where it says more than that
+    given = remaining.pop("input", None)  # kept where it says more than that
     if given is not None and _heard(given) != (audio, question):
         given = None
-    options, answer = rest.pop("choices", None), rest.pop("target", None)
-    record: dict[str, Any] = {"id": rest.pop("id", None), "input": asked if given is None else given}
+    options, answer = remaining.pop("choices", None), remaining.pop("target", None)
+    record: dict[str, Any] = {"id": remaining.pop("id", None), "input": asked if given is None else given}
     record |= {} if options is None else {"choices": options}
     record["target"] = "" if answer is None else answer
-    record |= {key: rest.pop(key) for key in _TOP if key in rest}
-    return record | ({"metadata": rest} if rest else {})
+    record |= {key: remaining.pop(key) for key in _TOP if key in remaining}
+    return record | ({"metadata": remaining} if remaining else {})
 
 
 def _kind_of(path: str) -> str:
@@ -117,13 +117,13 @@ def _from_inspect(record: Flat) -> dict[str, Any]:
 
 
 def _heard(given: Any) -> tuple[list[str], str] | None:
-    """The recordings and the last text of a sample's input; None where it is neither messages nor a text."""
+    """Return the recordings and the last text of a sample's input; None if it is neither messages nor a text."""
     if isinstance(given, str):
         return [], given
-    messages = given if isinstance(given, list) and all(isinstance(one, dict) for one in given) else None
+    messages = given if isinstance(given, list) and all(isinstance(message, dict) for message in given) else None
     if not messages:
         return None
-    content = next((one.get("content") for one in reversed(messages) if one.get("role") == "user"), None)
+    content = next((message.get("content") for message in reversed(messages) if message.get("role") == "user"), None)
     if isinstance(content, str):
         return [], content
     if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
@@ -162,11 +162,11 @@ INSPECT = HarnessItems(
 
 
 def _logged(flat: Flat) -> dict[str, Any]:
-    rest = dict(flat)
-    text = rest.pop("completion", None)
-    output = rest.pop("output", {})
+    remaining = dict(flat)
+    text = remaining.pop("completion", None)
+    output = remaining.pop("output", {})
     given = output | ({} if text is None else {"completion": text}) if isinstance(output, dict) else output
-    return {"id": rest.pop("id", None), "epoch": rest.pop("epoch", 1), "output": given, **rest}
+    return {"id": remaining.pop("id", None), "epoch": remaining.pop("epoch", 1), "output": given, **remaining}
 
 
 def _from_log(record: Flat) -> dict[str, Any]:

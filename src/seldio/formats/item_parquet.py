@@ -54,20 +54,20 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
         if data[:4] != PARQUET_MAGIC:
             return 0.0
-        found: list[float] = []
+        likings: list[float] = []
 
         def look(file: pq.ParquetFile) -> bool:
-            found.append(self.likes_table(file.schema_arrow))
+            likings.append(self.likes_table(file.schema_arrow))
             return True
 
         guarded(data, "", _nothing, look)
-        return found[0] if found else 0.0
+        return likings[0] if likings else 0.0
 
     def likes_table(self, schema: pa.Schema) -> float:
         """How much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
-        kept = _kept(schema)
-        if kept is not None:
-            return float(kept.get("holds") == self.holds)
+        metadata = _kept(schema)
+        if metadata is not None:
+            return float(metadata.get("holds") == self.holds)
         if self._is_own(schema):
             return 0.95
         layout = self.layout(schema)
@@ -94,9 +94,9 @@ class ItemParquet(ItemFormat):
         schema = file.schema_arrow
         if len({*schema.names}) < len(schema.names):
             return Wrong("SYN302", "a column appears twice", self._hint())
-        kept = _kept(schema)
-        if kept is not None or self._is_own(schema):
-            return self._own(file, kept or {}, path, sink)
+        metadata = _kept(schema)
+        if metadata is not None or self._is_own(schema):
+            return self._own(file, metadata or {}, path, sink)
         layout = self.layout(schema)
         if layout is None or layout.holds != self.holds:
             shown = listed([*schema.names]) or "none"
@@ -106,8 +106,7 @@ class ItemParquet(ItemFormat):
     def _hint(self) -> str:
         return f"a table of {self.holds} has some of these columns: {', '.join(self.schema.names)}"
 
-    def _own(self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink) -> ItemReading | Wrong:
-        """The rows of a table that seldio wrote, or that has the columns of one."""
+    def _own(self, file: pq.ParquetFile, metadata: Mapping[str, Any], path: str, sink: Sink) -> ItemReading | Wrong:
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
         tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
@@ -125,13 +124,12 @@ class ItemParquet(ItemFormat):
             value = getattr(rows[row], field, None) if field else None
             return Place(int(places[row]) + 1, 1, 1, "" if value is None else clipped(str(value), 200), "")
 
-        origin = {key: kept[key] for key in ("format", "origin") if key in kept}
+        origin = {key: metadata[key] for key in ("format", "origin") if key in metadata}
         if origin and not self._is_sound(origin, rows):
             return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again with seldio convert")
         return ItemReading(self, path, rows, locate, origin)
 
     def _table(self, batch: pa.RecordBatch, first: int, path: str, sink: Sink) -> tuple[pa.Table, Ints]:
-        """The rows of a batch that are right, with their numbers; what is wrong with the others goes to *sink*."""
         count = len(batch)
         try:
             columns = opened({"id": [None] * count} | batch.to_pydict())
@@ -146,31 +144,29 @@ class ItemParquet(ItemFormat):
         return table_of([row for row in read if row is not None], self.model), np.array(numbers, np.int64)
 
     def _row(self, record: dict[str, Any], number: int, path: str, sink: Sink) -> Row | None:
-        """The row of a record; None, after findings, where there is none."""
         try:
             columns = opened({field: [value] for field, value in record.items() if value is not None})
             values = {field: value for field, (value,) in columns.items()}
         except (ValueError, RecursionError, TypeError):
-            found = ["extra must be a JSON object, as text"]
+            faults = ["extra must be a JSON object, as text"]
         else:
             row = row_of(self.model, values)
             if row is not None:
                 return row
-            found = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in flaws(self.model, values)]
-        for message in found:
+            faults = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in flaws(self.model, values)]
+        for message in faults:
             sink(reader_rule("SYN212").at(path, clipped(message, 200), None, number + 1, 1, end_column=1))
         return None
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
-        """Whether the format that *origin* names can write with it."""
         home = next((text for text in _texts() if text.name == origin.get("format")), None)
-        kept = origin.get("origin", {})
-        if home is None or home.holds != self.holds or not isinstance(kept, dict):
+        inner_origin = origin.get("origin", {})
+        if home is None or home.holds != self.holds or not isinstance(inner_origin, dict):
             return False
         try:
-            if not is_sound(kept):
+            if not is_sound(inner_origin):
                 return False
-            home.write(rows[:2], kept)
+            home.write(rows[:2], inner_origin)
         except SeldioError:
             pass  # the rows were changed; the writer will say so again
         except _UNSOUND:
@@ -178,12 +174,11 @@ class ItemParquet(ItemFormat):
         return True
 
     def _foreign(self, file: pq.ParquetFile, layout: ItemFormat, path: str, sink: Sink) -> ItemReading | Wrong:
-        """The rows of a table of another maker, read as the records of *layout*."""
         audio, lost = recordings(file)
         lines = json_lines(file, audio)
 
-        def take(found: Finding) -> None:
-            sink(dataclasses.replace(found, path=path, column=1, end_column=1, excerpt=None))
+        def take(finding: Finding) -> None:
+            sink(dataclasses.replace(finding, path=path, column=1, end_column=1, excerpt=None))
 
         inner = layout.read(lines.encode(), f"{path}.jsonl", take)
         if inner is None:
@@ -200,11 +195,7 @@ class ItemParquet(ItemFormat):
         return np.zeros(0, np.int64)
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
-        """See :meth:`ItemFormat.write`; one list of rows gives the same bytes every time.
-
-        Raises:
-            DataError: a row is of the other kind, or Parquet cannot hold it.
-        """
+        """See :meth:`ItemFormat.write`; equal rows give equal bytes; DataError if Parquet cannot hold one."""
         if isinstance(rows, list | tuple):
             self.check_kind(rows)
         try:
@@ -220,35 +211,34 @@ class ItemParquet(ItemFormat):
         return stream.getvalue()
 
     def metadata(self, origin: Mapping[str, object] | None) -> dict[bytes, str]:
-        """What a table of rows with this *origin* has beside its columns."""
+        """Return the metadata of a table of rows with this *origin*."""
         return {_KEY: json.dumps({"holds": self.holds, **(origin or {})})}
 
     def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
         """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
         if isinstance(reading.format, ItemParquet):
             return reading.origin
-        kept, size = dict(reading.origin), _size(reading.origin)
+        origin, size = dict(reading.origin), _size(reading.origin)
         if size > FOOTER_BYTES:
-            kept = {key: value for key, value in kept.items() if key not in ("orders", "order_of", "numbers")}
-            kept = kept if _size(kept) <= FOOTER_BYTES else {}
+            origin = {key: value for key, value in origin.items() if key not in ("orders", "order_of", "numbers")}
+            origin = origin if _size(origin) <= FOOTER_BYTES else {}
             tell(
                 f"the orders of keys in this file take {size / 1e6:,.1f} MB, more than a Parquet footer should hold, "
                 f"so they are left out: no value is lost, but --to {reading.format.name} writes one order"
             )
-        return {"format": reading.format.name, "origin": kept}
+        return {"format": reading.format.name, "origin": origin}
 
 
 def _size(origin: Mapping[str, object]) -> int:
-    """Bytes that an origin takes in a footer."""
     return len(json.dumps(origin))
 
 
 def _nothing(finding: Finding) -> None:
-    """A look at a file tells nothing of what is wrong with it."""
+    """Discard findings: detection reports none."""
 
 
 def _kept(schema: pa.Schema) -> dict[str, Any] | None:
-    """What seldio wrote into the metadata; empty where that cannot be read, None where there is nothing."""
+    """Return what seldio wrote into the metadata; empty if that cannot be read, None if there is none."""
     text = (schema.metadata or {}).get(_KEY)
     return None if text is None else _parsed(text)
 
@@ -283,10 +273,9 @@ FORMATS: tuple[ItemParquet, ...] = (
 
 
 def _texts() -> tuple[ItemFormat, ...]:
-    """The formats whose records a table of another maker may hold."""
     from seldio import formats
 
-    return tuple(one for one in formats.ITEM_FORMATS if not isinstance(one, ItemParquet))
+    return tuple(item_format for item_format in formats.ITEM_FORMATS if not isinstance(item_format, ItemParquet))
 
 
 Trail = tuple[str, ...]
@@ -305,7 +294,7 @@ def skeleton(kind: pa.DataType) -> Any:
 
 
 def recordings(file: pq.ParquetFile) -> tuple[frozenset[Trail], bool]:
-    """Where recordings stand inside the records, and whether there is any."""
+    """Return the paths of recordings inside the records, and whether there is any."""
     names = [file.schema.column(number).path for number in range(len(file.schema))]
     inside = {name.removesuffix(".bytes"): number for number, name in enumerate(names) if name.endswith(".bytes")}
     inside = {name: number for name, number in inside.items() if f"{name}.path" in names}
@@ -338,15 +327,15 @@ def records(file: pq.ParquetFile, audio: frozenset[Trail] = frozenset()) -> Iter
 
 
 def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
-    """A value as its record has it: recordings as their paths, nothing inside that is null."""
+    """Return a value as its record has it: recordings as their paths, no nulls inside."""
     if isinstance(value, list):
-        return [_plain(each, trail, audio) for each in value]
+        return [_plain(member, trail, audio) for member in value]
     if not isinstance(value, dict):
         return value
     if trail in audio:
         return value.get("path")
-    found = {key: _plain(each, (*trail, key), audio) for key, each in value.items()}
-    return {key: each for key, each in found.items() if not trail or each is not None}
+    record = {key: _plain(member, (*trail, key), audio) for key, member in value.items()}
+    return {key: member for key, member in record.items() if not trail or member is not None}
 
 
 def json_lines(file: pq.ParquetFile, audio: frozenset[Trail]) -> str:

@@ -1,4 +1,4 @@
-"""What an item format is: questions or predictions in one concrete file format."""
+"""The base of item formats: questions or predictions in one concrete file format."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ItemReading(Reading):
 
     @cached_property
     def origin(self) -> dict[str, object]:
-        """What the file holds besides its rows, as the format's writer wants it back."""
+        """Return what the file holds besides its rows, for the format's writer."""
         return self.source() if callable(self.source) else self.source
 
     @property
@@ -109,11 +109,7 @@ class ItemFormat(Format):
         return ITEM_SCHEMA if self.holds == "items" else PREDICTION_SCHEMA
 
     def check_kind(self, rows: Sequence[Row]) -> None:
-        """See that all *rows* are of the kind that this format holds.
-
-        Raises:
-            DataError: one is of the other.
-        """
+        """Raise DataError unless all *rows* are of the kind that this format holds."""
         for number, row in enumerate(rows):
             if not isinstance(row, self.model):
                 raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
@@ -135,14 +131,11 @@ class ItemFormat(Format):
         reading: ItemReading,
         tell: Callable[[str], None],  # noqa: ARG002 - a text has room for all of its origin
     ) -> dict[str, object] | None:
-        """The origin that the writer wants of *reading*: of a file of this format, or kept in a table of one.
-
-        *tell* takes a sentence on what cannot be kept of it.
-        """
+        """Return the origin that the writer wants of *reading*; *tell* takes notes on what cannot be kept."""
         if reading.format.name == self.name:
             return reading.origin
-        kept = reading.origin.get("origin") if reading.home == self.name else None
-        return kept if isinstance(kept, dict) else None
+        origin = reading.origin.get("origin") if reading.home == self.name else None
+        return origin if isinstance(origin, dict) else None
 
     def doubtful(self, table: pa.Table) -> Ints:
         """The numbers of rows that may come back otherwise than they are; all others surely do as they are."""
@@ -171,14 +164,10 @@ class ItemFormat(Format):
         return texts | {LETTERS.index(letter)}
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
-        """What a model has to fill in to answer *items*; only of formats that hold predictions.
-
-        Raises:
-            UsageError: these questions cannot be answered in this format.
-        """
-        known = ("id", "audio", "task", "prompt")
+        """Return empty predictions for *items*; raise UsageError if these cannot be answered in this format."""
+        copied = ("id", "audio", "task", "prompt")
         rows = (item.model_dump() | {"prompt": item.question or None} for item in items)
         return [
-            Prediction.model_validate({name: row[name] for name in known if name in self.carries} | {"prediction": ""})
+            Prediction.model_validate({name: row[name] for name in copied if name in self.carries} | {"prediction": ""})
             for row in rows
         ]

@@ -83,11 +83,11 @@ class JsonItems(ItemFormat):
             object.__setattr__(self, "keys", {field: field for field in self.model.model_fields})
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
-        held = {*self.keys.values()} | (set() if self.closed else {"extra"})
+        held_keys = {*self.keys.values()} | (set() if self.closed else {"extra"})
         fields = {key: field for key, field in self.keys.items() if field != "extra" or self.closed}
         object.__setattr__(self, "_fields", fields)
         object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
-        carries = [field for field in self.model.model_fields if field in held]
+        carries = [field for field in self.model.model_fields if field in held_keys]
         object.__setattr__(self, "carries", (*carries, *self.besides))
 
     def likes(self, data: bytes, name: str) -> float:
@@ -182,11 +182,15 @@ class JsonItems(ItemFormat):
                 continue
             values = columns.get(field, (None,) * count)
             if field in ("audio", "answer_meta", "events"):
-                values = [None if value is None else self.written(field, value, each)
-                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+                values = [
+                    None if value is None else self.written(field, value, each)
+                    for value, each in zip(values, more, strict=True)
+                ]
             if None in values and not (self.closed and key in self.required):
-                values = [_ABSENT if value is None and each is not None else value
-                          for value, each in zip(values, more, strict=True)]  # fmt: skip
+                values = [
+                    _ABSENT if value is None and each is not None else value
+                    for value, each in zip(values, more, strict=True)
+                ]
             record[key] = values
         for field in self.besides:
             hidden = (None, self.language) if field == "language" else (None,)
@@ -194,14 +198,11 @@ class JsonItems(ItemFormat):
         record = {key: values for key, values in record.items() if any(value is not _ABSENT for value in values)}
         rows = zip(*record.values(), strict=True) if record else ((),) * count
         for extra, row in zip(extras, rows, strict=True):
-            known = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
-            yield known | extra if extra else known
+            filled = {key: value for key, value in zip(record, row, strict=True) if value is not _ABSENT}
+            yield filled | extra if extra else filled
 
     def doubtful(self, table: pa.Table) -> Ints:
-        """See :meth:`ItemFormat.doubtful`: further keys are called like others, nested deep or hold long numbers.
-
-        Text that looks like such a key counts as well.
-        """
+        """See :meth:`ItemFormat.doubtful`: further keys named like others, nested deep or with long numbers."""
         texts = table.column("extra")
         others = chain.from_iterable(self.instead.values())
         names = {key for key, field in self.keys.items() if field != "extra"} | {*self.besides, *others, *self.taken}
@@ -248,8 +249,10 @@ class JsonItems(ItemFormat):
             if key in self.besides:
                 fits = [type(value) in _BESIDES[key] for value in values]
                 columns[key] = [value if fit else None for value, fit in zip(values, fits, strict=True)]
-                values = [_ABSENT if fit and value != self.language else value
-                          for value, fit in zip(values, fits, strict=True)]  # fmt: skip
+                values = [
+                    _ABSENT if fit and value != self.language else value
+                    for value, fit in zip(values, fits, strict=True)
+                ]
             elif key in self._fields:  # as it was written: a null is not an absent key
                 values = [None if value is None else _ABSENT for value in values] if None in values else ()
             elif key in fields:
@@ -266,8 +269,8 @@ class JsonItems(ItemFormat):
         if field == "audio" and not self.closed:
             return value if value == more else value[0] if len(value) == 1 else value or None
         if field == "answer_meta":
-            known = {key: each for key, each in value.items() if each is not None}
-            return known | more if isinstance(more, dict) else known
+            filled = {key: member for key, member in value.items() if member is not None}
+            return filled | more if isinstance(more, dict) else filled
         if field == "events":
             if self.closed:
                 return _without_none(value)
@@ -283,8 +286,8 @@ class JsonItems(ItemFormat):
         if not isinstance(event, dict):
             return event
         extra = {key: value for key, value in event.items() if key not in self.proofs or value is None}
-        known = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
-        return known | ({"extra": extra} if extra else {})
+        renamed = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
+        return renamed | ({"extra": extra} if extra else {})
 
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
         """The key of *record* that holds a field; the field itself where the format has no key for it."""
@@ -292,7 +295,7 @@ class JsonItems(ItemFormat):
         return next((name for name in (key, *self.instead.get(key, ())) if name in record), key)
 
     def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:
-        """Where *record* holds a field, see :meth:`key_of`."""
+        """Return where *record* holds a field, see :meth:`key_of`."""
         return (self.key_of(field, record),)
 
 
@@ -300,7 +303,6 @@ class JsonItems(ItemFormat):
 
 
 def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dict[str, Any]]) -> None:
-    """Bring the values of records into the shape of the fields, where they are of the right type."""
     if "audio" in columns:
         key = format.key_of("audio", {})
         for audio, extra in zip(columns["audio"], extras, strict=True):
@@ -324,9 +326,9 @@ def _tidy(format: JsonItems, columns: dict[str, list[Any]], extras: Sequence[dic
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_none(each) for each in value]
+        return [_without_none(member) for member in value]
     if isinstance(value, dict):
-        return {key: each for key, each in value.items() if each is not None}
+        return {key: member for key, member in value.items() if member is not None}
     return value
 
 
@@ -335,7 +337,7 @@ def _without_none(value: Any) -> Any:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Hold the search for cycles: rows have none, and there are many of them."""
+    """Pause the garbage collector: rows have no cycles, and there are many of them."""
     on = gc.isenabled()
     gc.disable()
     try:
@@ -346,8 +348,6 @@ def _uncollected() -> Iterator[None]:
 
 
 class _Reader:
-    """One file being read."""
-
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
         self.id_key = format.key_of("id", {})
@@ -385,8 +385,8 @@ class _Reader:
             ids = columns.get("id", [])
             if self.whole_ids and int in map(type, ids):
                 columns["id"] = [str(id) if type(id) is int else id for id in ids]
-            known = columns.keys() <= {*format.schema.names}
-            wrong = self.wrong(columns) if known else {*range(len(places))}
+            only_fields = columns.keys() <= {*format.schema.names}
+            wrong = self.wrong(columns) if only_fields else {*range(len(places))}
             if wrong:
                 right = [place for place in range(len(places)) if place not in wrong]
                 columns = {field: [values[place] for place in right] for field, values in columns.items()}
@@ -465,9 +465,11 @@ class _Reader:
                 order_of |= {id: len(orders) for id in ids if id is not None}
                 orders.append(keys)
         return {
-            "layout": dataclasses.asdict(dataclasses.replace(layout, numbered=numbered)), "orders": orders,
-            "order_of": order_of, "numbers": [] if numbered else numbers,
-        }  # fmt: skip
+            "layout": dataclasses.asdict(dataclasses.replace(layout, numbered=numbered)),
+            "orders": orders,
+            "order_of": order_of,
+            "numbers": [] if numbered else numbers,
+        }
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
         """Return the ids of the records with these *numbers*."""
@@ -484,10 +486,7 @@ class _Reader:
     # --- what is wrong
 
     def spell_id(self, values: dict[str, Any], record: Record) -> None:
-        """Take an id that is a number for the text it is written as.
-
-        All but whole ones are errors, and of questions these, too, unless the format numbers them.
-        """
+        """Write a number as an id in text; an error unless it is whole and the format numbers its questions."""
         if type(values.get("id")) not in _SCALARS:
             return
         if type(values["id"]) is int and self.whole_ids:
@@ -530,15 +529,15 @@ class _Reader:
         self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
 
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
-        """Where a flaw stands in its record."""
-        field, *rest = flaw.at
+        """Return where a flaw stands in its record."""
+        field, *remaining = flaw.at
         at = self.format.place_of(str(field), record)
         if field == "audio" and isinstance(value_at(record, at), str):
-            rest = []
+            remaining = []
         if field == "events":
             names = {name: key for key, name in self.format.proofs.items()}
-            rest = [names.get(step, step) if isinstance(step, str) else step for step in rest]
-        return (*at, *rest)
+            remaining = [names.get(step, step) if isinstance(step, str) else step for step in remaining]
+        return (*at, *remaining)
 
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
         """A finding at *pointer* inside a record."""
@@ -546,7 +545,6 @@ class _Reader:
 
 
 def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> pa.Table:
-    """The table of *count* rows whose values are right, of their *columns*."""
     try:
         return table_of_columns(columns, count, format.schema)
     except (pa.ArrowException, OverflowError):  # a whole number that Arrow does not take for a float
@@ -555,18 +553,16 @@ def _table(format: JsonItems, columns: Mapping[str, list[Any]], count: int) -> p
 
 
 def _in(numbers: Sequence[int]) -> str:
-    """In how many records something is, where these are several."""
     return f" in {plural(len(numbers), 'record')}" if len(numbers) > 1 else ""
 
 
 def _path(pointer: Pointer) -> str:
-    """``answer_meta.time_span[0]``: a pointer as people write it."""
+    """Write a pointer as ``answer_meta.time_span[0]``."""
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in pointer)
     return clipped(text.removeprefix("."))
 
 
 def _kind(value: Any) -> str:
-    """A value in words: the type of containers, else the value as JSON writes it."""
     if isinstance(value, (dict, list)):
         kind = "object" if isinstance(value, dict) else "array"
         return f"an {kind}" if value else f"an empty {kind}"

@@ -1,7 +1,4 @@
-"""How the text of a file of JSON records is laid out, so that writing it back gives the same indentation and order.
-
-A file is a head, records with a joint between them, and a tail. Records whose keys have an order of their own keep it.
-"""
+"""The layout of JSON records (head, joint, tail, indentation, order of keys), kept when they are written back."""
 
 from __future__ import annotations
 
@@ -45,20 +42,16 @@ class Layout:
             value = None
         if not isinstance(value, dict):
             return self  # a finding says that it is no record, or what JSON cannot hold
-        found = _INDENT.match(text)
+        indented = _INDENT.match(text)
         base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
-        indent, eol = (found[2].removeprefix(base) or " ", found[1]) if found else (None, "\n")
+        indent, eol = (indented[2].removeprefix(base) or " ", indented[1]) if indented else (None, "\n")
         style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol)
         styles = (dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ",")
         default = dataclasses.replace(style, separators=(",", ": ") if indent else (", ", ": "))
         return next((style for style in styles if style.record(value) == style.lead + text), default)
 
     def record(self, record: Mapping[str, Any]) -> str:
-        """The text of a record, with its lead.
-
-        Raises:
-            InvalidData: JSON cannot hold it.
-        """
+        """Return the text of a record, with its lead; raise InvalidData if JSON cannot hold it."""
         first = {key: record[key] for key in self.order if key in record}
         whole = {**first, **record} if first else record
         if self.indent is None and not self.ascii:
@@ -84,9 +77,9 @@ def layout_of(stored: object, default: Layout) -> Layout:
     """The layout that an origin describes, or the default of the format."""
     if not isinstance(stored, Mapping):
         return default
-    known = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
-    known |= {name: tuple(known[name]) for name in ("separators", "order") if name in known}
-    return dataclasses.replace(default, **known)
+    values = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
+    values |= {name: tuple(values[name]) for name in ("separators", "order") if name in values}
+    return dataclasses.replace(default, **values)
 
 
 def is_sound(origin: Mapping[str, Any]) -> bool:

@@ -94,7 +94,6 @@ class Records:
 
     @cached_property
     def _starts(self) -> np.ndarray[Any, Any]:
-        """Where the lines begin, and where a line after the last would."""
         ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n")) + 1
         behind = [] if self.data.endswith(b"\n") else [len(self.data) + 1]
         return np.concatenate([[0], ends, behind])
@@ -210,12 +209,12 @@ def in_lines(data: bytes, path: str) -> bool:
 
 
 def _first(data: bytes) -> re.Match[bytes]:
-    """The first line that is not blank, and the first character of the next one; nothing else is copied."""
+    """Match the first line that is not blank and the first character of the next one, without copying more."""
     return _FIRST.match(data)  # type: ignore[return-value]
 
 
 def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | None:
-    """Where the records stand; None, after a finding, where there are none."""
+    """Return where the records stand; None, after a finding, if there are none."""
     if isinstance(value, list):
         return ()
     if not isinstance(value, dict):

@@ -50,7 +50,7 @@ _LONE = re.compile(
 
 
 class JsonProblem(NamedTuple):
-    """What is wrong between two offsets.
+    """A problem between two offsets.
 
     *cut*: text after the end could have made it right; *last*: the text after it is not read.
     """
@@ -109,13 +109,12 @@ def proven(texts: Sequence[bytes]) -> list[Any] | None:
 
 
 def _quotes_in(data: bytes) -> int:
-    """How many quotation marks begin or end a text in JSON."""
     quotes = np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))
     return int(quotes) - _ESCAPED.findall(data).count(b'\\"')
 
 
 def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
-    """How many keys and texts there are in *values*; a ValueError if some are nested too deep, or numbers too large."""
+    """Count the keys and texts in *values*; raise ValueError if they are nested too deep or numbers are too large."""
     count = 0
     types = set(map(type, values))
     for kind in types:
@@ -200,8 +199,6 @@ def _fault(text: str) -> json.JSONDecodeError | None:
 
 
 class _Tokens:
-    """The tokens of a text that is JSON up to *end*."""
-
     def __init__(self, source: JsonSource, end: int) -> None:
         self.source, self.text, self.end = source, source.text, end
         self.problems: list[JsonProblem] = []
@@ -252,7 +249,7 @@ class _Tokens:
             self.problems.append(JsonProblem("SYN204", start, end, message, hint))
 
     def _string(self, token: str, start: int, before: str) -> None:
-        """Halves of surrogate pairs, and keys that appear twice."""
+        """Report halves of surrogate pairs, and keys that appear twice."""
         for match in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
             message = f"{match.group()} is half of a surrogate pair, not a character"
             hint = "write the character itself, or both halves"
@@ -314,7 +311,7 @@ class _Tokens:
         return JsonProblem("SYN201", self.last, end, message.replace("{}", shown, 1), hint, cut)
 
     def _foreign(self) -> JsonProblem | None:
-        """What is not a JSON token; None for one that is."""
+        """Return a problem with what is not a JSON token; None for one that is."""
         start = self.last
         token = _TOKEN.match(self.text, start)
         if token is None or _NUMBER.fullmatch(token[0]) or token[0] in ("true", "false", "null", *_CONSTANTS):
@@ -326,7 +323,6 @@ class _Tokens:
         return self._stray(start + 1, f"{{}} (U+{ord(self.text[start]):04X}) cannot stand here")
 
     def _unclosed(self, fault: json.JSONDecodeError) -> JsonProblem:
-        """The end of the text, too early."""
         if not self.open:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         start = self.open[-1][0]
@@ -336,7 +332,6 @@ class _Tokens:
         return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, cut=True)
 
     def _broken_string(self, fault: json.JSONDecodeError) -> JsonProblem:
-        """A string that the scanner gave up."""
         place = fault.pos
         escape = self.text.rfind("\\", 0, place + 1)
         bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in fault.msg else None
@@ -366,10 +361,7 @@ class JsonDocument:
         self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
 
     def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
-        """Where in the text the value begins and ends that keys and indices lead to.
-
-        Where they lead nowhere, the closest value around it; of a key that appears twice, the last counts.
-        """
+        """Return where the value of keys and indices (or the closest around it; the last of equals) begins and ends."""
         text = self.source.text
         start, end = skip(text, 0), len(text.rstrip(" \t\r\n"))
         for step in pointer:
@@ -401,7 +393,7 @@ class Record(NamedTuple):
     pointer: Pointer
 
     def place(self, pointer: Pointer = ()) -> Place:
-        """Where a part of the record stands, or the closest one around it."""
+        """Return the place of a part of the record, or of the closest one around it."""
         return self.document.locate((*self.pointer, *pointer))
 
     def finding(
@@ -412,7 +404,7 @@ class Record(NamedTuple):
 
 
 def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int]]:
-    """The ordinal of each key or index, and where its value begins and ends."""
+    """Return the ordinal of each key or index, and where its value begins and ends."""
     names: dict[str, int] = {}
     offsets = array("Q")
     pos = skip(text, opening + 1) if text[opening] in "[{" else len(text)
@@ -435,11 +427,7 @@ def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
 
 
 def parse_lines(data: bytes, path: str, sink: Sink) -> Iterator[JsonDocument]:
-    r"""Read JSON Lines, one document a line; ``\n`` and nothing else ends a line.
-
-    A line that cannot be read is a finding and is left out. A file that is one JSON document instead of lines is one
-    finding, and gives nothing.
-    """
+    """Read JSON Lines; lines that cannot be read are findings and left out; one document instead is one finding."""
     reader = JsonReader(data, path, sink, lines=True)
     if not (reader.wide() or reader.one_document()):
         yield from reader.documents(enumerate(io.BytesIO(reader.data), 1))
@@ -470,9 +458,7 @@ class JsonReader:
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
-        self.sink(reader_rule(code).at(
-            self.path, message, hint, line, 1, value, "", end_column=1, fixable=False
-        ))  # fmt: skip
+        self.sink(reader_rule(code).at(self.path, message, hint, line, 1, value, "", end_column=1, fixable=False))
 
     def wide(self) -> bool:
         """Whether the file is in UTF-16 or UTF-32, which is a finding."""
@@ -530,12 +516,9 @@ class JsonReader:
         return self.array(JsonDocument(values[0], JsonSource(first.decode(), self.path, line)))
 
     def spread(self, source: JsonSource) -> bool:
-        """Whether the first record runs over several lines, which is a finding.
-
-        A truncated record may seem to run on as well; but then the next line is a record of its own.
-        """
-        first, _, rest = source.text.partition("\n")
-        second = rest.lstrip().partition("\n")[0]
+        """Whether the first record runs over several lines (a finding), and is not just truncated."""
+        first, _, remaining = source.text.partition("\n")
+        second = remaining.lstrip().partition("\n")[0]
         start = skip(first, 0)
         if not second or not first.startswith(("[", "{"), start) or first_break(first) is None:
             return False
@@ -549,7 +532,6 @@ class JsonReader:
 
 
 def _blank_run(item: tuple[int, tuple[int, bytes]]) -> tuple[bool, int]:
-    """Whether a line is blank, and in which run of such."""
     ordinal, (line, raw) = item
     blank = not raw.strip()
     return blank, line - ordinal if blank else 0
@@ -569,11 +551,7 @@ def _torn(source: JsonSource) -> JsonProblem:
 
 
 def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
-    """JSON as seldio writes it: keys in their order, and no escapes but those that must be.
-
-    Raises:
-        InvalidData: for NaN, infinity or half of a surrogate pair.
-    """
+    """Write JSON without needless escapes; raise InvalidData for NaN, infinity or half of a surrogate pair."""
     try:
         text = _encode(separators)(value)
         text.encode()

@@ -114,15 +114,12 @@ class ToolLabel:
         return True
 
     def read_text(self, text: str, start: int | None, report: Report) -> bool:
-        """Take the name, and values written as ``key=value``, from *text*; False after a finding of an error.
-
-        *start* is where the text stands in its file; without, findings are about the label as a whole.
-        """
-        good, rest, last = True, [], 0
+        """Read name and values (``key=value``) from *text*, which stands at *start*; False after an error."""
+        good, notes, last = True, [], 0
         for match in _PAIR.finditer(text):
             key, given = match[1], match[2].rstrip(",;") or match[2]
             span = (start + match.start(), start + match.end()) if start is not None else self.at[""]
-            rest.append(text[last : match.start()])
+            notes.append(text[last : match.start()])
             last = match.end()
             if field := FIELDS.get(key.lower()):
                 good &= self.set(field, given, span, report)
@@ -135,11 +132,11 @@ class ToolLabel:
                 if close := meant(key, FIELDS):
                     report("SYN505", span, f"{clipped(key, 30)} is not a value that labels have{close}", _PAIRS)
         if start is not None:
-            named = (rest or [text])[0].rstrip(" ,;")
+            named = (notes or [text])[0].rstrip(" ,;")
             self.at["class_name"] = (start + len(named) - len(named.lstrip()), start + len(named))
-        rest.append(text[last:])
-        name = " ".join(" ".join(rest).split()) if len(rest) > 1 else text.strip()
-        self.name = (name.rstrip(" ,;") if len(rest) > 1 else name) or self.name
+        notes.append(text[last:])
+        name = " ".join(" ".join(notes).split()) if len(notes) > 1 else text.strip()
+        self.name = (name.rstrip(" ,;") if len(notes) > 1 else name) or self.name
         return good
 
 
@@ -147,7 +144,7 @@ _PAIRS = "directions are written az=DEGREES el=DEGREES dist=METRES"
 
 
 def json_value(text: str) -> Any:
-    """What a value of an unknown key means: JSON, or the text itself."""
+    """Parse the value of an unknown key: JSON, or the text itself."""
     try:
         value = json.loads(text, parse_constant=lambda _: text)
     except (ValueError, RecursionError):
@@ -259,9 +256,9 @@ class ToolFormat(LabelFormat):
             sink(problem)
             yield ToolPart(file, ClipFile(file.clip, file.name), lambda _: Place(1, 1, 1, "", ""), False)
             return
-        found: list[Finding] = []
-        several = list(self.parts(file, found.append))
-        for finding in gathered(found, SINGLY):
+        findings: list[Finding] = []
+        several = list(self.parts(file, findings.append))
+        for finding in gathered(findings, SINGLY):
             sink(finding)
         yield from several
 
@@ -270,7 +267,6 @@ class ToolFormat(LabelFormat):
         return self.text(_labels(self, table), file).replace("\n", file.newline).encode()
 
     def _table(self, labels: Sequence[ToolLabel]) -> pa.Table:
-        """The columns of labels; those of which nothing is known are left out."""
         classes = vocabulary(self.vocabulary)
         ids = [classes.indices.get(spelling(label.name)) for label in labels]
         values: dict[str, list[Any]] = {
@@ -285,24 +281,24 @@ class ToolFormat(LabelFormat):
             "extra": [json.dumps(label.extra, ensure_ascii=False) if label.extra else None for label in labels],
         }
         always = ("onset", "offset", "class_id")
-        kept = [name for name in COLUMNS if name in always or any(value is not None for value in values.get(name, ()))]
-        return pa.table({name: pa.array(values[name], pa.float64()).cast(COLUMNS[name])
-                         if name in VALUES else pa.array(values[name], COLUMNS[name]) for name in kept})  # fmt: skip
+        names = [name for name in COLUMNS if name in always or any(value is not None for value in values.get(name, ()))]
+        types = {name: pa.float64() if name in VALUES else COLUMNS[name] for name in names}
+        return pa.table({name: pa.array(values[name], type).cast(COLUMNS[name]) for name, type in types.items()})
 
 
 def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
     classes, count = vocabulary(format.vocabulary), table.num_rows
-    held: dict[str, list[Any]] = {
+    columns: dict[str, list[Any]] = {
         name: table[name].to_pylist() if name in table.column_names else [None] * count for name in COLUMNS
     }
     labels = []
     for row in range(count):
-        number, name = held["class_id"][row], held["class_name"][row]
+        number, name = columns["class_id"][row], columns["class_name"][row]
         name = name if name is not None else "" if number is None else classes.label(number)
-        label = ToolLabel(held["onset"][row], held["offset"][row], name, {})
+        label = ToolLabel(columns["onset"][row], columns["offset"][row], name, {})
         # adding 0.0 turns -0.0 into 0.0
-        label.values = {field: held[field][row] + 0.0 for field in VALUES if held[field][row] is not None}
-        label.extra = json.loads(held["extra"][row] or "{}")
+        label.values = {field: columns[field][row] + 0.0 for field in VALUES if columns[field][row] is not None}
+        label.extra = json.loads(columns["extra"][row] or "{}")
         labels.append(label)
     return labels
 
@@ -327,10 +323,7 @@ def as_written(value: Any, decimals: int) -> str | None:
 
 
 def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
-    """The text of a label, from which :meth:`ToolLabel.read_text` gets its name, values and further keys.
-
-    *leave*: fields, and keys of :attr:`ToolLabel.extra`, that are written elsewhere.
-    """
+    """Return a label as text for :meth:`ToolLabel.read_text`, without the fields and keys to *leave* out."""
     left = set(leave)
     pairs = [f"{NAMES[f][0]}={plain(v)}" for f, v in label.values.items() if f not in left]
     odd = {}
@@ -354,12 +347,12 @@ def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:
 
 
 def _spelled(value: Any) -> str:
-    """A value as a word: text as it is where it is read back as the same."""
+    """Write a value as a word; text stays if it is read back as the same."""
     bare = isinstance(value, str) and value.isprintable() and json_value(value) == value
     bare = bare and re.fullmatch(r"[^\s,;]\S*(?<![,;])", value) is not None
     return value if bare else _dense(value)
 
 
 def _dense(value: Any) -> str:
-    """JSON without spaces, which would end a word."""
+    """Write JSON without spaces, which would end a word."""
     return json.dumps(value, separators=(",", ":")).replace(" ", r"\u0020")

@@ -1,4 +1,4 @@
-"""What the files of MERA have in common: a container, a list or lines of records, and how they are laid out."""
+"""The common parts of MERA's files: a container, a list or lines of records, and how they are laid out."""
 
 from __future__ import annotations
 
@@ -30,10 +30,7 @@ def task_name(path: str) -> str:
 
 
 def gold_of(data: bytes) -> dict[Any, Any] | None:
-    """The outputs of a task's questions by id, from its file: records under data, or under a split of it.
-
-    None if it is not such a file.
-    """
+    """Return the outputs of a task's questions by id, under data or a split of it; None if the file has none."""
     try:
         records = json.loads(data.decode("utf-8-sig"))
         while isinstance(records, dict):
@@ -44,7 +41,7 @@ def gold_of(data: bytes) -> dict[Any, Any] | None:
 
 
 class MeraProblem(NamedTuple):
-    """What is wrong with a record, at a place inside it."""
+    """A problem with a record, at a place inside it."""
 
     code: str
     message: str
@@ -74,10 +71,10 @@ def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout
 
 def is_lines(data: bytes) -> bool:
     """Whether a file has a record in each line, as far as its first line tells."""
-    first, _, rest = data.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    first, _, remaining = data.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
     first = first.strip()
     whole = first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
-    return whole and (bool(rest.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
+    return whole and (bool(remaining.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
 
 
 def id_text(value: Any) -> str | None:
@@ -93,10 +90,7 @@ def id_value(text: str) -> int | str:
 
 
 def kept(row: R, value: dict[str, Any], built: dict[str, Any]) -> R:
-    """The row of a record; with the record itself where writing the row would give another one, *built*.
-
-    The order of keys counts.
-    """
+    """Return the row of a record, with the record itself if *built* differs from it, order of keys included."""
     if AS_WRITTEN not in value and json.dumps(built) == json.dumps(value):
         return row
     return row.model_copy(update={"extra": {**(row.extra or {}), AS_WRITTEN: value}})
@@ -109,7 +103,7 @@ def kind(value: Any) -> str:
 
 
 def dig(value: Any, *keys: str) -> Any:
-    """What stands under *keys*, None where nothing does."""
+    """Return the value under *keys*, None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value

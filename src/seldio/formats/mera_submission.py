@@ -55,10 +55,7 @@ class MeraSubmission(ItemFormat):
         return 0.95 if b'"outputs"' in head and b'"meta"' in head else 0.2
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """See :meth:`ItemFormat.read`.
-
-        ``left_out`` of the origin holds the ids of records with an output that is not text.
-        """
+        """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of outputs that are not text."""
         document = json_text.parse(data, path, sink)
         loaded = None if document is None else _load(document, data, sink)
         if loaded is None:
@@ -99,10 +96,7 @@ class MeraSubmission(ItemFormat):
 
 
 def submission_zip(tasks: Mapping[str, Sequence[Prediction]], logs: bytes | None = None) -> bytes:
-    """A whole submission: a file for each task, named as MERA's classes are (``ruEnvAQA``), and the logs.
-
-    The same predictions give the same bytes.
-    """
+    """Pack a submission: a file for each task (``ruEnvAQA``) and the logs; equal input gives equal bytes."""
     members = {f"{name}.json": SUBMISSION.write(rows) for name, rows in tasks.items()}
     return zipped(members | ({} if logs is None else {"logs_public.zip": logs}))
 
@@ -124,7 +118,7 @@ def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[li
 
 
 def _problems(value: Any) -> Iterator[MeraProblem]:
-    """What is wrong with an answer: what MERA's validator asks of it."""
+    """Yield the faults of an answer that MERA's validator would find."""
     if not isinstance(value, dict) or "outputs" not in value:
         yield MeraProblem("PRD113", "this answer has no field outputs", (), _HINT)
     elif not isinstance(value["outputs"], str):
@@ -141,14 +135,13 @@ def _problems(value: Any) -> Iterator[MeraProblem]:
 
 def _prediction(value: dict[str, Any]) -> Prediction:
     meta = {key: part for key, part in value["meta"].items() if key != "id"}
-    rest = {key: part for key, part in value.items() if key not in ("outputs", "meta")}
-    extra = rest | ({"meta": meta} if meta else {})
+    remaining = {key: part for key, part in value.items() if key not in ("outputs", "meta")}
+    extra = remaining | ({"meta": meta} if meta else {})
     fields = {"id": id_text(value["meta"]["id"]), "prediction": value["outputs"], "extra": extra or None}
     return Prediction.model_validate(fields)
 
 
 def _record(row: Prediction) -> dict[str, Any]:
-    """The record of a prediction: as it was written, where it still says the same."""
     if row.id is None:
         raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
     extra = dict(row.extra or {})

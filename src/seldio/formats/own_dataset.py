@@ -33,7 +33,7 @@ from seldio.vocabularies import own_list
 
 @dataclass(frozen=True)
 class OwnDataset:
-    """What a dataset says of itself."""
+    """A dataset as its ``dataset.toml`` describes it."""
 
     path: str  # of the file, as shown to people
     folder: str  # what it speaks of: names below a source's root that begin so, all if empty
@@ -44,7 +44,7 @@ class OwnDataset:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Return its name."""
         return str(self.record["name"])
 
     @cached_property
@@ -54,10 +54,9 @@ class OwnDataset:
 
     @property
     def _spellings(self) -> dict[str, list[str]]:
-        """The names of each class in all languages."""
         declined = {name: keys["forms"][:1] for name, keys in self.record.get("russian", {}).items()}
-        every = self.record.get("classes", {}).items()
-        return {name: list(dict.fromkeys([name, *more.values(), *declined.get(name, ())])) for name, more in every}
+        classes = self.record.get("classes", {}).items()
+        return {name: list(dict.fromkeys([name, *more.values(), *declined.get(name, ())])) for name, more in classes}
 
     @property
     def labels(self) -> Mapping[str, Any]:
@@ -75,7 +74,6 @@ class OwnDataset:
 
     @property
     def _said(self) -> dict[str, Any]:
-        """What it says of its columns."""
         keys = {key: value for key, value in self.labels.items() if key != "formats"}
         title = f"{self.record.get('title') or self.name}, in the columns that {NAME} names"
         return {"name": self.name, "title": title, "rate": self.record.get("recordings", {}).get("rate"), **keys}
@@ -84,7 +82,7 @@ class OwnDataset:
     def format(self) -> LabelFormat | None:
         """Its columns in the order in which it names them, or the only format that it names; None where neither is."""
         if columns := self.labels.get("columns"):
-            header = ",".join(str(one["header"]) for one in columns) if columns[0].get("header") else None
+            header = ",".join(str(column["header"]) for column in columns) if columns[0].get("header") else None
             return _dialect(self._said, self.vocabulary, header)
         formats = self.labels.get("formats", ())
         return self.with_classes(get(formats[0])) if len(formats) == 1 else None
@@ -94,11 +92,12 @@ class OwnDataset:
         *folders, last = (self.below + name.removeprefix(self.folder)).split("/")
         clip = stem_of(last)
         return [
-            split for split, keys in self.record.get("splits", {}).items()
+            split
+            for split, keys in self.record.get("splits", {}).items()
             if {*folders} & {*keys.get("folders", ())}
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
-            or any(clip in clips_of(one) for one in keys.get("clips", ()))
-        ]  # fmt: skip
+            or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
+        ]
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
         """A format of its files with its classes."""
@@ -116,15 +115,15 @@ class OwnDataset:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What it says, for ``seldio info``."""
-        kept = {key: self.record[key] for key in ("name", "title", "license", "cite") if key in self.record}
+        """Return its facts for ``seldio info``."""
+        record = {key: self.record[key] for key in ("name", "title", "license", "cite") if key in self.record}
         sound = self.record.get("recordings", {})
         more = {
             "classes": list(self.record.get("classes", ())), "splits": list(self.record.get("splits", ())),
-            "columns": [str(one.get("header", "")) for one in self.labels.get("columns", ())],
+            "columns": [str(column.get("header", "")) for column in self.labels.get("columns", ())],
             "formats": self.labels.get("formats"), "arrays": sound.get("arrays"), "rate": sound.get("rate"),
         }  # fmt: skip
-        return {"file": self.path, **kept, **{key: value for key, value in more.items() if value}}
+        return {"file": self.path, **record, **{key: value for key, value in more.items() if value}}
 
 
 class ClassNoun(NamedTuple):
@@ -137,7 +136,7 @@ class ClassNoun(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnDatasets:
-    """What the datasets in a source say of themselves."""
+    """The descriptions of the datasets in a source."""
 
     datasets: Sequence[OwnDataset] = ()
     broken: Sequence[str] = ()  # the folders of those that do not say it right, which is a finding
@@ -147,36 +146,37 @@ class OwnDatasets:
 
     def unread(self, name: str) -> bool:
         """Whether a file is of a dataset that does not say right what it is, so that nothing can be said of it."""
-        own = self.of(name)
-        return any(name.startswith(one) and (own is None or len(own.folder) < len(one)) for one in self.broken)
+        dataset = self.of(name)
+        depth = -1 if dataset is None else len(dataset.folder)
+        return any(name.startswith(folder) and depth < len(folder) for folder in self.broken)
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
         """The format of a label file, as far as its dataset decides it."""
-        own = self.of(file.name)
-        return own.layout(file, sink) if own is not None else None
+        dataset = self.of(file.name)
+        return dataset.layout(file, sink) if dataset is not None else None
 
     def layouts(self, files: Iterable[TextFile], sink: Sink) -> Iterator[tuple[LabelFormat, list[TextFile], str]]:
         """The formats that datasets decide, each with its files and who says so."""
-        found: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
+        groups: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
         for file in files:
-            if (own := self.of(file.name)) is not None and (layout := own.layout(file, sink)) is not None:
-                key = (own.path, layout.name, layout.own)
-                found.setdefault(key, (layout, [], f"{own.path} says so"))[1].append(file)
-        yield from found.values()
+            if (dataset := self.of(file.name)) is not None and (layout := dataset.layout(file, sink)) is not None:
+                key = (dataset.path, layout.name, layout.own)
+                groups.setdefault(key, (layout, [], f"{dataset.path} says so"))[1].append(file)
+        yield from groups.values()
 
     def classes(
         self, format: LabelFormat, files: Iterable[TextFile], sink: Sink, *, named: bool = False
     ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
         """A format that was told otherwise, or *named* by people, with the classes of the dataset of each file."""
-        found: dict[str | None, list[TextFile]] = {}
+        groups: dict[str | None, list[TextFile]] = {}
         for file in files:
-            own = self.of(file.name)
-            if not named and own is not None and own.contradicts(format):
-                message = f"the labels are read as {format.name}, which is not what {own.path} says"
+            dataset = self.of(file.name)
+            if not named and dataset is not None and dataset.contradicts(format):
+                message = f"the labels are read as {format.name}, which is not what {dataset.path} says"
                 sink(READER_RULES["DAT201"].at(file.path, message, _MEND))
-            found.setdefault(own.vocabulary if own is not None else None, []).append(file)
-        for classes, some in found.items():
-            yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), some
+            groups.setdefault(dataset.vocabulary if dataset is not None else None, []).append(file)
+        for classes, group in groups.items():
+            yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), group
 
     def lent(self) -> OwnDatasets | None:
         """The same for files that lie elsewhere; None of several datasets, as nothing tells which of them is meant."""
@@ -186,8 +186,8 @@ class OwnDatasets:
 
     def array(self, name: str) -> Literal["foa", "mic"] | None:
         """The array of a recording with four channels; None where no dataset says it."""
-        own = self.of(name)
-        said = own.record.get("recordings", {}).get("arrays", []) if own is not None else []
+        dataset = self.of(name)
+        said = dataset.record.get("recordings", {}).get("arrays", []) if dataset is not None else []
         return "foa" if said == ["foa"] else "mic" if said == ["mic"] else None
 
     @property
@@ -195,31 +195,27 @@ class OwnDatasets:
         """The classes as nouns of Russian sentences."""
         return tuple(
             ClassNoun(tuple(names), keys.get("gender", ""), tuple(keys.get("forms", ())))
-            for one in self.datasets for name, names in one._spellings.items()
-            for keys in [one.record.get("russian", {}).get(name, {})]
-        )  # fmt: skip
+            for dataset in self.datasets
+            for name, names in dataset._spellings.items()
+            for keys in [dataset.record.get("russian", {}).get(name, {})]
+        )
 
     def split(self, name: str) -> str | None:
         """The split of a file; None where no dataset says it."""
-        own = self.of(name)
-        return next(iter(own.splits(name)), None) if own is not None else None
+        dataset = self.of(name)
+        return next(iter(dataset.splits(name)), None) if dataset is not None else None
 
     def of(self, name: str) -> OwnDataset | None:
         """The dataset that a file is of: that of the nearest folder."""
-        every = (one for one in self.datasets if name.startswith(one.folder))
-        return max(every, key=lambda one: len(one.folder), default=None)
+        datasets = (dataset for dataset in self.datasets if name.startswith(dataset.folder))
+        return max(datasets, key=lambda dataset: len(dataset.folder), default=None)
 
 
 def in_file(path: str) -> LabelFormat:
-    """The format that a dataset file is the name of: its columns, or the only format that it names, with its classes.
-
-    Raises:
-        InvalidData: something is wrong with it.
-        UsageError: there is no such file, or it names neither.
-    """
+    """Return the format of a dataset file; raise UsageError if it has none, InvalidData if it is wrong."""
     with open_source(path, raise_errors) as source:
-        own = _read(source.entries[0], "", "", raise_errors) if source.single and source.entries else None
-    if own is None or (format := own.format) is None:
+        dataset = _read(source.entries[0], "", "", raise_errors) if source.single and source.entries else None
+    if dataset is None or (format := dataset.format) is None:
         raise UsageError(f"{printable(path)} says neither columns nor one format of labels")
     return format
 
@@ -231,46 +227,49 @@ def given(
     if not format.own:
         yield from own.classes(format, files, sink, named=True) if own else [(format, [*files])]
         return
-    found: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
+    groups: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
     for file in files:
         layout = _in_order(json.loads(format.own), format.vocabulary, file, NAME, sink) or format
-        found.setdefault(layout.own, (layout, []))[1].append(file)
-    yield from found.values()
+        groups.setdefault(layout.own, (layout, []))[1].append(file)
+    yield from groups.values()
 
 
 def _in_order(
     said: Mapping[str, Any], vocabulary: str | None, file: TextFile, path: str, sink: Sink, *, lent: bool = False
 ) -> Dialect | None:
-    """The layout of a file with the columns of a dataset, in the order that its header has; None if it has others."""
+    """Return the layout of a file with the columns of a dataset in the order of its header; None if they differ."""
     columns = said["columns"]
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
         fits = not lent or (shape_of(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
     first = first_line(file.data)
-    known = {str(one["header"]).strip().lower(): one for one in columns}
-    cells = cells_of(first, delimiter_of(first, known))
+    columns_by_header = {str(column["header"]).strip().lower(): column for column in columns}
+    cells = cells_of(first, delimiter_of(first, columns_by_header))
     names = [cell.value.strip() for cell in cells]
-    found = {name.lower() for name in names} & known.keys()
-    lacking = [str(one["header"]) for name, one in known.items() if name not in found and one.get("field")]
-    if 2 * len(found) < len(known) or (lent and lacking and not _unknown(file)):
+    present = {name.lower() for name in names} & columns_by_header.keys()
+    lacking = [
+        str(column["header"])
+        for name, column in columns_by_header.items()
+        if name not in present and column.get("field")
+    ]
+    if 2 * len(present) < len(columns_by_header) or (lent and lacking and not _unknown(file)):
         return None
     if lacking:
         message = f"no column {listed(lacking)}, which {path} names"
         hint = f"the columns are {listed(names, 12)}"
         sink(READER_RULES["DAT201"].at(file.path, message, hint, 1, 1, first, first))
     for name, cell in zip(names, cells, strict=True):
-        if name.lower() not in known:
+        if name.lower() not in columns_by_header:
             message = f"the column {clipped(name, 40)} is passed over: {path} does not name it"
             hint = "add it to labels.columns, without a field if labels do without it"
             sink(READER_RULES["DAT202"].at(file.path, message, hint, 1, cell.start + 1, name, first))
-    there = [known.get(name.lower(), {}) for name in names]
-    timed = {"frame", "onset"} & {one.get("field") for one in there}
+    columns_in_order = [columns_by_header.get(name.lower(), {}) for name in names]
+    timed = {"frame", "onset"} & {column.get("field") for column in columns_in_order}
     header = ",".join(cell.value.replace(",", COMMA) for cell in cells)
-    return _dialect({**said, "columns": there}, vocabulary, header) if timed else None
+    return _dialect({**said, "columns": columns_in_order}, vocabulary, header) if timed else None
 
 
 def _unknown(file: TextFile) -> bool:
-    """Whether a file is of no known format."""
     from seldio.formats.detect import detect
 
     return file.told is None and not detect([file]).candidates
@@ -282,7 +281,7 @@ def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None
         name=said["name"], title=said["title"], role="label", vocabulary=vocabulary or "starss", header=header,
         columns=tuple(columns), hop=Fraction(str(said.get("hop", "1/10"))), clip_frames=said.get("clip_frames"),
         metre=1, given=said.get("given", {}), own=json.dumps({**said, "header": header}, ensure_ascii=False),
-        repairable=False, clips_by="rows" if any(one.field == "clip" for one in columns) else "name",
+        repairable=False, clips_by="rows" if any(column.field == "clip" for column in columns) else "name",
     )  # fmt: skip
 
 
@@ -302,10 +301,10 @@ def _column(number: int, keys: Mapping[str, Any], rate: int) -> column:
 
 
 def described(source: Source, sink: Sink) -> OwnDatasets:
-    """What the datasets of a source say; files that do not say it right are findings, and say nothing."""
-    found = [(folder, _read(entry, folder, below, sink)) for entry, folder, below in own_files(source)]
-    broken = [folder for folder, one in found if one is None]
-    return OwnDatasets(tuple(one for _, one in found if one is not None), broken)
+    """Return the descriptions of the datasets in a source; wrong files are reported and ignored."""
+    datasets = [(folder, _read(entry, folder, below, sink)) for entry, folder, below in own_files(source)]
+    broken = [folder for folder, dataset in datasets if dataset is None]
+    return OwnDatasets(tuple(dataset for _, dataset in datasets if dataset is not None), broken)
 
 
 def _read(entry: Entry, folder: str, below: str, sink: Sink) -> OwnDataset | None:

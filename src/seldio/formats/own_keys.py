@@ -57,11 +57,7 @@ _TEXTS = re.compile(r"(?i)content|answer|result|text")
 
 
 def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
-    """Return the name of the format with these keys; *asked*: of questions.
-
-    Raises:
-        UsageError: a field is unknown or named twice, or none is the prediction, of questions the answer.
-    """
+    """Return the name of the format with these keys (*asked*: of questions); raise UsageError if keys are wrong."""
     known_fields, option, needed, example = (
         (ASKED, "--reference-fields", "answer", "id=n,question=asked,options=A+B+C+D,answer=right")
         if asked
@@ -78,8 +74,8 @@ def spelled(fields: Mapping[str, str] | str, asked: bool = False) -> str:
                 f"{option} {field}={key}: expected FIELD=KEY with a field of {', '.join(known_fields)}, such as "
                 f"{example}"
             )
-    known = dict(pairs)
-    if len(known) < len(pairs) or needed not in known:
+    keys = dict(pairs)
+    if len(keys) < len(pairs) or needed not in keys:
         raise UsageError(f"{option} names each field once, and {needed}=KEY among them")
     return PREFIX + ",".join(f"{field}={key}" for field, key in pairs)
 
@@ -136,46 +132,37 @@ class OwnKeys(ItemFormat):
         return ItemReading(self, path, rows, locate)
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
-        """See :meth:`ItemFormat.write`.
-
-        Raises:
-            UsageError: always, as a file of own keys has more than these.
-        """
+        """Raise UsageError: a file of own keys has more than these."""
         raise UsageError("keys of your own are read, not written: choose another format with --to")
 
     def _check_keys(self, records: OwnRecords, path: str) -> None:
-        """See that there are records, and that each key is in one of them.
-
-        Raises:
-            UsageError: there are none, or a key is in none.
-        """
+        """Raise UsageError unless there are records, and each key is in one of them."""
         if not records.values:
             raise UsageError(f"{printable(path)} holds no records")
         wanted = {part for key in self.keys.values() for part in _parts(key, records.values)}
         lost = [key for key in wanted if all(_under(record, key) is _ABSENT for record in records.values)]
         if lost:
-            there = dict.fromkeys(chain.from_iterable(records.values[:_LOOK]))
+            keys = dict.fromkeys(chain.from_iterable(records.values[:_LOOK]))
             has = "has none of the keys" if len(lost) == len(wanted) else "has no key"
             raise UsageError(
                 f"{printable(path)} {has} {', '.join(printable(key) for key in self.keys.values() if key in lost)}; "
-                f"its keys are {listed([*there], 20)}"
+                f"its keys are {listed([*keys], 20)}"
             )
 
     def _first(self, records: Iterable[Mapping[str, Any]]) -> int | None:
-        """Return the number of the first option where right answers are numbers; None where nothing tells it."""
+        """Return the number of the first option if right answers are numbers; None if nothing tells it."""
         if not {"answer", "options"} <= self.keys.keys():
             return None
-        pairs = (
-            (_text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])) for record in records
-        )
-        numbers = [(int(text), len(options)) for text, options in pairs
-                   if text and options and text not in options and _NUMBER.fullmatch(text)]  # fmt: skip
+        numbers: list[tuple[int, int]] = []
+        for record in records:
+            text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
+            if text and options and text not in options and _NUMBER.fullmatch(text):
+                numbers.append((int(text), len(options)))
         lowest = min((number for number, _ in numbers), default=1)
         above = any(number >= count for number, count in numbers)
         return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
 
     def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
-        """Return the values of the row of a record; questions without ids are numbered from 1."""
         values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}
         for field, key in self.keys.items():
             value = _under(record, key)
@@ -183,7 +170,7 @@ class OwnKeys(ItemFormat):
                 values[field] = _options(record, key)
             elif field == "audio":
                 values[field] = [
-                    path for one in (value if isinstance(value, list) else [value]) if (path := _text(one))
+                    path for member in (value if isinstance(value, list) else [value]) if (path := _text(member))
                 ]
             elif (text := _text(value)) is not None:
                 values[field] = text
@@ -204,30 +191,28 @@ _ABSENT: Any = object()
 
 
 def _parts(key: str, records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the keys that a key of options joins by plus signs; itself where records have it as it is."""
+    """Return the keys that a key of options joins by plus signs; itself if records have it as it is."""
     if "+" in key and not any(key in record for record in records):
         return [part.strip() for part in key.split("+")]
     return [key]
 
 
 def _under(value: Any, key: str) -> Any:
-    """Return what stands under a key, or under keys and numbers with dots between them."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         value = _parsed(value)
     if isinstance(value, Mapping):
         if key in value:
             return value[key]
-        for dot in [found.start() for found in re.finditer(r"\.", key)][::-1]:
+        for dot in [match.start() for match in re.finditer(r"\.", key)][::-1]:
             if key[:dot] in value:
                 return _under(value[key[:dot]], key[dot + 1 :])
-    step, _, rest = key.partition(".")
+    step, _, remaining = key.partition(".")
     if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-        return _under(value[int(step)], rest) if rest else value[int(step)]
+        return _under(value[int(step)], remaining) if remaining else value[int(step)]
     return _ABSENT
 
 
 def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
-    """Return the way to what stands under a key."""
     key = key.partition("+")[0] if key not in record else key
     if key in record or not key:
         return (key,) if key else ()
@@ -235,7 +220,7 @@ def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
 
 
 def _parsed(text: str) -> Any:
-    """Return the list or object that a cell holds, as JSON or Python writes it; the text itself where it is none."""
+    """Return the list or object that a cell holds, as JSON or Python writes it; else the text itself."""
     for parse in (json.loads, literal_eval):
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return parse(text)
@@ -243,7 +228,6 @@ def _parsed(text: str) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    """Return a value as text; None where there is none, which NaN is too."""
     if isinstance(value, list) and len(value) == 1:
         return _text(value[0])
     if value is None or value is _ABSENT or (isinstance(value, float) and math.isnan(value)):
@@ -256,13 +240,13 @@ def _text(value: Any) -> str | None:
 def _options(record: Mapping[str, Any], key: str) -> list[str] | None:
     """Return the options under a key: a list, an object of letters, lines, or one key each as ``A+B``."""
     parts = _parts(key, [record])
-    found = [_under(record, part) for part in parts] if len(parts) > 1 else _under(record, key)
-    if isinstance(found, str):
-        found = _parsed(found)
-    if isinstance(found, str):
-        lines = [line for line in found.splitlines() if line.strip()]
-        found = lines if len(lines) > 1 else None
-    values = found.values() if isinstance(found, Mapping) else found if isinstance(found, list) else ()
+    given = [_under(record, part) for part in parts] if len(parts) > 1 else _under(record, key)
+    if isinstance(given, str):
+        given = _parsed(given)
+    if isinstance(given, str):
+        lines = [line for line in given.splitlines() if line.strip()]
+        given = lines if len(lines) > 1 else None
+    values = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else ()
     texts = [_text(value) or "" for value in values]
     while texts and not texts[-1]:
         texts.pop()
@@ -273,10 +257,7 @@ def _options(record: Mapping[str, Any], key: str) -> list[str] | None:
 
 
 def _right(answer: Any, options: Sequence[str] | None, first: int | None = None) -> str | None:
-    """Return a right answer as the text of its option: of a letter, "(B) rain", another case, and of a number.
-
-    *first* is the number of the first option; None where it is not known.
-    """
+    """Return a right answer as the text of its option; *first* is the number of the first option, if known."""
     text = _text(answer)
     if not options or text is None or text in options:
         return text
@@ -307,7 +288,6 @@ class OwnRecords(NamedTuple):
 
 
 def _records(data: bytes, path: str, sink: Sink, keys: Iterable[str] = ()) -> OwnRecords | None:
-    """Return the records of a file of any kind, of which *keys* are wanted; None, after findings, where it has none."""
     if data[:4] == PARQUET_MAGIC:
         lines = guarded(data, path, sink, lambda file: json_lines(file, recordings(file)[0]))
         rows = None if lines is None else [json.loads(line) for line in lines.split("\n")[:-1]]
@@ -338,24 +318,24 @@ def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnReco
 
 
 def _list_inside(value: Any, keys: Iterable[str]) -> str | None:
-    """Return the key under which an object has its records in a list, where it is not a record itself."""
+    """Return the key under which an object has its records in a list, if it is not a record itself."""
     if not isinstance(value, dict) or not value.keys().isdisjoint({*CONTAINERS, *keys}):
         return None
-    lists = [key for key, one in value.items()
-             if isinstance(one, list) and one and all(isinstance(member, dict) for member in one)]  # fmt: skip
+    members = ((key, member) for key, member in value.items() if isinstance(member, list) and member)
+    lists = [key for key, member in members if all(isinstance(record, dict) for record in member)]
     return lists[0] if len(lists) == 1 else None
 
 
 def _of_csv(data: bytes, path: str, sink: Sink) -> OwnRecords | None:
-    first, _, rest = data.partition(b"\n")
-    if told := re.fullmatch(rb"sep=(.)\r?", first):  # Excel's own note
-        data, first = rest, rest.partition(b"\n")[0]
-    signs = [told[1].decode(errors="replace")] if told else [",", ";", "\t"]
+    first, _, remaining = data.partition(b"\n")
+    if separator_note := re.fullmatch(rb"sep=(.)\r?", first):  # Excel's own note
+        data, first = remaining, remaining.partition(b"\n")[0]
+    signs = [separator_note[1].decode(errors="replace")] if separator_note else [",", ";", "\t"]
     delimiter = max(signs, key=first.decode(errors="replace").count)
     table = read_table(data, path, sink, (), delimiter)
     if table is None:
         return None
-    header, before = table.header, int(told is not None)
+    header, before = table.header, int(separator_note is not None)
 
     def place(number: int, pointer: Pointer) -> Place:
         column = header.index(str(pointer[0])) if pointer and pointer[0] in header else None
@@ -392,9 +372,9 @@ def advice(data: bytes, path: str, questions: Sequence[Item]) -> str:
     if not columns:
         return ""
     said = f"Wanted are id and prediction; the keys are {listed([*columns], 12)}"
-    known = {item.id: item for item in questions}
-    id, share = _key_of_ids(columns, known)
-    about = [known.get(text or "") for text in map(_text, columns[id])] if share >= 0.5 else []
+    items_by_id = {item.id: item for item in questions}
+    id, share = _key_of_ids(columns, items_by_id)
+    about = [items_by_id.get(text or "") for text in map(_text, columns[id])] if share >= 0.5 else []
     reply = _reply(columns, about, id if about else None)
     if reply is None:
         return f"{said}. None of them holds text that may be a reply"
@@ -433,10 +413,9 @@ def asked_advice(data: bytes, path: str, ids: Collection[str]) -> str:
 
 
 def _asked(columns: Mapping[str, list[Any]], id: str | None) -> dict[str, str]:
-    """Return the keys that seem to hold the fields of questions."""
     scalars = [key for key in columns if not any(isinstance(value, list | dict) for value in columns[key])]
-    found = {field: next(filter(_ASKED_AS[field].search, scalars), None) for field in ("question", "answer")}
-    fields = {"id": id, "question": found["question"], "options": _key_of_options(columns), "answer": found["answer"]}
+    keys = {field: next(filter(_ASKED_AS[field].search, scalars), None) for field in ("question", "answer")}
+    fields = {"id": id, "question": keys["question"], "options": _key_of_options(columns), "answer": keys["answer"]}
     return {field: key for field, key in fields.items() if key is not None}
 
 
@@ -445,12 +424,10 @@ def _pairs(fields: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return an argument as a shell takes it; a tab stays one."""
     return shlex.quote("\t".join(map(printable, text.split("\t"))))
 
 
 def _columns(data: bytes, path: str) -> tuple[dict[str, list[Any]], int]:
-    """Return the values under each key, those inside of others joined by dots, and how many records were looked at."""
     records = _records(data, path, lambda _: None)
     rows = [dict(_flat(record)) for record in records.values[:_LOOK]] if records is not None else []
     keys = dict.fromkeys(chain.from_iterable(rows))
@@ -458,19 +435,17 @@ def _columns(data: bytes, path: str) -> tuple[dict[str, list[Any]], int]:
 
 
 def _flat(value: Any, path: str = "", deep: int = _DEEP) -> Iterator[tuple[str, Any]]:
-    """Yield the keys of an object with those inside of it and of lists of one, joined by dots, and their values."""
     inside: Iterable[tuple[Any, Any]] | None = value.items() if isinstance(value, Mapping) else None
     if isinstance(value, list) and len(value) == 1:
         inside = enumerate(value)
     if inside is None or not deep:
         yield path, value
         return
-    for key, one in inside:
-        yield from _flat(one, f"{path}.{key}" if path else str(key), deep - 1)
+    for key, member in inside:
+        yield from _flat(member, f"{path}.{key}" if path else str(key), deep - 1)
 
 
 def _key_of_ids(columns: Mapping[str, list[Any]], ids: Collection[str]) -> tuple[str, float]:
-    """Return the key that most often holds ids, and in which share of the records it does."""
     shares = {key: sum(_text(value) in ids for value in values) / len(values) for key, values in columns.items()}
     return max(shares.items(), key=lambda pair: pair[1])
 
@@ -482,7 +457,6 @@ def _likely_id(columns: Mapping[str, list[Any]], count: int) -> str | None:
 
 
 def _key_of_options(columns: Mapping[str, list[Any]]) -> str | None:
-    """Return the key of a list of options, or those of one option each with plus signs."""
     listed_keys = (key for key, values in columns.items() if any(isinstance(value, list | dict) for value in values))
     texts = (key for key in columns if any(isinstance(value, str) for value in columns[key]))
     lists = next(filter(_ASKED_AS["options"].search, chain(listed_keys, texts)), None)
@@ -491,44 +465,38 @@ def _key_of_options(columns: Mapping[str, list[Any]]) -> str | None:
 
 
 def _reply(columns: Mapping[str, list[Any]], questions: Sequence[Item | None], id: str | None) -> str | None:
-    """Return the key that seems to hold replies: texts that agree neither with right answers nor with questions.
-
-    *questions* are those of the records, None where a record is about no known one.
-    """
-    known = [*questions] or [None] * len(next(iter(columns.values())))
-    key = _key_of_options(columns)
-    lists = [
-        [_text(one) or "" for one in value] if isinstance(value, list) else None for value in columns.get(key or "", [])
-    ]
-    options = lists or [item.options if item else None for item in known]
-    gold = [one for one in columns if _ASKED_AS["answer"].search(one.rpartition(".")[2]) and not _REPLIES.search(one)]
-    truths = [[item.answer if item else None for item in known]]
-    truths += [columns[one] for one in gold]
+    """Return the key that seems to hold replies: texts that agree neither with right answers nor *questions*."""
+    asked = [*questions] or [None] * len(next(iter(columns.values())))
+    listed_options = columns.get(_key_of_options(columns) or "", [])
+    lists = [[_text(text) or "" for text in value] if isinstance(value, list) else None for value in listed_options]
+    options = lists or [item.options if item else None for item in asked]
+    gold = [key for key in columns if _ASKED_AS["answer"].search(key.rpartition(".")[2]) and not _REPLIES.search(key)]
+    truths = [[item.answer if item else None for item in asked]]
+    truths += [columns[key] for key in gold]
     rights = [[_right(value, among) for value, among in zip(truth, options, strict=True)] for truth in truths]
     best, most = None, (0, False, 0, 0.0)
-    for one, values in columns.items():
+    for key, values in columns.items():
         texts = [value for value in values if isinstance(value, str) and value.strip()]
-        strong = _REPLIES.search(one) is not None
-        weak = _TEXTS.search(one) is not None and (one not in gold or bool(questions))
-        if one == id or 2 * len(texts) < len(values) or not (strong or weak):
+        strong = _REPLIES.search(key) is not None
+        weak = _TEXTS.search(key) is not None and (key not in gold or bool(questions))
+        if key == id or 2 * len(texts) < len(values) or not (strong or weak):
             continue
         said = [_right(value, among) for value, among in zip(values, options, strict=True)]
         copied = sum(
             item is not None and value in (item.question, *item.audio)
-            for item, value in zip(known, values, strict=True)
+            for item, value in zip(asked, values, strict=True)
         )
         if copied == len(values) or any(
-            _agree(said, right) for other, right in zip(["", *gold], rights, strict=True) if other != one
+            _agree(said, right) for other, right in zip(["", *gold], rights, strict=True) if other != key
         ):
             continue
         varied = len({*texts}) / len(texts)
-        rank = (1 + strong, "filtered" in one, -one.count("."), varied)
+        rank = (1 + strong, "filtered" in key, -key.count("."), varied)
         if rank > most:
-            best, most = one, rank
+            best, most = key, rank
     return best
 
 
 def _agree(said: Sequence[str | None], right: Sequence[str | None]) -> bool:
-    """Return whether replies are the right answers, wherever both are known."""
-    pairs = [(one, other) for one, other in zip(said, right, strict=True) if one is not None and other is not None]
-    return bool(pairs) and all(_plain(one) == _plain(other) for one, other in pairs)
+    pairs = [pair for pair in zip(said, right, strict=True) if None not in pair]
+    return bool(pairs) and all(_plain(str(reply)) == _plain(str(answer)) for reply, answer in pairs)

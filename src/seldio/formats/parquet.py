@@ -48,9 +48,7 @@ _T = TypeVar("_T")
 DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
 
 
-def write_parquet(
-    table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.DataType] = MappingProxyType({})
-) -> None:  # fmt: skip
+def write_parquet(table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.DataType] = MappingProxyType({})) -> None:
     """Write an event table with its origin to *stream*; one table gives the same bytes every time.
 
     Args:
@@ -74,29 +72,29 @@ def write_parquet(
     kinds = {name: kind for name, kind in COLUMNS.items() if name in table.column_names}
     written = pa.schema(list({**kinds, **types}.items()), metadata)
     numbered = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
-    every = pa.array(names, pa.string())
+    dictionary = pa.array(names, pa.string())
     with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
         for start, stop in _groups(codes):
-            group = _named(numbered.slice(start, stop - start), every)
+            group = _named(numbered.slice(start, stop - start), dictionary)
             writer.write_table(group.select(written.names).cast(written), row_group_size=group.num_rows)
 
 
 def _named(group: pa.Table, names: pa.Array) -> pa.Table:
-    """The rows of *group* with the names of their clips.
+    """Return the rows of *group* with the names of their clips.
 
-    Each row group of a file has a dictionary of its own. That of a few clips holds the names of all, as other
-    programs do it; of many clips, each holds those that it needs, else the file would grow with their square.
+    Each row group of a file has a dictionary of its own: of few clips, the names of all, as other programs write it; of
+    many clips, those that it needs, else the file would grow with their square.
     """
     codes = group["clip"].to_numpy()
     if len(names) > FEW_CLIPS:
-        own, codes = np.unique(codes, return_inverse=True)
-        names = names.take(pa.array(own))
+        used, codes = np.unique(codes, return_inverse=True)
+        names = names.take(pa.array(used))
     clip = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
     return group.set_column(group.column_names.index("clip"), "clip", clip)
 
 
 def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
-    """Row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
+    """Yield the row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
     ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
     start, clips = 0, 0
     for end, following in zip_longest(ends, ends[1:]):
@@ -132,20 +130,18 @@ class Wrong:
     hint: str
 
 
-def guarded(
-    data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]
-) -> _T | None:  # fmt: skip
-    """What *read* makes of the file in *data*; None after a finding, where it is damaged, too large or wrong."""
+def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
+    """Return the result of *read* for the file in *data*; None after a finding, if it is damaged, too large, wrong."""
     try:
         file = opened(data)
-        found = too_large(file.metadata) or read(file)
+        result = too_large(file.metadata) or read(file)
     except DAMAGE as error:
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
-        found = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
-    if isinstance(found, Wrong):
-        sink(reader_rule(found.code).at(path, found.message, found.hint))
+        result = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
+    if isinstance(result, Wrong):
+        sink(reader_rule(result.code).at(path, result.message, result.hint))
         return None
-    return found
+    return result
 
 
 def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
@@ -200,22 +196,20 @@ def _unknown_columns(schema: pa.Schema) -> Wrong | None:
     return None
 
 
-def _fits(held: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether values of one type can be values of another: whole numbers, numbers, flags, text, lists."""
-    if pa.types.is_dictionary(held):
-        held = held.value_type
+def _fits(actual: pa.DataType, wanted: pa.DataType) -> bool:
+    if pa.types.is_dictionary(actual):
+        actual = actual.value_type
     if pa.types.is_dictionary(wanted) or pa.types.is_string(wanted):
-        return bool(pa.types.is_string(held) or pa.types.is_large_string(held) or pa.types.is_null(held))
+        return bool(pa.types.is_string(actual) or pa.types.is_large_string(actual) or pa.types.is_null(actual))
     if pa.types.is_list(wanted):
-        return bool(held.equals(wanted))
+        return bool(actual.equals(wanted))
     if pa.types.is_floating(wanted) and not pa.types.is_boolean(wanted):
-        return bool(pa.types.is_floating(held) or pa.types.is_integer(held) or pa.types.is_null(held))
+        return bool(pa.types.is_floating(actual) or pa.types.is_integer(actual) or pa.types.is_null(actual))
     kind = pa.types.is_boolean if pa.types.is_boolean(wanted) else pa.types.is_integer
-    return bool(kind(held) or pa.types.is_null(held))
+    return bool(kind(actual) or pa.types.is_null(actual))
 
 
 def _conformed(table: pa.Table) -> pa.Table | Wrong:
-    """*table* with the types of an event table, its clip dictionary and its origin as they were written."""
     names = [name for name in COLUMNS if name in table.column_names]
     metadata = table.schema.metadata or {}
     clips = table["clip"].cast(pa.string()).combine_chunks()
@@ -245,26 +239,22 @@ def _is_object(text: str | None) -> bool:
 
 
 def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
-    """The clip names in their order and the origin, as *metadata* holds them.
-
-    Raises:
-        ValueError, LookupError, TypeError, AttributeError: the metadata is not what seldio writes.
-    """
-    found = clips.unique()
+    """Return clip names and origin from *metadata*; raise an error of Python if seldio did not write it."""
+    used = clips.unique()
     origin = Origin.from_json(metadata[_ORIGIN]) if _ORIGIN in metadata else None
     if origin is None:
-        origin = origin_of(pa.table({"clip": found}))
+        origin = origin_of(pa.table({"clip": used}))
     names = json.loads(metadata[_CLIPS]) if _CLIPS in metadata else [file.clip for file in origin.files]
     format: Any = origin.format
     sound = isinstance(format, str) and vocabularies.known(origin.vocabulary) and all(map(_is_sound, origin.files))
     order = pa.array(names, pa.string())
-    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(found, order), min_count=0).as_py():
+    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(used, order), min_count=0).as_py():
         raise ValueError
     return order, origin
 
 
 def _is_sound(file: ClipFile) -> bool:
-    """Whether a file's record can be used; whether its name is safe is seen where it is written."""
+    """Whether a file's record can be used; the writer checks whether its name is safe."""
     kinds: dict[str, Any] = {"clip": str, "name": str, "final_newline": bool, "frames": (int, NoneType),
                              "extra": (str, NoneType)}  # fmt: skip
     return (
@@ -302,11 +292,7 @@ class ParquetFormat(LabelFormat):
     """Event tables as Parquet."""
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
-        """See :meth:`LabelFormat.read`; a part is a clip.
-
-        Raises:
-            UsageError: there is more than one file.
-        """
+        """See :meth:`LabelFormat.read`; a part is a clip; UsageError if there is more than one file."""
         if len(files) != 1:
             raise UsageError("Parquet tables are read one file at a time: each holds many clips")
         return read_table(files[0].data, files[0].path, sink)

@@ -45,8 +45,6 @@ _R = TypeVar("_R", bound=Item | Prediction)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CsvFormat(ItemFormat, Generic[_R]):
-    """A csv file with a header; columns besides its own are kept in ``extra``."""
-
     suffix: str = ".csv"
     #: The columns, in the published order, and the fields of which they are the text.
     columns: ClassVar[tuple[str, ...]]
@@ -67,7 +65,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         """The fields whose value in this row would not come back, with what is lost."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """How many of the columns the first line names."""
+        """Return the share of the columns that the first line names."""
         if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
             return 0.0
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
@@ -101,7 +99,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         )
 
     def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
-        """Where a field, or a column by its own name, stands; the whole row where it has no cell."""
+        """Return the place of a field or column; of the whole row if it has no cell."""
         name = self.fields.get(field or "", field)
         column = table.header.index(name) if name in table.header else None
         if column is not None and name == KEYWORDS and number is not None:
@@ -157,9 +155,8 @@ def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> 
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:
-    """The texts of *extra* under *names*; empty where it has none."""
-    found = extra or {}
-    return {name: value if isinstance(value := found.get(name), str) else "" for name in names}
+    values = extra or {}
+    return {name: value if isinstance(value := values.get(name), str) else "" for name in names}
 
 
 def keywords_of(cell: str) -> list[str]:
@@ -170,8 +167,8 @@ def keywords_of(cell: str) -> list[str]:
 def keyword_cell(item: Item) -> str:
     """The cell with the keywords of *item*: as it stood in its file, if it still says the same."""
     words = (item.answer_meta.keywords if item.answer_meta else None) or []
-    kept = (item.extra or {}).get(KEYWORDS)
-    return kept if isinstance(kept, str) and keywords_of(kept) == words else ",".join(words)
+    cell = (item.extra or {}).get(KEYWORDS)
+    return cell if isinstance(cell, str) and keywords_of(cell) == words else ",".join(words)
 
 
 #: The answers of somebody who heard the sound alone, or the speech alone.
@@ -192,8 +189,8 @@ class Jasco(_CsvFormat[Item]):
         words = keywords_of(cells[KEYWORDS] or "")
         extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in ("audio_id", "Correct Answer")}
         meta = {"keywords": words} if words else None
-        own = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
-        return Item.model_validate({**own, "answer_meta": meta, "extra": extra})
+        fields = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
+        return Item.model_validate({**fields, "answer_meta": meta, "extra": extra})
 
     def choices(self, row: Item | Prediction) -> list[str] | None:
         """The right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
@@ -209,7 +206,7 @@ class Jasco(_CsvFormat[Item]):
         return {**cells, "audio_id": row.id, "Correct Answer": row.answer, KEYWORDS: keyword_cell(row)}
 
     def row_losses(self, row: Item) -> Iterable[tuple[str, str]]:
-        """What is not implied, and has no column."""
+        """Yield values that the file neither implies nor has a column for."""
         if row.question not in ("", QUESTION):
             yield "question", "the file implies its own question"
         if row.audio not in ([], [implied_path(row.id)]):
@@ -238,17 +235,17 @@ class JascoPredictions(_CsvFormat[Prediction]):
         """A prediction; the audio path stays as it is written, with its placeholder."""
         extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in self.fields.values()}
         audio = [path] if (path := cells["audio"]) else []
-        own = {"id": id, "audio": audio, "prompt": cells["prompt"] or "", "prediction": cells["allm_output"]}
-        return Prediction.model_validate({**own, "extra": extra})
+        fields = {"id": id, "audio": audio, "prompt": cells["prompt"] or "", "prediction": cells["allm_output"]}
+        return Prediction.model_validate({**fields, "extra": extra})
 
     def cells(self, row: Prediction) -> dict[str, str | None]:
         """The cells of a prediction."""
         cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
-        own = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
-        return {**cells, **own}
+        fields = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
+        return {**cells, **fields}
 
     def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
-        """What one cell cannot say."""
+        """Yield values that do not fit into one cell."""
         if not row.id:
             yield "id", "a row without an id cannot be read back"
         if len(row.audio) > 1:
@@ -271,7 +268,7 @@ class AdqaSubmission(_CsvFormat[Prediction]):
     nullable = "answer"
 
     def likes(self, data: bytes, name: str) -> float:
-        """As of the other tables; but a file with further columns, or with others, is none: the names are common."""
+        """Return 1 for exactly these columns, else 0: their names are common."""
         likely = super().likes(data, name)
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM) if likely else ""
         return likely * (tuple(row_at(text, 0).values) == self.columns)
@@ -284,8 +281,8 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         header = cast("list[str]", reading.origin["header"])
         more = [name for name in header if name not in self.columns]
         lost = {"extra": f"the columns {listed(more)}, which are not handed in"} if more else {}
-        own = [name for name in header if name in self.columns]
-        return dataclasses.replace(reading, source={**reading.origin, "header": own}, lost=lost)
+        names = [name for name in header if name in self.columns]
+        return dataclasses.replace(reading, source={**reading.origin, "header": names}, lost=lost)
 
     def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
         """A prediction."""
@@ -300,13 +297,13 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         return [row.model_copy(update={"extra": None}) for row in super().own(rows)]
 
     def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
-        """What a row cannot be read back without."""
+        """Yield missing values without which a row cannot be read back."""
         if not row.id:
             yield "id", "a row without an id cannot be read back"
 
 
 def implied_path(id: str) -> str:
-    """Where the recording of a JASCO item lies, below the folder of the dataset."""
+    """Return the path of a JASCO item's recording, below the folder of the dataset."""
     return f"dataset/v0/{id}.wav"
 
 
@@ -320,12 +317,14 @@ def expand(items: Sequence[Item], frames: Callable[[str], int | None] | None = N
     rows = []
     for item in items:
         count = frames(item.id) if frames is not None else None
-        found: dict[str, str | None] = {
+        cells: dict[str, str | None] = {
             **{new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()},
-            "n_frames": "" if count is None else str(count), "with_speech": "True",
-            "target_keywords": keyword_cell(item), "tgt_text": item.answer or "",
-        }  # fmt: skip
-        extra: Extra = {name: found[name] for name in JascoPredictions.columns if name in found}
+            "n_frames": "" if count is None else str(count),
+            "with_speech": "True",
+            "target_keywords": keyword_cell(item),
+            "tgt_text": item.answer or "",
+        }
+        extra: Extra = {name: cells[name] for name in JascoPredictions.columns if name in cells}
         path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
         asked = {"id": item.id, "audio": [path], "extra": extra}
         rows += [Prediction.model_validate({**asked, "prompt": instruction}) for instruction in INSTRUCTIONS]

@@ -55,7 +55,7 @@ class RavenFormat(ToolFormat):
     """The selection tables that Raven Pro, Raven Lite and their relatives write."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the header tells it
-        """Whether its first line names columns with the begin and the end of selections."""
+        """Return 0.95 if the first line has columns for the begin and end of selections."""
         first = data[:_HEAD].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").split(b"\n")[0].lower()
         return 0.95 if b"\t" in first and _BEGIN in first else 0.0
 
@@ -102,14 +102,11 @@ class RavenFormat(ToolFormat):
         fields = [field for field in VALUES if any(field in label.values for label in labels)]
         keys = list(dict.fromkeys(key for label in labels for key in label.extra if key not in LIMITS))
         taken = {"channel", "extra", *_LAYOUT, *(name for field in _FIELDS for name in NAMES[field])}
-        own = [
-            key for key in keys
-            if key.strip() == key and key.isprintable() and plain_title(key) not in {"", *taken}
-            and field_named(key) is None
-        ]  # fmt: skip
+        keys = [key for key in keys if key.strip() == key and key.isprintable() and field_named(key) is None]
+        columns = [key for key in keys if plain_title(key) not in {"", *taken}]
         head = ["Selection", "View", "Channel", "Begin Time (s)", "End Time (s)"]
         head += ["Low Freq (Hz)", "High Freq (Hz)"] if limited else []
-        head += [*(_SHOWN.get(field, field.capitalize()) for field in fields), *own]
+        head += [*(_SHOWN.get(field, field.capitalize()) for field in fields), *columns]
         rows, left = [], []
         for number, label in enumerate(labels, 1):
             extra = dict(label.extra)
@@ -120,12 +117,12 @@ class RavenFormat(ToolFormat):
             cells = [str(number), "Spectrogram 1" if limited else "Waveform 1", _cell(channel)]
             cells += [seconds(label.onset, 9), seconds(label.offset, 9), *(limit or "" for limit in limits)]
             cells += [plain(label.values[field]) if field in label.values else "" for field in fields]
-            cells += [_cell(extra.pop(key)) if key in extra else "" for key in own]
+            cells += [_cell(extra.pop(key)) if key in extra else "" for key in columns]
             rows.append(cells)
             left.append(json.dumps(extra) if extra else "")
         if any(left):
             head.append("Extra")
-            rows = [[*cells, rest] for cells, rest in zip(rows, left, strict=True)]
+            rows = [[*cells, extra_cell] for cells, extra_cell in zip(rows, left, strict=True)]
         names = [text_of(dataclasses.replace(label, values={}, extra={})) for label in labels]
         lines = [[*head, "Annotation"], *([*cells, name] for cells, name in zip(rows, names, strict=True))]
         return "".join("\t".join(line) + "\n" for line in lines)
@@ -142,7 +139,7 @@ class RavenFormat(ToolFormat):
 
 
 def _clips(recordings: Sequence[str]) -> list[str]:
-    """Return the clip of each recording: the name of its file, with its folders where two files are called alike."""
+    """Return the clip of each recording: its file name, with folders if two files have the same name."""
     paths = [posixpath.splitext(name.replace("\\", "/"))[0] for name in recordings]
     names = [posixpath.basename(path) for path in paths]
     counts = Counter(names)
@@ -151,16 +148,12 @@ def _clips(recordings: Sequence[str]) -> list[str]:
 
 @dataclasses.dataclass(frozen=True)
 class _Row:
-    """A row of a table: the cells and their spans."""
-
     cells: list[tuple[str, Span]]
     whole: Span
     recording: str  # as the row names it
 
 
 class _Table:
-    """The header of a table, and what it makes of rows."""
-
     def __init__(self, header: re.Match[str], source: ToolText) -> None:
         self.report = source.report
         self.titles = [cell.strip() for cell in header[0].split("\t")]
@@ -198,19 +191,19 @@ class _Table:
             recordings: names of the recording that need not be kept.
         """
         selection = next((at for at, title in enumerate(self.titles) if title.lower() == "selection"), None)
-        found: dict[Any, ToolLabel] = {}
+        labels: dict[Any, ToolLabel] = {}
         for number, row in enumerate(rows):
             label = self._label(row, begin, recordings)
             if label is None:
                 continue
             chosen = "" if selection is None else row.cells[selection][0].strip()
             key = (chosen, label.onset, label.offset, label.name) if chosen else number
-            if key in found:
-                found[key].extra = label.extra | found[key].extra
-                found[key].values = label.values | found[key].values
+            if key in labels:
+                labels[key].extra = label.extra | labels[key].extra
+                labels[key].values = label.values | labels[key].values
             else:
-                found[key] = label
-        return list(found.values())
+                labels[key] = label
+        return list(labels.values())
 
     def _label(self, row: _Row, begin: str, recordings: set[str]) -> ToolLabel | None:
         numbers: dict[str, float | None] = {}
@@ -220,26 +213,27 @@ class _Table:
                 numbers[field] = comma_number(*row.cells[column], self.titles[column], self.report)
         if None in numbers.values():
             return None
-        known = {field: value or 0.0 for field, value in numbers.items()}
-        length = known["offset"] - known["onset"] if "offset" in known else known["duration"]
-        offset = known["offset"] if begin == "onset" and "offset" in known else round(known[begin] + length, 9)
-        places = {field: row.cells[self.columns[field]][1] for field in known}
+        values = {field: value or 0.0 for field, value in numbers.items()}
+        length = values["offset"] - values["onset"] if "offset" in values else values["duration"]
+        stated = begin == "onset" and "offset" in values
+        offset = values["offset"] if stated else round(values[begin] + length, 9)
+        places = {field: row.cells[self.columns[field]][1] for field in values}
         at = {"": row.whole, "onset": places[begin], "offset": places.get("offset", places[begin])}
-        label = ToolLabel(known[begin], offset, "", at)
-        used, good = {self.columns[field] for field in known}, True
+        label = ToolLabel(values[begin], offset, "", at)
+        used, good = {self.columns[field] for field in values}, True
         for place, (title, (cell, span)) in enumerate(zip(self.titles, row.cells, strict=False)):
-            held, name = cell.strip(), plain_title(title)
-            if not held or name in _LAYOUT or place in used or place == self.columns["class_name"]:
+            text, name = cell.strip(), plain_title(title)
+            if not text or name in _LAYOUT or place in used or place == self.columns["class_name"]:
                 continue
             if value_named := field_named(title):
-                good &= label.set(value_named, held, span, self.report)
-            elif name == "extra" and isinstance(value := json_value(held), dict):
+                good &= label.set(value_named, text, span, self.report)
+            elif name == "extra" and isinstance(value := json_value(text), dict):
                 label.extra |= value
             elif name == "channel":
-                label.extra |= {"channel": json_value(held)} if held != "1" else {}
-            elif place != self.columns.get("clip") or recordings.isdisjoint({held, *_clips([held])}):
-                label.extra[title] = json_value(held)
-        label.extra |= {field: known[field] for field in LIMITS if field in known}
+                label.extra |= {"channel": json_value(text)} if text != "1" else {}
+            elif place != self.columns.get("clip") or recordings.isdisjoint({text, *_clips([text])}):
+                label.extra[title] = json_value(text)
+        label.extra |= {field: values[field] for field in LIMITS if field in values}
         if self.columns["class_name"] < len(row.cells):
             cell, span = row.cells[self.columns["class_name"]]
             good &= label.read_text(cell.strip(), span[0] + len(cell) - len(cell.lstrip()), self.report)
@@ -247,7 +241,6 @@ class _Table:
 
 
 def _cell(value: Any) -> str:
-    """A value as a cell, from which :func:`json_value` makes the same."""
     if isinstance(value, str) and value.strip() == value and value.isprintable() and json_value(value) == value:
         return value
     return json.dumps(value)

@@ -39,7 +39,7 @@ from seldio.formats.mera_submission import SUBMISSION, submission_zip
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item
 
-__all__ = ["FORMATS", "RUENVAQA", "SUBMISSION", "RuEnvAqa", "instructions_of", "submission_zip"]
+__all__ = ["FORMATS", "RUENVAQA", "SUBMISSION", "RuEnvAqa", "submission_zip"]
 
 _HEAD = 1 << 16
 _FIELDS: dict[str, Pointer] = {
@@ -66,15 +66,6 @@ _PUBLIC = Layout(
     '{\n    "access": "public",\n    "data": [', "\n        ", ",", "\n    ]\n}", "    ", separators=(",", ": ")
 )
 _PRIVATE = dataclasses.replace(_PUBLIC, head=_PUBLIC.head.replace("public", "private"))
-
-
-def instructions_of(data: bytes, path: str, sink: Sink) -> tuple[str, ...]:
-    """The instructions that numbers stand for: from a list of texts, or the key ``prompts`` of a raw meta file."""
-    document = json_text.parse(data, path, sink)
-    value = document.value if document is not None else None
-    given = value.get("prompts", value.get("instructions")) if isinstance(value, dict) else value
-    texts = given if isinstance(given, list) else []
-    return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
 
 
 def option_lines(count: int) -> str:
@@ -161,7 +152,7 @@ class RuEnvAqa(ItemFormat):
         return given  # type: ignore[no-any-return]
 
     def _record(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
-        """The record of an item: as it was written, where it still says the same."""
+        """Return the record of an item: as it was written, if it still means the same."""
         count = len(item.options or ())
         if not item.audio or len(item.audio) > 99 or count > 26:
             what = f"{count} options" if count > 26 else f"{len(item.audio)} recordings"
@@ -176,7 +167,6 @@ class RuEnvAqa(ItemFormat):
         return self._built(item.model_copy(update={"extra": extra}), hub, layout)
 
     def _built(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
-        """The record of an item, keys in the usual order."""
         extra = dict(item.extra or {})
         number = extra.pop("instruction", None)
         inputs, meta = _taken(extra, "inputs"), _taken(extra, "meta")
@@ -194,14 +184,13 @@ class RuEnvAqa(ItemFormat):
         } | extra
 
     def _named(self, item: Item, number: Any, layout: Layout) -> Any:
-        """An instruction as its number, if it still is that one and a source file is written; else its text."""
+        """Return an instruction as its number if a source file is written and it still is that one; else its text."""
         if type(number) is int and self._instruction(number) == item.instruction:
             return number if layout.head.lstrip().startswith("{") or item.instruction is None else item.instruction
         return template(len(item.options or ())) if item.instruction is None else item.instruction
 
 
 def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | None:
-    """The records of one document: a container or a list."""
     document = json_text.parse(data, path, sink)
     if document is None:
         return None
@@ -221,8 +210,6 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | N
 
 
 def _locator(records: Sequence[Record]) -> Any:
-    """The way from a field of an item to its place."""
-
     def locate(row: int, field: str | None, number: int | None) -> Place:
         pointer = _FIELDS.get(field or "", ())
         inputs = records[row].value["inputs"]
@@ -237,21 +224,19 @@ def _locator(records: Sequence[Record]) -> Any:
 
 
 def _times(meta: dict[str, Any]) -> dict[str, Any]:
-    """Return the start and end that a record's meta has, where both are times."""
     times: dict[str, Any] = {name: meta.get(name) for name in _TIMES}
     return times if all(type(time) in (int, float) and time >= 0 for time in times.values()) else {}
 
 
 def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
-    """The object under *key*, taken out of *extra*; what is not an object stays."""
+    """Pop the object under *key* from *extra*; what is not an object stays."""
     return dict(extra.pop(key)) if isinstance(extra.get(key), dict) else {}
 
 
 def _further(value: dict[str, Any]) -> dict[str, Any]:
-    """What a record has besides the fields of an item, and the number of its instruction."""
-    known = ("instruction", "inputs", "outputs", "meta")
+    fields = ("instruction", "inputs", "outputs", "meta")
     number = {"instruction": value["instruction"]} if type(value.get("instruction")) is int else {}
-    rest = number | {key: part for key, part in value.items() if key not in known}
+    further = number | {key: part for key, part in value.items() if key not in fields}
     inputs = {
         key: part
         for key, part in value["inputs"].items()
@@ -262,13 +247,13 @@ def _further(value: dict[str, Any]) -> dict[str, Any]:
     categories = value["meta"].get("categories") or {}
     categories = {k: part for k, part in categories.items() if k not in ("task_type", "source_dataset")}
     meta = ({"categories": categories} if categories else {}) | meta
-    return rest | ({"inputs": inputs} if inputs else {}) | ({"meta": meta} if meta else {})
+    return further | ({"inputs": inputs} if inputs else {}) | ({"meta": meta} if meta else {})
 
 
 def _inputs(item: Item, hub: bool) -> dict[str, Any]:
-    """Question, recordings and options; options that the Hub has and this question lacks are null."""
-    one = len(item.audio) == 1
-    audio = {"audio" if one else f"audio_{n}": path for n, path in enumerate(item.audio, 1)}
+    """Return question, recordings and options; options that the Hub has and this question lacks are null."""
+    single = len(item.audio) == 1
+    audio = {"audio" if single else f"audio_{n}": path for n, path in enumerate(item.audio, 1)}
     options: list[str | None] = list(item.options or ())
     options += [None] * (4 - len(options)) if hub else []
     named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
@@ -292,7 +277,7 @@ def audio_path(audio: Any) -> str:
 
 
 def problems(value: Any, instructions: int, strict: bool = False) -> Iterator[MeraProblem]:
-    """What is wrong with a record; with *strict* only what makes it no record."""
+    """Yield the faults of a record; with *strict* only those that make it no record."""
     if not isinstance(value, dict):
         yield MeraProblem("QAI212", f"a record is {kind(value)}, not an object")
         return
@@ -311,7 +296,6 @@ def problems(value: Any, instructions: int, strict: bool = False) -> Iterator[Me
 
 
 def _untyped(inside: dict[str, Any], key: str, type: Any, what: str, at: Pointer) -> Iterator[MeraProblem]:
-    """That a key is missing, or no value of its type."""
     if key not in inside:
         yield MeraProblem("QAI211", f"{key} is missing", at)
     elif not isinstance(inside[key], type):
@@ -359,9 +343,9 @@ def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     if not isinstance(categories, dict | None):
         yield MeraProblem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
         return
-    known = {"task_type": None, "source_dataset": None} | (categories or {})
+    values = {"task_type": None, "source_dataset": None} | (categories or {})
     for key in ("task_type", "source_dataset"):
-        yield from _untyped(known, key, str | None, "text", ("meta", "categories", key))
+        yield from _untyped(values, key, str | None, "text", ("meta", "categories", key))
 
 
 RUENVAQA = RuEnvAqa(

@@ -34,13 +34,15 @@ _SOUND = re.compile(r"(?i)\.(wav|flac|mp3|ogg|opus|m4a|aac|mp4|webm)($|[?#])")
 _HASHED = re.compile(r"^[0-9a-f]{8}-(?=.)")
 
 
+@dataclasses.dataclass
 class Described:
     """What one person, or a program, says about a recording: a clip."""
 
-    def __init__(self, clip: str, pointer: Pointer, truth: bool = False) -> None:
-        self.clip, self.pointer, self.truth = clip, pointer, truth
-        self.labels: list[ToolLabel] = []
-        self.extra: dict[str, Any] = {}
+    clip: str
+    pointer: Pointer
+    truth: bool = False
+    labels: list[ToolLabel] = dataclasses.field(default_factory=list)
+    extra: dict[str, Any] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -152,23 +154,20 @@ class LabelStudioFormat(JsonTool):
             if not {"data", "annotations"} & task.keys():
                 report("SYN213", at, "the task has no annotations", None)
                 continue
-            data = task.get("data")
-            data = data if isinstance(data, dict) else {}
+            data: dict[str, Any] = task["data"] if isinstance(task.get("data"), dict) else {}
             audio = _audio(data)
             name = _clip_of(data[audio]) if audio is not None else clip
-            rest = {key: value for key, value in data.items() if key != audio}
+            rest = {} if audio is None or data[audio] == f"{name}.wav" else {"audio": data[audio]}
+            rest |= {key: value for key, value in data.items() if key != audio}
             given = listed_objects(task.get("annotations", []), (*at, "annotations"), "annotations", report)
-            done = [n for n, one in enumerate(given) if isinstance(one, dict) and not one.get("was_cancelled")]
-            key, chosen = "annotations", [(n, given[n]) for n in done]
+            chosen = _objects(given, (*at, "annotations"))
+            chosen = [(place, one) for place, one in chosen if not one.get("was_cancelled")]
             guesses = task.get("predictions")
             if not chosen and isinstance(guesses, list):
-                key, chosen = "predictions", [(n, one) for n, one in enumerate(guesses) if isinstance(one, dict)]
+                chosen = _objects(guesses, (*at, "predictions"))
             elif guesses:
                 rest["predictions"] = guesses
-            if audio is not None and data[audio] != f"{name}.wav":
-                rest = {"audio": data[audio], **rest}
-            for n, one in chosen or [(0, {})]:
-                place = (*at, key, n) if chosen else at
+            for place, one in chosen or [(at, {})]:
                 found = Described(name, place, bool(one.get("ground_truth")))
                 regions, whole = _regions(one.get("result", []), (*place, "result"), report)
                 found.extra = ({"task": rest} if rest else {}) | ({"results": whole} if whole else {})
@@ -209,6 +208,10 @@ class LabelStudioFormat(JsonTool):
         data = {"audio": task.pop("audio", f"{clip}.wav"), **task}
         whole = {"data": data, "annotations": [{"result": result}]}
         return [whole | ({"predictions": guesses} if guesses else {})]
+
+
+def _objects(values: list[Any], pointer: Pointer) -> list[tuple[Pointer, dict[str, Any]]]:
+    return [((*pointer, number), one) for number, one in enumerate(values) if isinstance(one, dict)]
 
 
 def _whole(value: float) -> float:
@@ -312,11 +315,9 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
 def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], list[dict[str, Any]]]:
     """The regions of an annotation in their order, and what is said of the recording as a whole."""
     found: dict[Any, _Region] = {}
-    for number, result in enumerate(listed_objects(results, at, "results", report)):
-        if isinstance(result, dict):
-            key = result.get("id")
-            region = found.setdefault(key if isinstance(key, (str, int)) else number, _Region())
-            region.results.append(((*at, number), result))
+    for pointer, result in _objects(listed_objects(results, at, "results", report), at):
+        key = result.get("id")
+        found.setdefault(key if isinstance(key, (str, int)) else pointer, _Region()).results.append((pointer, result))
     timed = [region for region in found.values() if region.timed]
     return timed, [result for region in found.values() if not region.timed for _, result in region.results]
 
@@ -347,25 +348,16 @@ class JamsFormat(JsonTool):
             report("SYN213", (), "the key annotations is missing, which every JAMS has", None)
             return
         given = listed_objects(value["annotations"], ("annotations",), "annotations", report)
-        events = [
-            n
-            for n, one in enumerate(given)
-            if isinstance(one, dict) and _EVENTS.fullmatch(str(one.get("namespace", "")))
-        ]
-        others = [one for n, one in enumerate(given) if n not in events]
+        objects = {number: one for number, one in enumerate(given) if isinstance(one, dict)}
+        events = [number for number, one in objects.items() if _EVENTS.fullmatch(str(one.get("namespace", "")))]
+        others = [one for number, one in enumerate(given) if number not in events]
         top = {key: one for key, one in value.items() if key != "annotations" and one}
         top |= {"other_annotations": others} if others else {}
         if not events and others:
-            names = sorted({str(one.get("namespace")) for one in others if isinstance(one, dict)})
-            message = (
-                f"no annotation of sound events: the namespaces are {', '.join(clipped(n, 30) for n in names[:6])}"
-            )
-            report(
-                "SYN213",
-                ("annotations",),
-                message,
-                "those of sound events are tag_…, segment_open, scaper and sound_event…",
-            )
+            names = sorted({clipped(str(one.get("namespace")), 30) for one in objects.values()})
+            message = f"no annotation of sound events: the namespaces are {', '.join(names[:6])}"
+            hint = "those of sound events are tag_…, segment_open, scaper and sound_event…"
+            report("SYN213", ("annotations",), message, hint)
         for number in events:
             found = Described(clip, ("annotations", number))
             found.extra = dict(top) | _about(given[number])
@@ -451,33 +443,31 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         if not isinstance(one, dict) or _of_background(one):
             continue
         spot: Pointer = (*at, "data") if dense else (*at, "data", number)
-        times = _times(one, "time", "duration", spot, _at(spot, report) if dense else report)
+        take = _at(spot, report) if dense else report
+        times = _times(one, "time", "duration", spot, take)
         if times is None:
             continue
-        places = (
-            {"": spot}
-            if dense
-            else {"": spot, "onset": (*spot, "time"), "offset": (*spot, "duration"), "class_name": spot}
-        )
-        label = ToolLabel(times[0], round(times[0] + times[1], 12), "", dict(places))
+        places = {"": spot, "onset": (*spot, "time"), "offset": (*spot, "duration"), "class_name": spot}
+        label = ToolLabel(times[0], round(times[0] + times[1], 12), "", places)
         good, value = True, one.get("value")
         if isinstance(value, dict):
             name = column_of("class_name", (key for key, given in value.items() if isinstance(given, str)))
             for key, given in value.items():
                 if key != name and given is not None:
-                    good &= _put(label, key, given, spot if dense else (*spot, "value", key), report)
+                    good &= _put(label, key, given, (*spot, "value", key), take)
             value = value.get(name) if name is not None else None
         if one.get("confidence") is not None:
-            good &= label.set("score", one["confidence"], spot if dense else (*spot, "confidence"), report)
+            good &= label.set("score", one["confidence"], (*spot, "confidence"), take)
         for key, given in lists.items():
             if key == "extra" and isinstance(given[number], dict):
                 label.extra |= given[number]
             elif key != "extra" and given[number] is not None:
-                good &= _put(label, key, given[number], (*at, "sandbox", key, number), report)
+                good &= _put(label, key, given[number], (*at, "sandbox", key, number), take)
         if value is not None:
-            if not dense:
-                label.at["class_name"] = (*spot, "value")
-            good &= label.read_text(value if isinstance(value, str) else json.dumps(value), None, report)
+            label.at["class_name"] = (*spot, "value")
+            good &= label.read_text(value if isinstance(value, str) else json.dumps(value), None, take)
+        if dense:  # a value of a column has no place of its own
+            label.at = dict.fromkeys(label.at, spot)
         if good:
             yield label
 

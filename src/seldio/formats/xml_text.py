@@ -1,7 +1,4 @@
-"""XML read safely, with the place of each element: no document type, so that no entity can be defined, and no network.
-
-The parser is expat, of the standard library; what it calls back becomes plain objects.
-"""
+"""Read XML safely with expat, with places: without document types, hence without entities and network."""
 
 from __future__ import annotations
 
@@ -41,11 +38,7 @@ class Element:
 
 
 def parse(data: bytes) -> Element:
-    """The root of a document in UTF-8.
-
-    Raises:
-        XmlProblem: it is not well-formed, declares a document type, or has too many elements.
-    """
+    """Return the root of a document; raise XmlProblem if it is malformed, has a document type, or too many elements."""
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = False
     root = Element("", {}, 0)

@@ -6,18 +6,13 @@ and a byte order mark (SYN103) are reported and read over; after every other err
 
 PyYAML refuses tabs before comments and inside a line (yaml/pyyaml#450, #594). YAML allows them and libyaml
 reads them; the organisers' template for Task 3 has them; so they are read here.
-
-ruamel.yaml, which keeps places, was measured in its stead (0.19.1): it refuses the same tabs, and with them all three
-templates; it ends at the first key that appears twice, knows where a value begins but not where it ends, reads ``yes``
-as text where the organisers' PyYAML reads true, and takes 1.9 times as long. Limits, aliases, tags and
-messages would have to stay here as they are: that is all of this module but the class ``_Loader``.
 """
 
 from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
 import yaml
 
@@ -34,64 +29,31 @@ Pointer = tuple[str | int, ...]
 _CLIP = 200
 _MAX_DIGITS = 400  # a longer "number" is text: int() and str() refuse more than some thousand digits
 _CORE = "tag:yaml.org,2002:"
-_MERGE = _CORE + "merge"
 _SCALARS = frozenset(_CORE + name for name in ("null", "bool", "int", "float", "str"))
 _TAG = re.compile(r"![^\s,\[\]{}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What PyYAML raises; all but the first are slips of its own.
 _FAILURES = (yaml.YAMLError, ValueError, OverflowError, LookupError)
+_TOO_LARGE = f"more than {MAX_VALUES:,} values or {MAX_DEPTH} levels, with aliases written out"
 
 
-class YamlProblem(NamedTuple):
-    """What is wrong between two offsets."""
+class YamlProblem(Exception):
+    """What is wrong between two offsets; raised where it ends the reading."""
 
-    code: str
-    start: int
-    end: int
-    message: str
-    hint: str
+    def __init__(self, code: str, start: int, end: int, message: str, hint: str) -> None:
+        self.code, self.start, self.end, self.message, self.hint = code, start, end, message, hint
 
 
-class _RefusedError(Exception):
-    """Ends the reading."""
-
-    def __init__(self, *problem: Any) -> None:
-        self.problem = YamlProblem(*problem)
+def _problem(code: str, node: yaml.Node, message: str, hint: str) -> YamlProblem:
+    return YamlProblem(code, node.start_mark.index, node.end_mark.index, message, hint)
 
 
 def _span(lines: TextLines, start: int, end: int) -> Place:
-    """The place between two offsets; it ends with its first line."""
+    """Return the place between two offsets; it ends with its first line."""
     line, column, _, _, excerpt = lines.place(start, start)
     text = lines.text[start : min(end, start + len(excerpt) - column + 1, start + _CLIP)]
     text = text.rstrip() or text
     return Place(line, column, column + len(text), text, excerpt)
-
-
-_Members = dict[int, dict[Any, tuple[yaml.Node, yaml.Node]]]
-
-
-class YamlDocument:
-    """A value read from YAML, and where each part of it stands."""
-
-    __slots__ = ("_members", "_root", "_source", "value")
-
-    def __init__(self, value: Any, source: TextLines, root: yaml.Node | None, members: _Members) -> None:
-        self.value = value
-        self._source, self._root, self._members = source, root, members
-
-    def locate(self, pointer: Pointer, key: bool = False) -> Place:
-        """The place of the value that keys and indices lead to; with *key*, of the key before it.
-
-        A value of several lines ends with its first one. Of a key that appears twice, the last counts.
-        A pointer that leads nowhere is a KeyError.
-        """
-        name = node = self._root
-        for step in pointer:
-            name, node = self._members[id(node)][step]
-        found = name if key else node
-        if found is None:  # an empty file
-            return _span(self._source, 0, 0)
-        return _span(self._source, found.start_mark.index, found.end_mark.index)
 
 
 def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
@@ -108,21 +70,17 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
     if (finding := encoding_problem(path, data)) is not None:
         sink(finding)
         return None
-    source = TextLines(data.removeprefix(BOM_UTF8).decode())
-    builder = _Builder(source)
-    document = builder.run()
-    for code, start, end, message, hint in builder.problems:
-        line, column, _, value, excerpt = _span(source, start, end)
-        sink(READER_RULES[code].at(path, message, hint, line, column, value, excerpt, fixable=False))
-    return document
+    document = YamlDocument(TextLines(data.removeprefix(BOM_UTF8).decode()))
+    for problem in document.problems:
+        line, column, _, value, excerpt = _span(document.lines, problem.start, problem.end)
+        sink(READER_RULES[problem.code].at(
+            path, problem.message, problem.hint, line, column, value, excerpt, fixable=False
+        ))  # fmt: skip
+    return document if all(problem.code == "SYN403" for problem in document.problems) else None
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML up to nodes, with limits, and with tabs where YAML allows them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.depth = self.count = 0
+    """PyYAML up to nodes, with tabs where YAML allows them."""
 
     def scan_to_next_token(self) -> None:
         super().scan_to_next_token()
@@ -141,144 +99,110 @@ class _Loader(yaml.SafeLoader):
         self.forward(length)
         return super().scan_plain_spaces(indent, start_mark) or [blanks]
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        self.count += 1
-        self.depth += 1
-        if self.depth > MAX_DEPTH or self.count > MAX_VALUES:
-            start = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]  # not typed there
-            what = f"{MAX_DEPTH} levels" if self.depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
-            raise _RefusedError("SYN404", start, start + 1, f"more than {what}; reading stopped there",
-                           "no meta file is that deep or long; is this the right file?")  # fmt: skip
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
 
-
-_Loader.yaml_implicit_resolvers = {  # without dates and "=", which are not of the core
-    first: [(tag, pattern) for tag, pattern in patterns if tag in _SCALARS or tag == _MERGE]
+_Loader.yaml_implicit_resolvers = {  # without dates, "=" and "<<", which are not of the core
+    first: [(tag, pattern) for tag, pattern in patterns if tag in _SCALARS]
     for first, patterns in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+_Pairs = dict[Any, tuple[yaml.Node, yaml.Node]]
 
 
-def _is_merge(node: yaml.Node) -> bool:
-    return node.tag == _MERGE and node.value == "<<"
+class YamlDocument:
+    """A value read from YAML, where each part of it stands, and the *problems* of it."""
 
-
-class _Builder:
-    """Plain values out of nodes; *problems* is what was wrong with them."""
-
-    def __init__(self, source: TextLines) -> None:
-        self.source = source
+    def __init__(self, lines: TextLines) -> None:
+        self.lines = lines
+        self.value: Any = None
         self.problems: list[YamlProblem] = []
-        self.members: _Members = {}
-        self._depth = self._count = 0  # of values, aliases written out
-
-    def run(self) -> YamlDocument | None:
-        """The document; None where a problem is worse than a key that appears twice."""
-        root: yaml.Node | None = None
-        value: Any = None
+        self._members: dict[int, _Pairs] = {}  # by the identity of a node: its keys and values
+        self._root: yaml.Node | None = None
+        self._count = 0
         try:
-            self.loader = _Loader(self.source.text)
-            root = self.loader.get_single_node()
-            if root is not None:
-                value = self.value(root)
-        except _RefusedError as refusal:
-            self.problems.append(refusal.problem)
+            self._loader = _Loader(lines.text)
+            self._root = self._loader.get_single_node()
+            if self._root is not None:
+                self.value = self._read(self._root, 1)
+        except YamlProblem as problem:
+            self.problems.append(problem)
+        except RecursionError:
+            start = self._loader.get_mark().index
+            self.problems.append(YamlProblem("SYN404", start, start + 1, _TOO_LARGE, "is this the right file?"))
         except _FAILURES as error:
-            self.problems.append(self.explain(error))
-        if any(problem.code != "SYN403" for problem in self.problems):
-            return None
-        return YamlDocument(value, self.source, root, self.members)
+            self.problems.append(self._explained(error))
 
-    def explain(self, error: Exception) -> YamlProblem:
-        """What PyYAML ends with, in plain words."""
-        if isinstance(error, yaml.reader.ReaderError):
-            start = error.position
-            what = f"not valid YAML: an invisible control character ({printable(self.source.text[start])})"
-            return YamlProblem("SYN401", start, start + 1, what, "remove it")
-        if not isinstance(error, yaml.MarkedYAMLError):
-            start = self.loader.get_mark().index
-            what = "not valid YAML: an escape or directive out of range"
-            return YamlProblem("SYN401", start, start + 1, what, "write the character itself")
-        said, end = f"{error.context or ''}: {error.problem or ''}", len(self.source.text)
-        rows = [(*row, error.context_mark) for row in _BEGUN] + [(*row, error.problem_mark) for row in _SAID]
-        for pattern, message, hint, mark in rows:
-            if match := re.search(pattern, said):
-                detail = clipped(match[match.lastindex or 0].strip(": "), 120)
-                start = end if mark is None else min(mark.index, end)
-                return YamlProblem("SYN401", start, start + 1, f"not valid YAML: {message.format(detail)}", hint)
-        raise AssertionError(said)
+    def locate(self, pointer: Pointer, key: bool = False) -> Place:
+        """Return the place of the value that keys and indices lead to; with *key*, of the key before it.
 
-    def value(self, node: yaml.Node) -> Any:
-        """The value of a node; aliases are written out, within the limits."""
+        A value of several lines ends with its first one. Of a key that appears twice, the last counts.
+        A pointer that leads nowhere is a KeyError.
+        """
+        name = node = self._root
+        for step in pointer:
+            name, node = self._members[id(node)][step]
+        target = name if key else node
+        if target is None:  # an empty file
+            return _span(self.lines, 0, 0)
+        return _span(self.lines, target.start_mark.index, target.end_mark.index)
+
+    def _read(self, node: yaml.Node, depth: int) -> Any:
+        """Return the value of a node; aliases are written out, within the limits."""
         self._count += 1
-        self._depth += 1
-        if self._count > MAX_VALUES or self._depth > MAX_DEPTH:
-            message = f"aliases that grow to more than {MAX_VALUES:,} values or {MAX_DEPTH} levels"
-            self.refuse("SYN404", node, message, "write the values out instead of the aliases")
-        value = self.content(node)
-        self._depth -= 1
-        return value
-
-    def content(self, node: yaml.Node) -> Any:
-        """The value of a node by its kind."""
+        if self._count > MAX_VALUES or depth > MAX_DEPTH:
+            start = node.start_mark.index
+            raise YamlProblem("SYN404", start, start + 1, _TOO_LARGE, "is this the right file?")
         if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
-            return self.scalar(node)
+            return self._scalar(node)
         if isinstance(node, yaml.SequenceNode) and node.tag == _CORE + "seq":
-            self.members[id(node)] = {place: (item, item) for place, item in enumerate(node.value)}
-            return [self.value(item) for item in node.value]
+            self._members[id(node)] = {place: (item, item) for place, item in enumerate(node.value)}
+            return [self._read(item, depth + 1) for item in node.value]
         if isinstance(node, yaml.MappingNode) and node.tag == _CORE + "map":
-            self.members[id(node)] = self.pairs(node)
-            return {key: self.value(value) for key, (_, value) in self.members[id(node)].items()}
-        return node.value if _is_merge(node) else self.foreign(node)
+            pairs = self._members[id(node)] = self._pairs(node, depth)
+            return {key: self._read(value, depth + 1) for key, (_, value) in pairs.items()}
+        return self._foreign(node)
 
-    def scalar(self, node: yaml.ScalarNode) -> Any:
+    def _scalar(self, node: yaml.ScalarNode) -> Any:
         if node.tag == _CORE + "str" or len(node.value) > _MAX_DIGITS:
             if _SURROGATE.search(node.value):
-                self.refuse("SYN401", node, "not valid YAML: half a surrogate pair, not a character",
-                            "write the character itself")  # fmt: skip
+                message = "not valid YAML: half a surrogate pair, not a character"
+                raise _problem("SYN401", node, message, "write the character itself")
             return node.value
         try:
-            return self.loader.construct_object(node)
+            return self._loader.construct_object(node)
         except (ValueError, LookupError, OverflowError):
             kind = node.tag.removeprefix(_CORE)
-            self.refuse("SYN401", node, f"not valid YAML: {clipped(node.value, 40)} is no {kind}",
-                        f"remove the tag !!{kind}")  # fmt: skip
+            message = f"not valid YAML: {clipped(node.value, 40)} is no {kind}"
+            raise _problem("SYN401", node, message, f"remove the tag !!{kind}") from None
 
-    def pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
-        """The key and value nodes of a mapping, with what ``<<`` takes over."""
-        own: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
-        taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+    def _pairs(self, node: yaml.MappingNode, depth: int) -> _Pairs:
+        """Return the key and value nodes of a mapping, with what ``<<`` takes over."""
+        pairs: _Pairs = {}
+        merged: _Pairs = {}
         for key_node, value_node in node.value:
-            if _is_merge(key_node):
-                taken = self.merged(value_node) | taken
+            if not isinstance(key_node, yaml.ScalarNode):
+                message = "not valid YAML: a key that is a list or mapping"
+                raise _problem("SYN401", key_node, message, "a key is a word; put text with brackets in quotes")
+            if key_node.value == "<<" and key_node.style is None:
+                merged = self._merged(value_node, depth) | merged
                 continue
-            key = self.key(key_node)
-            if key in own:
-                line = self.source.line(own[key][0].start_mark.index)
+            key = self._read(key_node, depth + 1)
+            if key in pairs:
+                line = self.lines.line(pairs[key][0].start_mark.index)
                 message = f"the key {clipped(str(key))} appears twice, first in line {line}"
-                start, end = key_node.start_mark.index, key_node.end_mark.index
                 hint = "remove one of them: the last one silently wins"
-                self.problems.append(YamlProblem("SYN403", start, end, message, hint))
-            own[key] = key_node, value_node
-        return taken | own
+                self.problems.append(_problem("SYN403", key_node, message, hint))
+            pairs[key] = key_node, value_node
+        return merged | pairs
 
-    def key(self, node: yaml.Node) -> Any:
-        if not isinstance(node, yaml.ScalarNode):
-            message = "not valid YAML: a key that is a list or mapping"
-            self.refuse("SYN401", node, message, "a key is a word; put text with brackets in quotes")
-        return self.value(node)
+    def _merged(self, node: yaml.Node, depth: int) -> _Pairs:
+        """Return the pairs of one mapping or a list of them, the first ones winning."""
+        merged: _Pairs = {}
+        for mapping in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+            if not isinstance(self._read(mapping, depth + 1), dict):
+                raise _problem("SYN401", node, "not valid YAML: << can only merge mappings", "remove it")
+            merged = self._members[id(mapping)] | merged
+        return merged
 
-    def merged(self, node: yaml.Node) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
-        """The pairs of one mapping or a list of them, the first ones winning."""
-        taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
-        for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            if not isinstance(self.value(source), dict):
-                self.refuse("SYN401", node, "not valid YAML: << can only merge mappings", "remove it")
-            taken = self.members[id(source)] | taken
-        return taken
-
-    def foreign(self, node: yaml.Node) -> None:
+    def _foreign(self, node: yaml.Node) -> None:
         """Report a tag that is not core YAML, or precedes the wrong kind of value."""
         tag = node.tag
         shown = clipped(f"!!{tag.removeprefix(_CORE)}" if tag.startswith(_CORE) else tag)
@@ -287,13 +211,29 @@ class _Builder:
             why = "it could run code and is ignored"
         elif tag in _SCALARS or tag in (_CORE + "seq", _CORE + "map"):
             why = "the value is of another kind"
-        match = _TAG.search(self.source.text, node.start_mark.index, node.end_mark.index)
-        start, end = match.span() if match else (node.start_mark.index, node.end_mark.index)
-        hint = "remove the tag; !!null is all a meta file needs"
-        self.problems.append(YamlProblem("SYN402", start, end, f"the tag {shown}: {why}", hint))
+        problem = _problem("SYN402", node, f"the tag {shown}: {why}", "remove the tag; !!null is all a meta file needs")
+        if match := _TAG.search(self.lines.text, problem.start, problem.end):
+            problem.start, problem.end = match.span()
+        self.problems.append(problem)
 
-    def refuse(self, code: str, node: yaml.Node, message: str, hint: str) -> NoReturn:
-        raise _RefusedError(code, node.start_mark.index, node.end_mark.index, message, hint)
+    def _explained(self, error: Exception) -> YamlProblem:
+        """Return what PyYAML ends with, in plain words."""
+        if isinstance(error, yaml.reader.ReaderError):
+            start = error.position
+            what = f"not valid YAML: an invisible control character ({printable(self.lines.text[start])})"
+            return YamlProblem("SYN401", start, start + 1, what, "remove it")
+        if not isinstance(error, yaml.MarkedYAMLError):
+            start = self._loader.get_mark().index
+            what = "not valid YAML: an escape or directive out of range"
+            return YamlProblem("SYN401", start, start + 1, what, "write the character itself")
+        said, end = f"{error.context or ''}: {error.problem or ''}", len(self.lines.text)
+        rows = [(*row, error.context_mark) for row in _BEGUN] + [(*row, error.problem_mark) for row in _SAID]
+        for pattern, message, hint, mark in rows:
+            if match := re.search(pattern, said):
+                detail = clipped(match[match.lastindex or 0].strip(": "), 120)
+                start = end if mark is None else min(mark.index, end)
+                return YamlProblem("SYN401", start, start + 1, f"not valid YAML: {message.format(detail)}", hint)
+        raise AssertionError(said)
 
 
 # What PyYAML says, in plain words: pattern, message, hint; the first table points at where it all began.

@@ -22,23 +22,14 @@ from seldio.text import Displayed, listed, plural, printable
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Pulled(Displayed):
-    """What a pull did.
+    """What a pull did."""
 
-    Args:
-        repo: ``user/name``.
-        commit: the commit that the files are of.
-        folder: where they are.
-        fetched: names of the files that were written.
-        same: how many were there already.
-        size: bytes of all of them.
-    """
-
-    repo: str
-    commit: str
-    folder: str
-    fetched: tuple[str, ...]
-    same: int
-    size: int
+    repo: str  # ``user/name``
+    commit: str  # the commit that the files are of
+    folder: str  # where they are
+    fetched: tuple[str, ...]  # names of the files that were written
+    same: int  # how many were there already
+    size: int  # bytes of all of them
 
     def __str__(self) -> str:
         counts = f"{plural(len(self.fetched), 'file')} fetched, {self.same:,} already there, {self.size:,} bytes"

@@ -64,33 +64,19 @@ class PushFile:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Pushed(Displayed):
-    """What a push did, or would do.
+    """What a push did, or would do."""
 
-    Args:
-        repo: ``user/name``.
-        url: its page.
-        files: the files of the dataset, sorted by name; those that are new or changed are sent.
-        left_out: files of the source that are not sent.
-        kept: files on the Hub that are not in the source; they stay there.
-        removed: files on the Hub that an earlier export wrote, and that are no longer part of it; they go.
-        report: what the rules ``HUB`` and ``SAF`` found, and errors in the data; an error in it stops the push.
-        data: how often each rule found something in the data itself, as ``seldio validate`` does.
-        card: the text of the card.
-        commit: the commit that was made; None for a dry run, and where nothing was to be sent.
-        unreachable: why the files were not compared with the Hub, where it could not be reached.
-    """
-
-    repo: str
-    url: str
-    files: tuple[PushFile, ...]
-    left_out: tuple[str, ...]
-    kept: tuple[str, ...]
-    removed: tuple[str, ...]
-    report: Report
-    data: dict[str, int]
-    card: str
-    commit: str | None = None
-    unreachable: str | None = None
+    repo: str  # ``user/name``
+    url: str  # its page
+    files: tuple[PushFile, ...]  # of the dataset, sorted by name; those that are new or changed are sent
+    left_out: tuple[str, ...]  # files of the source that are not sent
+    kept: tuple[str, ...]  # files on the Hub that are not in the source; they stay there
+    removed: tuple[str, ...]  # files on the Hub that an earlier export wrote and that are no longer part of it; they go
+    report: Report  # findings of the rules ``HUB`` and ``SAF``, and errors in the data; an error stops the push
+    data: dict[str, int]  # how often each rule found something in the data itself
+    card: str  # its text
+    commit: str | None = None  # None for a dry run, and where nothing was to be sent
+    unreachable: str | None = None  # why the files were not compared with the Hub, where it could not be reached
 
     def __str__(self) -> str:
         counts = [f"{count:,} {state}" for state, count in self.states().items() if count]

@@ -31,7 +31,6 @@ from seldio.text import plural, printable
 with needing("av", "17.1"):  # before, it crashes at Flash videos, and does not tell what an MP4 file promises
     import av
     from av.container import InputContainer
-    from av.packet import Packet
     from av.video.frame import VideoFrame
     from av.video.reformatter import Interpolation, VideoReformatter
     from av.video.stream import VideoStream
@@ -64,16 +63,13 @@ class SoundOnly(NotVideo):
     """A file of a type for videos that holds sound and no pictures."""
 
 
-class SharedStream:
+class _SharedStream:
     """A reader with a position of its own on a stream that others read as well, in other threads too."""
 
     def __init__(self, stream: BinaryIO, lock: threading.Lock) -> None:
-        self._stream = stream
-        self._lock = lock
-        self._at = 0
+        self._stream, self._lock, self._at = stream, lock, 0
 
     def read(self, size: int = -1) -> bytes:
-        """The next *size* bytes, or what is left."""
         with self._lock:
             self._stream.seek(self._at)
             data = self._stream.read(size)
@@ -81,19 +77,14 @@ class SharedStream:
         return data
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Move the position of this reader."""
-        if whence == os.SEEK_END:
-            with self._lock:
-                offset += self._stream.seek(0, os.SEEK_END)
-        elif whence == os.SEEK_CUR:
-            offset += self._at
-        if offset < 0:
+        with self._lock:
+            begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
+            self._at = offset + (self._stream.seek(0, os.SEEK_END) if begin is None else begin)
+        if self._at < 0:
             raise OSError("before the beginning")
-        self._at = offset
-        return offset
+        return self._at
 
     def tell(self) -> int:
-        """The position of this reader."""
         return self._at
 
 
@@ -124,7 +115,7 @@ def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContai
     Raises:
         NotVideo: it is no container that may be read, or has no pictures.
     """
-    reader: Any = SharedStream(stream, lock)
+    reader: Any = _SharedStream(stream, lock)
 
     def stay_closed(url: str, *_: Any) -> Any:
         raise OSError(f"{url} stays closed")
@@ -174,6 +165,15 @@ class Video(Closing):
 
     Several threads may ask for pictures at once: each call has a decoder of its own.
 
+    Attributes:
+        scan: what its packets tell.
+        codec: of the pictures, by FFmpeg's name.
+        container: by FFmpeg's name.
+        rate: frames per second, as the container says; 30000/1001 for what is called 29.97.
+        frames: how many pictures there are.
+        start: seconds at which the first picture is shown.
+        duration: seconds from the start of the first picture to the end of the last one.
+
     Args:
         source: a path, or a seekable stream of bytes, which stays open.
         threads: for decoding; 0 lets FFmpeg choose.
@@ -187,19 +187,19 @@ class Video(Closing):
     def __init__(self, source: str | os.PathLike[str] | BinaryIO, *, threads: int = 0) -> None:
         self._own = isinstance(source, str | os.PathLike)
         self._stream = _open(source) if isinstance(source, str | os.PathLike) else source
-        self._lock = threading.Lock()
-        self._threads = threads
+        self._lock, self._threads = threading.Lock(), threads
         try:
             with self._opened() as (container, stream):
-                self.scan: Scan = scan(container, stream)
-                self._stored: tuple[int, int] = (stream.codec_context.width, stream.codec_context.height)
-                self.codec: str = stream.codec_context.name
-                self.container: str = container.format.name
+                self.scan = scan(container, stream)
+                self._stored = stream.codec_context.width, stream.codec_context.height
+                self.codec, self.container = stream.codec_context.name, container.format.name
         except BaseException as error:
             self.close()
             if isinstance(source, str | os.PathLike) and isinstance(error, NotVideo):
                 raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
             raise
+        self.rate, self.frames = self.scan.rate, len(self.scan)
+        self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
 
     def close(self) -> None:
         """Close the file, if it was opened here."""
@@ -222,26 +222,6 @@ class Video(Closing):
     def mean_rate(self) -> Fraction:
         """Frames per second over the whole video, which is the :attr:`rate` unless that is not constant."""
         return self.frames / self.duration if self.duration > 0 else self.rate
-
-    @property
-    def rate(self) -> Fraction:
-        """Frames per second, as the container says; 30000/1001 for what is called 29.97."""
-        return self.scan.rate
-
-    @property
-    def frames(self) -> int:
-        """How many pictures there are."""
-        return len(self.scan)
-
-    @property
-    def start(self) -> Fraction:
-        """Seconds at which the first picture is shown."""
-        return self.scan.start
-
-    @property
-    def duration(self) -> Fraction:
-        """Seconds from the start of the first picture to the end of the last one."""
-        return self.scan.end - self.scan.start
 
     def numbers(
         self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = clock.HOP
@@ -367,9 +347,7 @@ class PictureDecoder:
 
     def __init__(self, open: Open, scan: Scan, wanted: frozenset[int], threads: int = 0) -> None:
         self._open, self._scan, self._wanted, self._threads = open, scan, wanted, threads
-        self._stack = ExitStack()
-        self._may_seek = len(scan.keys) > 0
-        self._frames: Iterator[tuple[int, VideoFrame]] = iter(())
+        self._stack, self._may_seek = ExitStack(), len(scan.keys) > 0
 
     def __enter__(self) -> Self:
         self._restart()
@@ -420,46 +398,33 @@ class PictureDecoder:
         return None
 
     def _run(self, key: int | None) -> Iterator[tuple[int, VideoFrame]]:
-        """Numbers and pictures as they are shown, from the picture *key* on."""
-        count = 0
+        """Yield numbers and pictures as they are shown, from the picture *key* on; none if the seek went past it."""
+        count, numbers, context = 0, self._scan.number_of, self._stream.codec_context
         with speaking():
-            for packet in self._packets(key):
-                for frame in self._decoded(packet):
-                    number = self._number(frame.pts) if len(self._scan.raw) else count
-                    count += 1
-                    if number is not None:
-                        yield number, frame
-
-    def _packets(self, key: int | None) -> Iterator[Packet[VideoStream]]:
-        """The packets from *key* on; none if the seek went past it."""
-        for packet in self._container.demux(self._stream):
-            if key is not None and packet.size:
-                number = self._number(packet.pts)
-                if number is not None and number > key:
-                    return
-                if number != key:
+            for packet in self._container.demux(self._stream):
+                number = None if packet.pts is None else numbers.get(packet.pts)
+                if key is not None and packet.size:
+                    if number is not None and number > key:
+                        return
+                    if number != key:
+                        continue
+                    key = None
+                if not packet.size and packet.dts is not None:  # "the same picture again", except at the end
                     continue
-                key = None
-            if packet.size or packet.dts is None:  # empty at the end; elsewhere that says "the same picture again"
-                yield packet
-
-    def _decoded(self, packet: Packet[VideoStream]) -> list[VideoFrame]:
-        if self._sparing:
-            wanted = self._number(packet.pts) in self._wanted
-            self._stream.codec_context.skip_frame = "DEFAULT" if wanted else "NONREF"
-        try:
-            return self._stream.decode(packet)
-        except av.error.InvalidDataError:
-            return []  # damaged; what does not come out is missed by whoever wants it
-
-    def _number(self, stamp: int | None) -> int | None:
-        return None if stamp is None else self._scan.number_of.get(stamp)
+                if self._sparing:
+                    context.skip_frame = "DEFAULT" if number in self._wanted else "NONREF"
+                try:
+                    frames = self._stream.decode(packet)
+                except av.error.InvalidDataError:
+                    continue  # damaged; what does not come out is missed by whoever wants it
+                for frame in frames:
+                    at = count if not numbers else None if frame.pts is None else numbers.get(frame.pts)
+                    count += 1
+                    if at is not None:
+                        yield at, frame
 
 
 # --- what packets tell -----------------------------------------------------------------------------------
-
-#: Presentation and decoding time stamps of a packet, whether it is a key, and its length.
-Stamps = tuple[int | None, int | None, bool, int]
 
 #: Pictures of a video: 18 hours of 30 a second.
 MOST_FRAMES = 2_000_000
@@ -540,12 +505,12 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
     if rate is None:
         raise NotVideo("it has no frame rate")
-    packets: list[Stamps] = []
-    fault = ""
+    name, packets, fault = container.format.name, [], ""
     try:
         for packet in container.demux(stream):
             if packet.size and not packet.is_discard:  # an edit list hides what is discarded
-                packets.append((packet.pts, packet.dts, packet.is_keyframe, packet.duration or 0))
+                stamp = packet.dts if name in _ORDER_ONLY else packet.pts
+                packets.append((stamp, packet.is_keyframe, packet.duration or 0))
             if len(packets) > MOST_FRAMES:
                 raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
     except FAILURES as error:
@@ -553,44 +518,29 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     if not packets:
         raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
     with speaking():
-        listed = stream.index_entries if container.format.name.startswith("mov") else ()
+        listed = stream.index_entries if name.startswith("mov") else ()
         promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
-    found = _scan(container, stream, packets, rate)
-    return dataclasses.replace(found, fault=fault, promised=promised)
-
-
-def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps], rate: Fraction) -> Scan:
-    name, nothing = container.format.name, np.zeros(0, np.int64)
-    place = 1 if name in _ORDER_ONLY else 0
-    stamps = [packet[place] for packet in packets]
-    if stream.time_base is None or any(stamp is None for stamp in stamps):
+    nothing, base = np.zeros(0, np.int64), stream.time_base
+    stamps = [stamp for stamp, _, _ in packets if stamp is not None]
+    if base is None or len(stamps) < len(packets):
         counted = np.arange(len(packets), dtype=np.int64)
-        return Scan(counted, 1 / rate, rate, 1 / rate, False, nothing, nothing)
-    if any(abs(stamp) > _MOST_TICKS for stamp in stamps if stamp is not None):
+        return Scan(counted, 1 / rate, rate, 1 / rate, False, nothing, nothing, fault, promised)
+    if max(map(abs, stamps)) > _MOST_TICKS:
         raise NotVideo("its time stamps are implausible")
     decoded = np.array(stamps, np.int64)
     order = np.argsort(decoded, kind="stable")
-    raw, base = decoded[order], Fraction(stream.time_base)
-    zero = _zero(container, base)
-    last = packets[int(order[-1])][3] * base or 1 / rate
-    if place or (np.diff(raw) <= 0).any():
-        return Scan(raw - zero, base, rate, last, not place, nothing, nothing)
-    keys = nothing if _jumps(container) else _keys(order, np.array([packet[2] for packet in packets], bool))
-    return Scan(raw - zero, base, rate, last, True, raw, keys)
-
-
-def _jumps(container: InputContainer) -> bool:
-    return bool(container.format.flags & _JUMPS)
-
-
-def _zero(container: InputContainer, base: Fraction) -> int:
-    """The stamp (in units of *base*) at which all that is in the container begins."""
-    start = container.start_time if _jumps(container) else None
-    return round(Fraction(start, av.time_base) / base) if start is not None else 0
+    raw, last = decoded[order], packets[int(order[-1])][2] * Fraction(base) or 1 / rate
+    jumps, zero = bool(container.format.flags & _JUMPS), 0
+    if jumps and container.start_time is not None:  # the moment at which all that is in the container begins
+        zero = round(Fraction(container.start_time, av.time_base) / base)
+    distinct = name not in _ORDER_ONLY and bool((np.diff(raw) > 0).all())
+    keys = _keys(order, np.array([is_key for _, is_key, _ in packets], bool)) if distinct and not jumps else nothing
+    stamped, known = name not in _ORDER_ONLY, raw if distinct else nothing
+    return Scan(raw - zero, Fraction(base), rate, last, stamped, known, keys, fault, promised)
 
 
 def _keys(order: Ints, is_key: np.ndarray[Any, np.dtype[np.bool_]]) -> Ints:
-    """For each picture (as shown) the latest key picture that is neither decoded nor shown after it."""
+    """Return for each picture (as shown) the latest key picture that is neither decoded nor shown after it."""
     before = np.maximum.accumulate(np.where(is_key[order], np.arange(len(order)), 0))
     late = order[before] > order  # a key picture that is decoded later, though shown earlier
     before[late] = 0

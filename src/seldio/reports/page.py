@@ -32,6 +32,7 @@ from seldio.reports.tables import (
     ARROWS,
     Cell,
     Column,
+    Interval,
     Notice,
     Options,
     Phrase,
@@ -44,6 +45,7 @@ from seldio.text import listed, plural, printable
 
 _ROOM = 100  # characters of an excerpt
 _FEW = 8  # rules that are listed without being asked for
+_FIGURES = 5  # measures that stand on top in large figures
 _UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow a space
 
 
@@ -75,7 +77,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
             section = section._replace(over=None)  # which the sentence says
         elif not said:
             section, said = section._replace(title=""), section.title
-        yield f"{_verdict(said)}{_about(section)}"
+        yield f"{_verdict(said)}{_figures(subject)}{_about(section)}"
     yield "</header>\n<main>\n"
     yield from content(subject, options, found)
     yield "</main>\n</body>\n</html>\n"
@@ -130,16 +132,37 @@ def _about(section: Section) -> str:
     return "".join(f"<p>{safe(line)}</p>\n" for line in (section.title, *over) if line)
 
 
-def _measured(report: ScoreReport) -> tuple[str, str]:
-    """The name and the value of the measure that a report is about; empty where there is none."""
+def _measures(report: ScoreReport) -> list[tuple[Column, Cell]]:
+    """Return the overall score, the measure that a report is about first; nothing of a report on several systems."""
     table = next((one for one in report.tables[:1] if one.rows and one.rows[0][0] == report.system), None)
-    places = [] if table is None else [n for n, column in enumerate(table.columns) if column.better]
-    if table is None or not places:
-        return "", ""
-    place = next((n for n in places if table.columns[n].name == report.lead), places[0])
-    column = table.columns[place]
-    unit = _UNITS.get(column.unit, f" {column.unit}" if column.unit else "")
-    return column.title, f"{column.shown(table.rows[0][place])}{unit}"
+    if table is None:
+        return []
+    found = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
+    return sorted(found, key=lambda pair: pair[0].name != report.lead)
+
+
+def _measured(report: ScoreReport) -> tuple[str, str]:
+    """Return the name and the value of the measure that a report is about; empty where there is none."""
+    name, value = next(
+        ((column.title, column.shown(cell) + _unit(column)) for column, cell in _measures(report)), ("", "")
+    )
+    return name, value
+
+
+def _unit(column: Column) -> str:
+    return _UNITS.get(column.unit, f" {column.unit}" if column.unit else "")
+
+
+def _figures(reports: Sequence[ScoreReport]) -> str:
+    """Return the first measures of a single report as large figures."""
+    found = _measures(reports[0])[:_FIGURES] if len(reports) == 1 else []
+    pairs = [
+        f"<div><dt>{safe(column.title)}{_arrow(column)}</dt>"
+        f"<dd>{safe(column.number(cell.value if isinstance(cell, Interval) else cell) + _unit(column))}</dd></div>\n"
+        for column, cell in found
+        if isinstance(cell, Interval | int | float)
+    ]
+    return f'<dl class="figures">\n{"".join(pairs)}</dl>\n' if len(pairs) > 1 else ""
 
 
 def _sentence(report: ScoreReport) -> str:
@@ -205,14 +228,15 @@ def _table(table: Table, options: Options) -> str:
         first, *rest = map(_cell, row, columns)
         cells = [f"<td{_right(right)}>{cell}</td>" for cell, right in zip(rest, numeric[1:], strict=True)]
         few |= any(isinstance(cell, WeakInterval) for cell in row)
-        if view is not None:
-            address, command = quote(page_name(str(row[0]))), view(str(row[0]))
-            first = f'<a href="./{safe(address)}" title="{safe(command)}">{first}</a>'
+        command, there = ("", False) if view is None else view(str(row[0]))
+        if there:
+            first = f'<a href="./{safe(quote(page_name(str(row[0]))))}" title="{safe(command)}">{first}</a>'
         rows.append(f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>\n')
     hints = ["*: intervals that rest on few clips or questions."] if few else []
     if view is not None and table.rows and columns[-1].name != "command":  # which the table says itself
-        command = view(str(table.rows[0][0]))
-        hints.append(f"The page of a clip is written by <code>{safe(command)}</code>")
+        command, _ = view(str(table.rows[0][0]))
+        text = f"<code>{safe(command)}</code> writes the page of a clip; this page, made again, links to it."
+        hints.append(text)
     return (
         f'<div class="wide" role="group" tabindex="0" aria-label="{safe(table.title)}">\n<table>\n'
         f"<caption><span>{safe(table.title)}</span></caption>\n<thead>\n<tr>{''.join(heads)}</tr>\n</thead>\n"
@@ -222,14 +246,17 @@ def _table(table: Table, options: Options) -> str:
 
 
 def _header(column: Column, right: bool) -> str:
-    arrow = ""
-    if column.better:
-        hidden = f'<span class="hidden">, {column.better} is better</span>'
-        arrow = f' <span aria-hidden="true">{ARROWS[column.better]}</span>{hidden}'
     meaning = f' title="{safe(column.meaning)}"' if column.meaning else ""
     if not column.named:
         return "<td></td>"
-    return f'<th scope="col"{_right(right)}{meaning}>{safe(column.named)}{arrow}</th>'
+    return f'<th scope="col"{_right(right)}{meaning}>{safe(column.named)}{_arrow(column)}</th>'
+
+
+def _arrow(column: Column) -> str:
+    if not column.better:
+        return ""
+    hidden = f'<span class="hidden">, {column.better} is better</span>'
+    return f' <span aria-hidden="true">{ARROWS[column.better]}</span>{hidden}'
 
 
 def _cell(cell: Cell, column: Column) -> str:

@@ -357,7 +357,9 @@ def verdict(report: Report) -> str:
     """In words, whether the data is in order, such as ``Not ready: 3 errors and 1 warning in 2 of 4 files``."""
     files = plural(report.files, "file")
     if not report.findings:
-        return f"All clean: {files}." if report.files else "Nothing was checked: 0 files."
+        if not report.files:
+            return "Nothing was checked: 0 files."
+        return f"No findings: {files}{_not_compared(report)}." if _not_compared(report) else f"All clean: {files}."
     *most, last = _counts(report)
     found = f"{', '.join(most)} and {last}" if most else last
     found += f" ({report.places:,} places)" if report.places > len(report.findings) else ""
@@ -365,7 +367,16 @@ def verdict(report: Report) -> str:
     touched = files_of(report.findings)
     whole = report.files == 1 or touched > report.files or not all(_FILE.search(each.path) for each in report.findings)
     where = f"in {files}" if report.files == 1 else f"; {files} checked" if whole else f"in {touched:,} of {files}"
-    return f"{'Not ready:' if failed else 'Ready, with'} {found} {where}.".replace(" ;", ";")
+    verdict = f"{'Not ready:' if failed else 'Ready, with'} {found} {where}".replace(" ;", ";")
+    return f"{verdict}{_not_compared(report)}."
+
+
+def _not_compared(report: Report) -> str:
+    """Return how many recordings and clips nothing was heard of; empty where all were compared, or none was to be."""
+    missed = [one for one in report.heard if one.outcome == "not heard"]
+    silent = sum(not one.recording for one in missed)
+    text = f"; {plural(len(missed) - silent, 'recording')} not compared with the sound" if len(missed) > silent else ""
+    return f"{text}; {plural(silent, 'clip')} without a recording" if silent else text
 
 
 def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:

@@ -392,8 +392,8 @@ class Options:
     color: bool = False  # whether text uses ANSI colours
     width: int = 100  # how many terminal cells a line of text may take
     wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
-    #: for a page, the command that writes the page of a clip into its folder
-    clip_page: Callable[[str], str] | None = None
+    #: for a page, the command that writes the page of a clip into its folder, and whether that is there
+    clip_page: Callable[[str], tuple[str, bool]] | None = None
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:

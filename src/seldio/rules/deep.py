@@ -21,26 +21,26 @@ from seldio.files.sources import Lookup
 from seldio.findings import Finding, Heard, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
+from seldio.media.intensity import GAINS, Floats
 from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
 from seldio.rules.deep_evidence import heard as summary
-from seldio.rules.deep_evidence import together
+from seldio.rules.deep_evidence import share_within, together
 from seldio.rules.deep_fit import (
     FORMATS,
     IN_LABELS,
+    MANY,
     BlamedCause,
     Fit,
     Fits,
     HeardClip,
     Pair,
     Symptom,
-    Unheard,
     compared,
     pairs_of,
     rows_of,
 )
-from seldio.rules.deep_levels import foa_gains
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, WARNING, findings
 from seldio.text import listed, plural, printable
@@ -213,12 +213,12 @@ def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
 _SECONDS, _PLACES, _SHARE = 5.0, 2, 0.5
 
 
-def heard(fits: Fits, unheard: Iterable[Unheard] = ()) -> list[Heard]:
+def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
     """What was heard of labels, recording by recording, then in all recordings of a format that could be heard."""
     blamed = {fit.recording for fault in (*fits.faults, *fits.shared) for fit in fault.fits}
     blamed |= {fit.recording for fit, _ in fits.timings}
     wrong = {fit.labels for fit, *_ in fits.misfits}
-    found = [Heard(one.clip, one.recording, one.format, "not heard", one.why) for one in unheard]
+    found = [*unheard]
     for fit in fits.all:
         one = summary(fit.evidence, fit.names, "fits", None, fit.clip, fit.recording, fit.format, float(fit.hop))
         outcome, why = _outcome(fit, one, fit.recording in blamed or fit.labels in wrong)
@@ -229,7 +229,7 @@ def heard(fits: Fits, unheard: Iterable[Unheard] = ()) -> list[Heard]:
         if len(those) > 1:
             names = {kind: name for fit in those for kind, name in fit.names.items()}
             every = together([fit.evidence for fit in those])
-            outcome = "contradicted" if every.share < _SHARE else "fits"
+            outcome = "contradicted" if share_within(every) < _SHARE else "fits"
             found.append(summary(every, names, outcome, None, None, fits.collection.path, format, float(those[0].hop)))
     return found
 
@@ -277,6 +277,79 @@ def _remaining(fit: Fit, one: Heard) -> str | None:
     return f"but {', and '.join(said)}" if said else None
 
 
+# --- levels of FOA, which need no labels -------------------------------------------------------------------------
+
+#: To be named, a wrong gain leaves at most this part of what is unlike a sound field: of a clip, of four or more.
+_LEFT, _LEFT_TOGETHER = 0.5, 0.65
+#: Decibels by which W is quieter in FuMa, at most (in N3D the other three are 4.8 dB louder); what a room may do.
+_FUMA, _SMALL = 3.9, 3.0
+#: Another gain that leaves at most this many times as much is named as well.
+_NEARLY = 1.3
+
+
+def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
+    told = [fit for fit in fits.all if fit.intact and fit.kind != "order"]
+    heard = [(fit, fit.unlike) for fit in told if fit.unlike is not None]
+    alone = [(fit, said) for fit, unlike in heard if (said := _gain(unlike, _LEFT)) is not None]
+    every = _gain(np.mean([unlike for _, unlike in heard], axis=0), _LEFT_TOGETHER) if len(heard) >= MANY else None
+    if every is not None:
+        differ = [(fit, said) for fit, said in alone if said[0] != every[0]]
+        count = len(alone) - len(differ)
+        message = f"in all {len(heard):,} FOA recordings together, {every[0]}{every[1]} ({count:,} show it alone)"
+        yield found(fits.collection.path, message, every[2])
+        alone = differ if 2 * count > len(heard) else alone
+    for fit, (what, rival, hint) in alone:
+        yield found(fit.recording, f"{fit.file}: {what}{rival}", hint)
+
+
+def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
+    """In words, which gain explains best what is unlike a sound field, its rival, and what to do.
+
+    None if none does so well. Where all sound comes from one side, two gains may do so nearly as well.
+    """
+    best, *others = np.argsort(unlike[1:], kind="stable").tolist()
+    if unlike[1 + best] >= limit * unlike[0] or 0 < abs(GAINS[best].decibels) < _SMALL:
+        return None
+    said, hint = _gain_explained(*GAINS[best])
+    rivals = (
+        other for other in others
+        if GAINS[other].channel != GAINS[best].channel and not 0 < abs(GAINS[other].decibels) < _SMALL
+        and unlike[1 + other] < min(limit * unlike[0], _NEARLY * unlike[1 + best])
+    )  # fmt: skip
+    rival = next(rivals, None)
+    return said, "" if rival is None else f" (nearly as likely: {_gain_explained(*GAINS[rival])[0]})", hint
+
+
+def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
+    """A gain in words, and what to do."""
+    name = f"channel {channel + 1} ({'WYZX'[channel]})"
+    if not decibels:
+        return (
+            f"{name} sounds like W: it is as loud as the other three together",
+            "put the channels in order W, Y, Z, X",
+        )
+    if channel:
+        side = "louder" if decibels > 0 else "quieter"
+        return (
+            f"{name} is about {abs(decibels):g} dB {side} than a sound field permits",
+            "use the original, or undo the gain of the channel",
+        )
+    if decibels > 0:
+        return (
+            f"Y, Z and X together are about {decibels:g} dB quieter than W",
+            "use the original, or undo the gain of W",
+        )
+    if -decibels < _FUMA:
+        return (
+            f"Y, Z and X together are about {-decibels:g} dB louder than W: W of FuMa instead of SN3D?",
+            "multiply W by the square root of 2, or use the original",
+        )
+    return (
+        f"Y, Z and X together are about {-decibels:g} dB louder than W: N3D instead of SN3D?",
+        "divide Y, Z and X by the square root of 3, or use the original",
+    )
+
+
 DEEP_RULES = (
     azimuths_mirrored,
     elevations_upside_down,
@@ -301,17 +374,16 @@ def report(fits: Fits, sink: Sink) -> None:
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> list[Heard]:
     """Compare labels with the audio of their recordings; *lookup* finds recordings that are not in the source.
 
-    Clips with labels and a recording of four channels are compared, which is read completely.
-
     Returns:
         What was heard in each recording, then in all recordings of a format together.
     """
-    pairs = list(pairs_of(collection, tree, lookup))
+    found = list(pairs_of(collection, tree, lookup))
+    pairs = [one for one in found if isinstance(one, Pair)]
     what, here = "comparing labels with the audio", packed(pair.entry for pair in pairs)
     compares = list(parallel_map(compared, pairs, what=what, size=attrgetter("size"), here=here))
     fits = Fits(collection, (fit for fit in compares if isinstance(fit, Fit)))
     report(fits, sink)
-    return heard(fits, (one for one in compares if isinstance(one, Unheard)))
+    return heard(fits, (one for one in (*found, *compares) if isinstance(one, Heard)))
 
 
 def check_clip(

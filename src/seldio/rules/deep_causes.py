@@ -1,4 +1,4 @@
-"""Reasons why directions differ, and which of them explains the measurements.
+"""Which change of the table in :mod:`seldio.changes` explains what is heard.
 
 Reordered or inverted channels, swapped sides and quarter turns are the 48 ways to permute and invert the axes front,
 left and up; a constant rotation is any other turn about the vertical. (For MIC, 24 of the 48 are the orders of the four
@@ -8,12 +8,12 @@ capsules.)
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
 
+from seldio.changes import BETWEEN_SIDES, Change, turn_of, turned
 from seldio.media.arrays import SIDES, Format
 from seldio.media.intensity import others
 from seldio.rules.deep_pieces import Floats, Pieces
@@ -39,24 +39,36 @@ _DRAWS = 400
 
 
 @dataclasses.dataclass(frozen=True)
-class Cause:
-    """One reason why directions differ."""
+class HeardCause:
+    """A change of the table, as it is heard in recordings."""
 
+    change: Change
     kind: str  # ``mirrored``, ``flipped``, ``reversed`` (front and back), ``inverted``, ``order`` or ``rotated``
     what: str  # its description; empty for labels that fit
     hint: str  # what to do
-    turn: tuple[tuple[float, ...], ...]  # matrix that turns measured into labelled directions, shape (3, 3)
     reference: int = 0  # the channel that holds W
     penalty: float = 0.0  # how much less likely it is a priori, as a log-likelihood
     channel: str = ""  # the channel of FOA that has the same effect if inverted; empty if there is none
+
+    @property
+    def turn(self) -> Floats:
+        """The matrix that turns measured into labelled directions, shape (3, 3)."""
+        return np.asarray(turn_of(self.change))
+
+    @property
+    def in_labels(self) -> HeardCause:
+        """The same change as a fault of labels, where it is described in terms of channels."""
+        if self.kind == "inverted" and np.array_equal(self.turn, -np.eye(3)):
+            return _opposite(self.change, "mic")
+        return _axes(self.change) if self.kind in ("order", "inverted") else self
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
     """The cause that explains the measurements, with its evidence."""
 
-    cause: Cause  # the most likely one
-    rival: Cause | None  # another cause that is nearly as likely, if there is one
+    cause: HeardCause  # the most likely one
+    rival: HeardCause | None  # another cause that is nearly as likely, if there is one
     events: int  # isolated events
     places: int  # places that are heard
     before: float  # median error over places as labelled, degrees
@@ -64,120 +76,100 @@ class Verdict:
     sure: bool = True  # whether enough places say so; if not, it is a warning
 
 
-FITS = Cause("", "", "", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
-
-
 # --- the catalogue ---------------------------------------------------------------------------------------------
+
+#: What to do about changes in labels as well as in channels, and the channel of FOA that has the same effect inverted.
+_HINTS: Mapping[str, tuple[str, str]] = {
+    "mirrored": ("flip the sign of all azimuths (+90 is left)", "Y"),
+    "flipped": ("flip the sign of all elevations (up is positive)", "Z"),
+    "reversed": ("replace each azimuth with 180 degrees minus its value (0 is the front)", "X"),
+}
+FITS = HeardCause(turned(0), "", "", "")
 
 
 @lru_cache(maxsize=2)
-def causes(format: Format) -> tuple[Cause, ...]:
-    """All causes that a recording of this format may have, labels that fit first."""
-    orders = [np.eye(3)[list(order)] for order in itertools.permutations(range(3))]
-    signs = list(itertools.product((1.0, -1.0), repeat=3))
-    found = [FITS]
-    for reference in range(4 if format == "foa" else 1):
-        for turn in (np.diag(sign) @ order for order in orders for sign in signs):
-            found += [_exchange(turn, reference, format)] if reference or not np.array_equal(turn, np.eye(3)) else []
-    for degrees in (d for d in range(-175, 180, 5) if d % 90):
-        found.append(rotation(degrees))
-        found.append(rotation(degrees, mirrored=True))
-    return tuple(found)
+def causes(format: Format) -> tuple[HeardCause, ...]:
+    """Return all causes that a recording of this format may have, labels that fit first."""
+    rows: dict[bytes, Change] = {}
+    for change in BETWEEN_SIDES:
+        turn = turn_of(change)
+        if np.array_equal(np.abs(turn) @ np.abs(turn).T, np.eye(3)):
+            rows.setdefault(turn.astype(np.int8).tobytes(), change)
+    fits = np.eye(3, dtype=np.int8).tobytes()
+    plain = [_plain(change, format) for turn, change in rows.items() if turn != fits]
+    moved = [_foa_order(change, reference) for reference in (1, 2, 3) for change in rows.values() if format == "foa"]
+    return FITS, *plain, *moved, *(rotation(degrees) for degrees in range(-175, 180, 5) if degrees % 90)
 
 
-def _matrix(turn: Floats) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in turn.tolist())
-
-
-#: Causes in labels as well as in channels, by the signs of front, left and up: kind, sentence, hint, and the channel
-#: of FOA that has the same effect if it is inverted.
-_SIGNS: Mapping[tuple[float, ...], tuple[str, str, str, str]] = {
-    (1, -1, 1): ("mirrored", "azimuths look mirrored: left and right are swapped",
-                 "flip the sign of all azimuths (+90 is left)", "Y"),
-    (1, 1, -1): ("flipped", "elevations look upside down: up and down are swapped",
-                 "flip the sign of all elevations (up is positive)", "Z"),
-    (-1, 1, 1): ("reversed", "front and back look swapped: azimuth a means 180 - a",
-                 "replace each azimuth with 180 degrees minus its value (0 is the front)", "X"),
-    (-1, -1, -1): ("inverted", "all directions look reversed, as if channel W were inverted",
-                   "use the original, or flip the sign of W", ""),
-}  # fmt: skip
-
-
-def _exchange(turn: Floats, reference: int, format: Format) -> Cause:
-    """The cause of one of the 48 matrices."""
-    known = _SIGNS.get(tuple(np.diag(turn).tolist()))
-    if not reference and known is not None:
-        kind, what, hint, channel = known
-        if format == "mic" and kind == "inverted":
-            what, hint = "all directions look reversed", "reverse all directions"
-        return Cause(kind, what, hint, _matrix(turn), channel=channel if format == "foa" else "")
-    if not reference and turn[2, 2] == 1 and np.linalg.det(turn) > 0:
+def _plain(change: Change, format: Format) -> HeardCause:
+    """Return a change of the axes where W is W."""
+    turn = turn_of(change)
+    if change.name in _HINTS:
+        hint, channel = _HINTS[change.name]
+        field, _, how = change.made.partition(" ")
+        return HeardCause(change, change.name, f"{field}s look {how}", hint, channel=channel * (format == "foa"))
+    if turn[2, 2] == 1 and np.linalg.det(turn) > 0:
         return rotation(round(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
-    return _foa_order(turn, reference) if format == "foa" else _mic_order(turn)
+    if np.array_equal(turn, -np.eye(3)):
+        return _opposite(change, format)
+    return _foa_order(change, 0) if format == "foa" else _mic_order(change)
 
 
-def _foa_order(turn: Floats, reference: int) -> Cause:
-    rest = others(reference)
+def _opposite(change: Change, format: Format) -> HeardCause:
+    if format == "mic":
+        return HeardCause(change, "inverted", "all directions look reversed", "reverse all directions")
+    what = "all directions look reversed, as if channel W were inverted"
+    return HeardCause(change, "inverted", what, "use the original, or flip the sign of W")
+
+
+def _foa_order(change: Change, reference: int) -> HeardCause:
+    turn, rest = turn_of(change), others(reference)
     names = ["W"] * 4
     for axis, slot in zip(*np.nonzero(turn), strict=True):
         names[rest[slot]] = ("-" if turn[axis, slot] < 0 else "") + "XYZ"[axis]
-    signs = sum(name.startswith("-") for name in names)
-    shown = ", ".join(names)
-    straight = [name.removeprefix("-") for name in names] == ["W", "Y", "Z", "X"]
-    if straight:
-        what = f"channels {' and '.join(n[1:] for n in names if n.startswith('-'))} look inverted"
-        return Cause("inverted", what, "use the original, or flip their signs", _matrix(turn), 0, 2.0)
+    inverted = [name[1:] for name in names if name.startswith("-")]
+    if [name.removeprefix("-") for name in names] == ["W", "Y", "Z", "X"]:
+        what = f"channels {' and '.join(inverted)} look inverted"
+        return HeardCause(change, "inverted", what, "use the original, or flip their signs", 0, 2.0)
     fuma = names == ["W", "X", "Y", "Z"]
-    what = f"channels look as if in the order {shown}{' (FuMa)' if fuma else ''}, not W, Y, Z, X (ACN)"
-    penalty = (0.0 if fuma else 1.0) + 4.0 * bool(signs) + 4.0 * bool(reference)
+    what = f"channels look as if in the order {', '.join(names)}{' (FuMa)' if fuma else ''}, not W, Y, Z, X (ACN)"
+    penalty = (0.0 if fuma else 1.0) + 4.0 * bool(inverted) + 4.0 * bool(reference)
     hint = "put them in the order W, Y, Z, X (SN3D)" + ("; FuMa also has W 3 dB lower" if fuma else "")
-    return Cause("order", what, hint, _matrix(turn), reference, penalty)
+    return HeardCause(change, "order", what, hint, reference, penalty)
 
 
-def _mic_order(turn: Floats) -> Cause:
-    """An order of the capsules, or a turn that no order of them produces."""
-    sides, moved = SIDES.tolist(), (SIDES @ turn.T).tolist()
+def _mic_order(change: Change) -> HeardCause:
+    """Return an order of the capsules, or a turn that no order of them produces."""
+    sides, moved = SIDES.tolist(), (SIDES @ turn_of(change).T).tolist()
     if any(side not in sides for side in moved):
-        return _axes(turn)
+        return _axes(change)
     order = [sides.index(side) for side in moved]
     exchanged = sum(place != capsule for place, capsule in enumerate(order))
-    what = f"channels look as if in the order {', '.join(f'M{m + 1}' for m in order)}"
-    hint = "put them in the order M1, M2, M3, M4"
-    return Cause("order", what, hint, _matrix(turn), 0, 1.0 if exchanged == 2 else 3.0)
+    what = f"channels look as if in the order {', '.join(f'M{capsule + 1}' for capsule in order)}"
+    return HeardCause(
+        change, "order", what, "put them in the order M1, M2, M3, M4", 0, 1.0 if exchanged == 2 else 3.0
+    )  # fmt: skip
 
 
-def _axes(turn: Floats) -> Cause:
-    """A turn that no order of channels produces, or that two recordings of a clip share: it is in the labels."""
-    words = ", ".join(("-" if row.sum() < 0 else "") + "xyz"[int(np.abs(row).argmax())] for row in turn)
-    what = f"directions look as if their axes x, y, z (front, left, up) were {words}"
-    return Cause("order", what, "check how the directions were computed", _matrix(turn), 0, 5.0)
+def _axes(change: Change) -> HeardCause:
+    """Return a turn that no order of channels produces, or that two recordings of a clip share: it is in the labels."""
+    what = f"directions look as if their {change.made}"
+    return HeardCause(change, "order", what, "check how the directions were computed", 0, 5.0)
 
 
-def in_labels(cause: Cause) -> Cause:
-    """The same turn as a fault of labels, for causes that are described in terms of channels."""
-    if cause.kind == "inverted" and cause.turn == _matrix(-np.eye(3)):
-        return _exchange(-np.eye(3), 0, "mic")
-    return _axes(np.array(cause.turn)) if cause.kind in ("order", "inverted") else cause
-
-
-def rotation(degrees: int, mirrored: bool = False) -> Cause:
-    """All azimuths off by the same angle, and perhaps with the opposite sign as well."""
-    angle = np.radians(degrees)
-    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
-    if mirrored:
-        what = f"azimuths look mirrored and rotated: azimuth a means {degrees} - a"
-        hint = f"replace each azimuth with {degrees} degrees minus its value"
-        return Cause("mirrored", what, hint, _matrix(turn @ np.diag([1.0, -1, 1])), 0, 6.0)
+@lru_cache(maxsize=512)
+def rotation(degrees: int) -> HeardCause:
+    """Return what adds the same angle to all azimuths."""
     what = f"azimuths look rotated by {degrees:+d} degrees"
     hint = f"add {-degrees:+d} degrees to each azimuth, or check where the front is"
-    return Cause("rotated", what, hint, _matrix(np.round(turn, 15)), 0, 3.0 if degrees % 90 else 0.0)
+    return HeardCause(turned(degrees), "rotated", what, hint, 0, 3.0 if degrees % 90 else 0.0)
 
 
 # --- the verdict -----------------------------------------------------------------------------------------------
 
 
 def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
-    """The cause that explains the pieces, by the channel that is assumed to be W; None if none is clear."""
+    """Return the cause that explains the pieces, by the channel that is assumed to be W; None if none is clear."""
     plain = by_reference[0]
     if plain.whole < HEARD or plain.frames.sum() < FRAMES:
         return None
@@ -189,7 +181,7 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
     if np.quantile(gain[draws].sum(axis=1), 0.01) <= best.penalty:  # it must be large whichever places were sampled
         return None
-    turn = np.array(best.turn)
+    turn = best.turn
     before, after = plain.errors(np.eye(3)), by_reference[best.reference].errors(turn)
     mean_before, mean_after = np.minimum(before, CAP).mean(), np.minimum(after, CAP).mean()
     places, directions = by_reference[best.reference].heard(turn)
@@ -209,8 +201,8 @@ def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     return Verdict(best, rival, plain.events, len(places), *middle, sure)
 
 
-def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[Cause, Cause | None, Floats]:
-    """The most likely cause, one that is nearly as likely and of another kind, and the evidence by place."""
+def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[HeardCause, HeardCause | None, Floats]:
+    """Return the most likely cause, one that is nearly as likely and of another kind, and the evidence by place."""
     known = [cause for cause in causes(format) if cause.reference in by_reference]
     scores, rows = np.zeros(len(known)), [np.zeros(0)] * len(known)
     for reference, pieces in by_reference.items():
@@ -220,26 +212,22 @@ def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[Cause, Ca
             rows[number], scores[number] = row, row.sum() - known[number].penalty
     first = int(np.argmax(scores))
     best, evidence = known[first], rows[first]
-    if best.kind in ("rotated", "mirrored") and best.penalty >= 3.0:
+    if best.kind == "rotated" and best.penalty:
         best, evidence = _refined(best, by_reference[0])
     near = [n for n in np.argsort(-scores).tolist() if scores[n] > scores[first] - CLEAR]
     for other in (known[number] for number in near if number != first):
-        cosine = (np.trace(np.array(best.turn).T @ np.array(other.turn)) - 1) / 2
+        cosine = (np.trace(best.turn.T @ other.turn) - 1) / 2
         few_degrees = cosine > np.cos(np.radians(16))
         if not (few_degrees and (best.reference, best.kind) == (other.reference, other.kind)):
             return best, other, evidence
     return best, None, evidence
 
 
-def _refined(cause: Cause, pieces: Pieces) -> tuple[Cause, Floats]:
-    """The rotation to the degree; labels that fit, if it is small."""
-    turn = np.array(cause.turn)
-    mirrored = bool(np.linalg.det(turn) < 0)
-    middle = round(float(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
-    some = [rotation((degrees + 180) % 360 - 180, mirrored) for degrees in range(middle - 4, middle + 5)]
-    found = pieces.evidence(np.array([one.turn for one in some]))
-    best = int(np.argmax(found.sum(axis=1)))
+def _refined(cause: HeardCause, pieces: Pieces) -> tuple[HeardCause, Floats]:
+    """Return the rotation to the degree; labels that fit, if it is small."""
+    middle = round(float(np.degrees(np.arctan2(cause.turn[1, 0], cause.turn[0, 0]))))
+    near = [rotation((degrees + 180) % 360 - 180) for degrees in range(middle - 4, middle + 5)]
+    evidence = pieces.evidence(np.array([rotated.turn for rotated in near]))
+    best = int(np.argmax(evidence.sum(axis=1)))
     degrees = (middle - 4 + best + 180) % 360 - 180
-    if not mirrored and abs(degrees) < SMALLEST:
-        return FITS, found[best]
-    return some[best], found[best]
+    return FITS if abs(degrees) < SMALLEST else near[best], evidence[best]

@@ -20,12 +20,11 @@ from seldio.findings import Finding, Heard
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.deep_causes import Cause, Verdict, in_labels, judge
-from seldio.rules.deep_evidence import Evidence, evidence_of
+from seldio.rules.deep_causes import HeardCause, Verdict, judge
+from seldio.rules.deep_evidence import evidence_of, share_within
 from seldio.rules.deep_pieces import Floats, LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_timing import (
     FURTHEST,
-    LOUDEST,
     MARGIN,
     AudibleFrames,
     Other,
@@ -39,6 +38,8 @@ from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from seldio.media.intensity import SoundField
 
 FORMATS: tuple[Format, ...] = ("foa", "mic")
@@ -74,8 +75,8 @@ class LabelledClip:
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
-def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair]:
-    """The labels of each clip of a tree with each of its recordings."""
+def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair | Heard]:
+    """Yield the labels of each clip of a tree with each of its recordings, or that there is none."""
     entries = {entry.name: entry for entry in collection.entries}
     places = {place.name: place for place in tree.places}
     labelled = {name: rows for name, rows in rows_of(collection).items() if len(rows.frame)}
@@ -86,7 +87,10 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
         named: dict[Format | None, str | None] = {"foa": clip.foa, "mic": clip.mic, None: clip.audio}
         inside = {format: name for format, name in named.items() if name is not None}
         recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
-        for entry, format in recordings if inside else _on_disk(tree, places[clip.metadata], lookup):
+        pairs = [*recordings] if inside else [*_on_disk(tree, places[clip.metadata], lookup)]
+        if not pairs:
+            yield Heard(clip.clip, "", "", "not heard", "no recording was found")
+        for entry, format in pairs:
             said = collection.own.array(entry.name) if collection.own else None
             yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
 
@@ -164,6 +168,10 @@ class Pair(NamedTuple):
 MANY = 4
 #: Lowest and highest rate that is analysed: the bands end at 3.3 kHz.
 _RATES = (8_000, 192_000)
+_NO_ARRAY = (
+    'the four channels look like neither FOA nor MIC: set arrays = ["foa"] (or ["mic"]) under [recordings] in '
+    "dataset.toml"
+)
 #: Causes that are most often in the labels; the others are in the recording.
 IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
 #: Labels fit badly if at least this is heard (pieces of up to 2 s, places, label frames), at most this share of the
@@ -194,7 +202,7 @@ class Fit:
     pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
     verdict: Verdict | None  # why directions differ
     unlike: Floats | None  # of FOA, how far its levels are from a sound field (:func:`seldio.media.intensity.unlike`)
-    evidence: Evidence  # how far labels and audio are apart where a single source is labelled
+    evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
     names: Mapping[int, str]  # of the classes
 
     @property
@@ -213,15 +221,6 @@ class Fit:
         return self.taken is None and not self.turned
 
 
-class Unheard(NamedTuple):
-    """A recording that cannot be compared with the labels of its clip."""
-
-    clip: str
-    recording: str
-    format: str
-    why: str
-
-
 class HeardClip(NamedTuple):
     """What was heard of one clip."""
 
@@ -237,7 +236,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
     clips = {**every, fit.labels: fit.label_frames}
     if fit.verdict is not None:
         elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
-        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(np.array(cause.turn))))
+        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(cause.turn)))
         better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
         return elsewhere if better else None
     explained = (shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames))
@@ -253,9 +252,9 @@ class BlamedCause:
     agree: bool | None  # whether the labels fit the other recordings of the clips, see :meth:`Fits.agree`
 
     @property
-    def cause(self) -> Cause:
+    def cause(self) -> HeardCause:
         """The cause in words about the file that is at fault."""
-        return in_labels(self.verdict.cause) if self.agree is False else self.verdict.cause
+        return self.verdict.cause.in_labels if self.agree is False else self.verdict.cause
 
     @property
     def in_labels(self) -> bool:
@@ -274,26 +273,8 @@ class Symptom(NamedTuple):
 class Fits:
     """Recordings with four channels of a collection, each compared with the labels of its clip."""
 
-    def __init__(self, collection: Collection, fits: Iterable[Fit], *, undone: bool = False) -> None:
+    def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
         self.collection, self.all = collection, list(fits)
-        self.undone = undone  # whether what all recordings share is undone already
-
-    @cached_property
-    def rest(self) -> Fits:
-        """The same once what all recordings of a format share is undone: what single clips show as well.
-
-        Clips that fit better without this stay as they are. Where W is another channel, nothing more is heard.
-        """
-        turns: dict[str, Cause] = {fit.format: fault.verdict.cause for fault in self.shared for fit in fault.fits}
-        sound = {fit.format for fault in self.shared if not fault.in_labels for fit in fault.fits}
-        if self.undone or not turns:
-            return self
-        kept = (fit for fit in self.all if fit.format not in turns or not turns[fit.format].reference)
-        found = (
-            undone(fit, np.array(turns[fit.format].turn), fit.format not in sound) if fit.format in turns else fit
-            for fit in kept
-        )
-        return Fits(self.collection, found, undone=True)
 
     def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
         """A finding for each recording; one with their number where most recordings of a format have the same."""
@@ -311,12 +292,12 @@ class Fits:
         """The other recordings of the same clip whose channels look right."""
         return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
-    def agree(self, fits: Iterable[Fit], cause: Cause) -> bool | None:
+    def agree(self, fits: Iterable[Fit], cause: HeardCause) -> bool | None:
         """Whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
 
         They disagree if they show the same cause: then the labels are wrong.
         """
-        turns = np.stack((np.eye(3), np.array(cause.turn)))
+        turns = np.stack((np.eye(3), cause.turn))
         evidences = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
         return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
 
@@ -338,13 +319,11 @@ class Fits:
 
     @cached_property
     def faults(self) -> list[BlamedCause]:
-        """The causes that single recordings show; the same causes of one file are combined."""
-        if self.rest is not self:
-            return self.rest.faults
+        """The causes that single recordings show, and not all of them; the same causes of one file are combined."""
         others = {fit.recording for fit, one in self.timings if isinstance(one, Other)}
         shown = (
             BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
-            for fit in self.all if fit.verdict is not None and fit.recording not in others and not self.exchanged
+            for fit in self.apart if fit.verdict is not None and fit.recording not in others and not self.exchanged
         )  # fmt: skip
 
         def blamed(fault: BlamedCause) -> Hashable:
@@ -357,7 +336,7 @@ class Fits:
     def shared(self) -> list[BlamedCause]:
         """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
         shown: list[BlamedCause] = []
-        for format in FORMATS if not self.undone else ():
+        for format in FORMATS:
             fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
             if len(fits) < MANY:
                 continue
@@ -367,20 +346,24 @@ class Fits:
 
         def blamed(fault: BlamedCause) -> Hashable:
             # where labels are at fault the turn is that of the labels, however it is measured
-            return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.turn, fault.agree
+            return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.change.name, fault.agree
 
         return [_together(same) for same in grouped(shown, blamed).values()]
 
     @cached_property
+    def apart(self) -> list[Fit]:
+        """The recordings of formats that share no cause: it hides what single ones have."""
+        shared = {fit.format for fault in self.shared for fit in fault.fits}
+        return [fit for fit in self.all if fit.format not in shared]
+
+    @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
-        if self.rest is not self:
-            return self.rest.timings
         return [(fit, one) for fit, one in self._timed if isinstance(one, Other) or not self.exchanged]
 
     @cached_property
     def _timed(self) -> list[tuple[Fit, Shift | Other]]:
-        found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
+        found = ((fit, timing(fit, self.label_frames)) for fit in self.apart)
         return [(fit, one) for fit, one in found if one is not None]
 
     @cached_property
@@ -396,12 +379,10 @@ class Fits:
         With the share of label frames within 30 degrees, the median error, the number of label frames, and whether
         the labels fit another recording of the clip; one recording for each label file.
         """
-        if self.rest is not self:
-            return self.rest.misfits
         explained = {fit.labels for fault in self.faults for fit in fault.fits}
         explained |= {fit.labels for fit, _ in self.timings}
         found: dict[str, tuple[Fit, float, float, int, bool]] = {}
-        for fit in self.all:
+        for fit in self.apart:
             pieces = fit.pieces[0]
             frames = int(pieces.frames.sum())
             if not fit.intact or fit.labels in explained or pieces.whole < _MUCH or frames < _FRAMES:
@@ -411,23 +392,9 @@ class Fits:
             middle = float(np.median(np.repeat(error, pieces.frames)))
             if share <= _SHARE and middle >= _OFF and pieces.places >= _PLACES:
                 siblings = [one.evidence for one in self.siblings(fit) if len(one.evidence)]
-                other = any(one.share >= _AGREED for one in siblings)
+                other = any(share_within(pieces) >= _AGREED for pieces in siblings)
                 found.setdefault(fit.labels, (fit, share, middle, frames, other))
         return list(found.values())
-
-
-def undone(fit: Fit, turn: Floats, in_labels: bool) -> Fit:
-    """Turn a recording or its labels back; a recording that fits better as it is stays."""
-    sound, labels = fit.sound_frames, fit.label_frames
-    sound, labels = (sound, labels.turned(turn.T)) if in_labels else (sound.turned(turn), labels)
-    before, after = (np.sum(evidence(*both)) for both in ((fit.label_frames, fit.sound_frames), (labels, sound)))
-    if before > after + _CLEAR:
-        return fit
-    directions = sound.direction * sound.weight[:, np.newaxis] / LOUDEST
-    by_reference = pieces(labels, {0: directions})
-    verdict = judge(by_reference, fit.format) if fit.intact else None
-    return dataclasses.replace(fit, label_frames=labels, sound_frames=sound, pieces=by_reference, verdict=verdict,
-                               evidence=evidence_of(labels, directions))  # fmt: skip
 
 
 def _together(same: list[BlamedCause]) -> BlamedCause:
@@ -441,8 +408,8 @@ def _better(labelled: float, changed: float) -> bool | None:
     return bool(labelled > changed) if clear else None
 
 
-def compared(pair: Pair) -> Fit | Unheard:
-    """A recording compared with labels, or why it cannot be; other rules report what is wrong with it."""
+def compared(pair: Pair) -> Fit | Heard:
+    """Compare a recording with labels, or return why it cannot be; other rules report what is wrong with it."""
     from seldio.media.intensity import array_of, inverted, listen, one_sound
     from seldio.media.recording import Recording
 
@@ -456,17 +423,17 @@ def compared(pair: Pair) -> Fit | Unheard:
                 if not _RATES[0] <= recording.rate <= _RATES[1] else ""
             )  # fmt: skip
             if why:
-                return Unheard(clip, entry.path, format or "", why)
+                return Heard(clip, entry.path, format or "", "not heard", why)
             field = listen(recording, format or "foa", rows.hop)
             if one_sound(field.raw):
-                return Unheard(clip, entry.path, format or "", "its four channels are the same sound")
+                return Heard(clip, entry.path, format or "", "not heard", "its four channels are the same sound")
             looks = array_of(field.raw)
             if format is None and looks is None:
-                return Unheard(clip, entry.path, "", "the four channels look neither like FOA nor like MIC")
+                return Heard(clip, entry.path, "", "not heard", _NO_ARRAY)
             if format is None and looks == "mic":
                 field = listen(recording, "mic", rows.hop)
     except SeldioError:
-        return Unheard(clip, entry.path, format or "", "the recording cannot be read")
+        return Heard(clip, entry.path, format or "", "not heard", "the recording cannot be read")
     shown: Format = format or looks or "foa"
     taken = looks if looks != shown else None
     return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)

@@ -50,10 +50,6 @@ class LabelFrames:
     def __len__(self) -> int:
         return len(self.active)
 
-    def turned(self, turn: Floats) -> LabelFrames:
-        """The same labels, turned by a matrix."""
-        return dataclasses.replace(self, direction=self.direction @ turn.T, among=self.among @ turn.T)
-
 
 def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
     """The first *count* label frames of the rows of one clip; *event* is a number of the class and source.

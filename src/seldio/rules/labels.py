@@ -95,9 +95,9 @@ def elevation_range(elevation: Values, labels: Labels) -> Bools:
 
 
 def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
-    metres = distance * (labels.metre or 1)
+    written = distance * (labels.metre or 1)
     wrong = (distance < 0) | (distance > FARTHEST)
-    unknown = wrong & np.isin(metres, ABSENT_VALUES)
+    unknown = wrong & np.isin(written, ABSENT_VALUES)
     for row in labels.where("distance", wrong & ~unknown):
         yield RowFault(row, "distance")
     for row in labels.where("distance", unknown):
@@ -105,7 +105,7 @@ def distance_range(distance: Values, labels: Labels) -> Iterator[RowFault]:
         text = labels.text(row, "distance")
         yield RowFault(row, "distance", message=f"{message}: {text} stands for none", hint=hint)
     nearest = np.array([spec.nearest if spec is not None else 0 for spec in labels.datasets])
-    near = (distance >= 0) & (metres < np.repeat(nearest, labels.sizes))
+    near = (distance >= 0) & (written < np.repeat(nearest, labels.sizes))
     for row in labels.where("distance", near):
         message = f"distance {labels.text(row, 'distance')}: the dataset has none below {nearest[labels.file_of(row)]}"
         yield RowFault(row, "distance", message=message, severity=Severity.WARNING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
@@ -97,16 +97,10 @@ def same_label(package: Package, found: Found) -> Iterator[Finding]:
 
 
 def equal_systems(package: Package, found: Found) -> Iterator[Finding]:
-    sizes = grouped([s for s in package.systems if s.outputs], lambda system: _sizes(system.outputs))
-    for alike in sizes.values():
-        for first, *others in grouped(alike, _content).values() if len(alike) > 1 else ():
-            for system in others:
-                message = f"{printable(system.label)} has the outputs of {printable(first.label)}, byte for byte: "
-                yield found(system.below(system.output), message + plural(len(system.outputs), "file"))
-
-
-def _sizes(entries: Sequence[Entry]) -> tuple[tuple[str, int], ...]:
-    return tuple(sorted((entry.name.rpartition("/")[2], entry.size) for entry in entries))
+    for first, *others in grouped(package.systems, _content).values():
+        for system in others:
+            message = f"{printable(system.label)} has the outputs of {printable(first.label)}, byte for byte: "
+            yield found(system.below(system.output), message + plural(len(system.outputs), "file"))
 
 
 def _content(system: System) -> str | None:
@@ -117,7 +111,7 @@ def _content(system: System) -> str | None:
             data = entry.read()
         except InvalidData:  # said where it is read
             return None
-        whole.update(data)
+        whole.update(f"{entry.name.rpartition('/')[2]} {len(data)} ".encode() + data)
         most = max(most, data.count(b"\n"))
     return whole.hexdigest() if most >= SAME_ROWS else None
 
@@ -133,17 +127,10 @@ def _labels(package: Package) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _fault(label: str) -> str:
     """Return what is wrong with a malformed label."""
-    parts = label.split("_")
     if re.search(r"\s", label):
         return "contains a space"
-    if len(parts) != 4:
-        why = ": leave underscores out of names" if len(parts) > 4 else ""
-        return f"has {len(parts)} of 4 parts" if len(parts) < 4 else f"has {len(parts)} parts, not 4{why}"
-    if not all(parts):
-        return "has an empty part"
-    if not re.fullmatch("task[0-9]+[A-Za-z]*", parts[2]):
-        return "has no task[number][track] as its third part"
-    return "does not end in a number" if not re.fullmatch("[0-9]{1,9}", parts[3]) else "contains a dot or slash"
+    count = len(label.split("_"))
+    return "is not NAME_INSTITUTE_taskN_INDEX" if count == 4 else f"has {count} parts between underscores, not 4"
 
 
 def _teams(package: Package) -> dict[tuple[str, str], list[System]]:

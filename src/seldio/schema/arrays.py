@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 else:
 
     class _Compute:
-        """pyarrow.compute, loaded with the first function that is asked for: it makes them all, in 0.05 s."""
+        """pyarrow.compute, imported (0.05 s) when the first of its functions is used."""
 
         def __getattr__(self, name: str) -> Any:
             value = getattr(import_module("pyarrow.compute"), name)
@@ -103,14 +103,14 @@ def from_numpy(values: np.ndarray[Any, Any], unknown: np.ndarray[Any, np.dtype[n
     >>> from_numpy(np.array([1.5, 2.5])).to_pylist()
     [1.5, 2.5]
     """
-    known = None if unknown is None else pa.py_buffer(np.packbits(~unknown, bitorder="little"))
+    validity = None if unknown is None else pa.py_buffer(np.packbits(~unknown, bitorder="little"))
     if values.dtype.kind == "b":
         bits = np.packbits(values, bitorder="little")
-        return pa.Array.from_buffers(pa.bool_(), len(values), [known, pa.py_buffer(bits)])
+        return pa.Array.from_buffers(pa.bool_(), len(values), [validity, pa.py_buffer(bits)])
     if values.dtype.kind not in "iuf" or values.dtype == np.float16 or values.ndim != 1:
         return pa.array(values, mask=unknown)
     whole = np.ascontiguousarray(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(whole.dtype), len(whole), [known, pa.py_buffer(whole)])
+    return pa.Array.from_buffers(pa.from_numpy_dtype(whole.dtype), len(whole), [validity, pa.py_buffer(whole)])
 
 
 def from_texts(texts: Iterable[str | None]) -> pa.Array:
@@ -124,11 +124,11 @@ def from_texts(texts: Iterable[str | None]) -> pa.Array:
     ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     if ends[-1] >= 1 << 31:
         return pa.array(given, pa.string())
-    known = None
+    validity = None
     if None in given:
-        known = pa.py_buffer(np.packbits([text is not None for text in given], bitorder="little"))
+        validity = pa.py_buffer(np.packbits([text is not None for text in given], bitorder="little"))
     places = pa.py_buffer(ends.astype(np.int32))
-    return pa.StringArray.from_buffers(len(encoded), places, pa.py_buffer(b"".join(encoded)), known)
+    return pa.StringArray.from_buffers(len(encoded), places, pa.py_buffer(b"".join(encoded)), validity)
 
 
 #: Values that are no numbers are taken one by one where there are no more than these.

@@ -113,13 +113,12 @@ class ClipTable(Mapping[str, Clip]):
 
     @cached_property
     def _rows(self) -> dict[str, int]:
-        """The number of each clip's row."""
         return {name: row for row, name in enumerate(self.table["name"].to_pylist())}
 
     def column(self, field: str) -> pa.ChunkedArray:
         """A column as plain values, words as texts."""
-        found = self.table[field]
-        return found.cast(found.type.value_type) if pa.types.is_dictionary(found.type) else found
+        column = self.table[field]
+        return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
     def where(self, field: str, wanted: Sequence[Any]) -> ClipTable:
         """The clips that have one of *wanted* in a column; None is one of the values that there may be."""

@@ -32,5 +32,5 @@ LIKELY: Mapping[str, list[str]] = {
 
 def column_of(field: str, titles: Iterable[str]) -> str | None:
     """Return the title that is the likeliest to hold a field; None where none is called so."""
-    found = {plain_title(title): title for title in reversed([*titles])}
-    return next((found[name] for name in NAMES[field] if name in found), None)
+    titles_by_plain = {plain_title(title): title for title in reversed([*titles])}
+    return next((titles_by_plain[name] for name in NAMES[field] if name in titles_by_plain), None)

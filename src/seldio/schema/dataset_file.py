@@ -40,17 +40,17 @@ _RANGE = re.compile(r"-?[\d.]+\.\.(-?[\d.]+|inf)(/\d+)?")
 def _columns(text: str) -> str:
     from seldio.schema.events import COLUMNS
 
-    for each in text.split():
-        field, mark, kind = each.partition(":")
+    for word in text.split():
+        field, mark, kind = word.partition(":")
         kind, _, declared = kind.partition(":")
         if not mark:
-            raise ValueError(f"{each!r} has no kind: write field:kind, such as {each}:int")
+            raise ValueError(f"{word!r} has no kind: write field:kind, such as {word}:int")
         _known("field", COLUMNS, field)
         _known("kind", KINDS, kind)
         if declared and not _RANGE.fullmatch(declared):
             raise ValueError(f"{declared!r} is no range: write it like -180..180, or -180..180/10")
         if (field == "onscreen") is not (kind == "flag"):
-            raise ValueError(f"{each!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
+            raise ValueError(f"{word!r} cannot be read: onscreen, and no other field, is of the kind flag (0 or 1)")
     return text
 
 
@@ -121,7 +121,7 @@ class SplitKeys(_Keys):
 
 
 class TopFolderKeys(_Keys):
-    """What a top folder holds."""
+    """The content of a top folder."""
 
     field: Literal["foa", "mic", "stereo", "audio", "metadata", "video"] = Field(description="what is in it")
     set: Literal["dev", "eval"] | None = Field(None, description="the part of the dataset; none if it has no parts")
@@ -158,7 +158,7 @@ class TreeKeys(_Keys):
 
 
 class PartOfKeys(_Keys):
-    """What tells the dataset from a newer one that it is a part of."""
+    """The differences between a dataset and a newer one that contains it."""
 
     name: str = Field(description="the whole")
     without: Pattern = Field(description="paths that only the whole has")
@@ -172,7 +172,7 @@ class PartOfKeys(_Keys):
 
 
 class RecordingKeys(_Keys):
-    """What the recordings are like."""
+    """The format of the recordings."""
 
     arrays: list[Literal["foa", "mic", "stereo"]] = Field([], description="of which each clip has a recording")
     rate: int | None = Field(None, description="frames per second")
@@ -180,7 +180,7 @@ class RecordingKeys(_Keys):
 
 
 class VideoKeys(_Keys):
-    """What the videos are like."""
+    """The format of the videos."""
 
     size: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(None, description="width and height")
     rate: Number | None = Field(None, description='pictures per second, such as "30000/1001"')
@@ -200,7 +200,6 @@ class FormatKeys(_Keys):
     metre: int | None = Field(None, description="what one metre is written as: 100 for centimetres")
     unknown_distance: int | None = Field(None, description="the number that stands for an unknown distance")
     vocabulary: str = Field("starss", description="the class list of its class numbers")
-    nearest: int = Field(0, description="the least distance that its labels have, in the unit of their format")
     hop: Number = Field("1/10", description="seconds between frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
     folded: bool = Field(False, description="whether azimuth is folded into [-90, 90]")
@@ -244,7 +243,7 @@ class ProfileKeys(_Keys):
 
 
 class PackageKeys(_Keys):
-    """What the zip of a submission holds; {label}, {clip} and {name} in paths stand for a system, a clip and a file."""
+    """The content of a submission's zip; {label}, {clip} and {name} in paths stand for a system, a clip and a file."""
 
     year: int = Field(description="the year of the challenge")
     format: str = Field(description="the format of its outputs")
@@ -279,6 +278,7 @@ class LabelKeys(_Keys):
     things: list[int] = Field([], description="classes of sounds that no actor makes, with source 0")
     hop: Number = Field("1/10", description="seconds between label frames")
     clip_frames: int | None = Field(None, description="frames of every clip, where the dataset fixes them")
+    nearest: int = Field(0, description="the least distance that labels have, in the unit of their format")
     given: dict[Given, float] = Field(
         {},
         description="what is the same of all rows and stands in no column: elevation = 0",
@@ -334,7 +334,7 @@ class DatasetFile(_Keys):
 
 
 class KeyFault(NamedTuple):
-    """What is wrong in a dataset file."""
+    """A fault in a dataset file."""
 
     path: tuple[str | int, ...]  # the keys, and numbers in lists, that lead to it
     message: str
@@ -347,37 +347,31 @@ class KeyFault(NamedTuple):
 
 
 def faults(record: Mapping[str, Any]) -> Iterator[KeyFault]:
-    """What is wrong with the keys of a dataset file."""
+    """Yield the faults in the keys of a dataset file."""
     try:
         DatasetFile.model_validate(record)
     except ValidationError as error:
-        found: dict[tuple[str | int, ...], str] = {}
-        for one in error.errors(include_url=False):  # kinds of a value that can be of several are no keys
-            path = (
-                part for part in one["loc"] if part not in ("str", "float") and not f"{part}".startswith("function-")
-            )
-            found.setdefault(tuple(path), _words(one))
-        yield from (KeyFault(path, message) for path, message in found.items())
+        messages: dict[tuple[str | int, ...], str] = {}
+        for fault in error.errors(include_url=False):  # kinds of a value that can be of several are no keys
+            steps = (step for step in fault["loc"] if not f"{step}".startswith("function-"))
+            messages.setdefault(tuple(step for step in steps if step not in ("str", "float")), _words(fault))
+        yield from (KeyFault(path, message) for path, message in messages.items())
 
 
 def check(record: Mapping[str, Any]) -> None:
-    """See that a file from outside says what it should; its key ``place`` says which it is.
-
-    Raises:
-        UsageError: a key is unknown, missing, or holds something else; the message says which one.
-    """
+    """Raise UsageError if a key of a file from outside (its ``place``) is unknown, missing or holds something else."""
     for fault in faults({key: value for key, value in record.items() if key != "place"}):
         raise UsageError(f"{record['place']}: {fault.where}: {fault.message}")
 
 
 def _words(error: Any) -> str:
-    """What pydantic says, as it is said here."""
-    known = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
+    """Translate pydantic's messages into seldio's wording."""
+    sentences = {"extra_forbidden": "there is no such key", "missing": "the key is missing"}
     if error["type"] == "literal_error" and isinstance(error["input"], str):
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         return f"unknown value {error['input']!r}{meant(error['input'], choices)}; choose from {', '.join(choices)}"
-    if error["type"] in known or error["type"] in ("value_error", "assertion_error"):
-        return known.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
+    if error["type"] in sentences or error["type"] in ("value_error", "assertion_error"):
+        return sentences.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
     from seldio.schema.flaws import must  # only where something is wrong: it loads numpy
 
     wanted = {"an object": "a table", "an array": "a list"}.get(must(error), must(error))

@@ -50,11 +50,7 @@ class Event(BaseModel):
 
 
 def to_events(table: Any) -> Iterator[Event]:
-    """The rows of *table* as models, in order.
-
-    Raises:
-        pydantic.ValidationError: a row is out of range.
-    """
+    """Return the rows of *table* as models, in order; raise pydantic.ValidationError for a row out of range."""
     for batch in table.to_batches(max_chunksize=4096):
         for row in batch.to_pylist():
             yield Event.model_validate(row)

@@ -62,7 +62,7 @@ class ClipFile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Origin:
-    """Where an event table came from: its format, its vocabulary and its files, silent clips included."""
+    """The format, vocabulary and files (silent clips included) that an event table came from."""
 
     format: str
     vocabulary: str
@@ -90,8 +90,10 @@ _KEY = b"seldio"
 
 def with_origin(table: pa.Table, origin: Origin) -> arrow_types.Table:
     """*table* with *origin* in its metadata."""
-    found: arrow_types.Table = table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: origin.to_json()})
-    return found
+    labeled: arrow_types.Table = table.replace_schema_metadata(
+        {**(table.schema.metadata or {}), _KEY: origin.to_json()}
+    )
+    return labeled
 
 
 def origin_of(table: pa.Table) -> Origin:
@@ -104,11 +106,7 @@ def origin_of(table: pa.Table) -> Origin:
 
 
 def check_clips(table: pa.Table) -> None:
-    """See that every row of *table* has a clip.
-
-    Raises:
-        UsageError: it has no such column, or rows without one.
-    """
+    """Raise UsageError unless *table* has a column of clips, and every row has one."""
     if "clip" not in table.column_names:
         raise UsageError("the table has no column clip, the name of the recording in each row")
     if missing := table["clip"].null_count:
@@ -116,11 +114,7 @@ def check_clips(table: pa.Table) -> None:
 
 
 def clip_codes(table: pa.Table) -> tuple[np.ndarray[Any, np.dtype[np.int32]], list[str]]:
-    """The clip column as int32 codes (one a row) and the clip names that they index.
-
-    Raises:
-        UsageError: there is no such column.
-    """
+    """Return the clips as int32 codes (one a row) and their names; raise UsageError if there is no such column."""
     check_clips(table)
     column = table["clip"].combine_chunks()
     if not pa.types.is_dictionary(column.type):

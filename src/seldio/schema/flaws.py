@@ -1,4 +1,4 @@
-"""What keeps a record from being a row of the schema: of one record in plain words, of a column at once."""
+"""Reasons why a record is no row of the schema, found for one record in words or for a whole column at once."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _MUST = {
 
 
 def must(detail: Any) -> str:
-    """What a value must be, of an error of pydantic."""
+    """Describe in words the value that pydantic's error asks for."""
     words = _MUST.get(detail["type"])
     context = {key: f"{value:g}" if isinstance(value, float) else value for key, value in detail.get("ctx", {}).items()}
     return words.format_map(context) if words else str(detail["msg"]).removeprefix("Input should be ")

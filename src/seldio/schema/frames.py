@@ -43,18 +43,18 @@ def to_pandas(table: Any) -> pd.DataFrame:
     Raises:
         UsageError: it is not a table.
     """
-    found = arrow_table(table)
-    events = "clip" in found.column_names
-    origin = origin_of(found) if events else None
-    if origin is not None and "class_id" in found.column_names and "class_name" not in found.column_names:
-        place = found.column_names.index("class_id") + 1
-        found = found.add_column(place, "class_name", _class_names(found["class_id"], origin.vocabulary))
-    names = [name for name in _REPEATED if name in found.column_names]
-    frame: pd.DataFrame = found.replace_schema_metadata(None).to_pandas(categories=names)
-    for field in found.schema:
-        if found[field.name].null_count and pa.types.is_integer(field.type):
+    labels = arrow_table(table)
+    events = "clip" in labels.column_names
+    origin = origin_of(labels) if events else None
+    if origin is not None and "class_id" in labels.column_names and "class_name" not in labels.column_names:
+        place = labels.column_names.index("class_id") + 1
+        labels = labels.add_column(place, "class_name", _class_names(labels["class_id"], origin.vocabulary))
+    names = [name for name in _REPEATED if name in labels.column_names]
+    frame: pd.DataFrame = labels.replace_schema_metadata(None).to_pandas(categories=names)
+    for field in labels.schema:
+        if labels[field.name].null_count and pa.types.is_integer(field.type):
             frame[field.name] = frame[field.name].astype("Int32")
-        elif found[field.name].null_count and pa.types.is_boolean(field.type):
+        elif labels[field.name].null_count and pa.types.is_boolean(field.type):
             frame[field.name] = frame[field.name].astype("boolean")
     if origin is not None:
         clips = dict.fromkeys([file.clip for file in origin.files])
@@ -66,13 +66,14 @@ def to_pandas(table: Any) -> pd.DataFrame:
 
 
 def _class_names(numbers: pa.ChunkedArray, vocabulary: str) -> pa.DictionaryArray:
-    """The names of classes, with all those of the list as categories, then those of numbers that it has not."""
-    known = vocabularies.vocabulary(vocabulary)
-    found = numbers.combine_chunks()
-    every = [*range(len(known)), *sorted({*found.unique().to_pylist()} - {None, *range(len(known))})]
-    place = {number: at for at, number in enumerate(every)}
-    codes = pa.array([place.get(number) for number in found.to_pylist()], pa.int32())
-    return pa.DictionaryArray.from_arrays(codes, pa.array([known.label(number) for number in every]))
+    """Return the names of classes; categories are all of the list, then those of numbers that it lacks."""
+    class_list = vocabularies.vocabulary(vocabulary)
+    class_numbers = numbers.combine_chunks()
+    listed = range(len(class_list))
+    all_numbers = [*listed, *sorted({*class_numbers.unique().to_pylist()} - {None, *listed})]
+    place = {number: at for at, number in enumerate(all_numbers)}
+    codes = pa.array([place.get(number) for number in class_numbers.to_pylist()], pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array([class_list.label(number) for number in all_numbers]))
 
 
 def arrow_table(data: Any, otherwise: str = "a table must be an Arrow table or a DataFrame, not a") -> pa.Table:
@@ -103,43 +104,36 @@ def arrow_table(data: Any, otherwise: str = "a table must be an Arrow table or a
 
 
 def _with_files(table: pa.Table, frame: pd.DataFrame) -> pa.Table:
-    """The rows of a DataFrame of labels as they were read: with their files, and without the names of class numbers.
-
-    Raises:
-        UsageError: names and numbers of classes differ.
-    """
+    """Return rows with their files and without names of class numbers; raise UsageError if the two differ."""
     if "clip" not in table.column_names:
         return table
     said = frame.attrs.get("seldio")
     origin = Origin.from_json(said.encode()) if isinstance(said, str) else None
     if {"class_id", "class_name"} <= {*table.column_names} and hasattr(frame["class_name"], "cat"):
         names = frame["class_name"].cat.categories.tolist()
-        asked = [origin.vocabulary] if origin is not None else vocabularies.names()
-        if (list_of := next((one for one in asked if _begins(names, one)), None)) is not None:
-            origin = origin or Origin("", list_of, ())
-            _see_alike(table, list_of)
+        candidates = [origin.vocabulary] if origin is not None else vocabularies.names()
+        vocabulary = next((candidate for candidate in candidates if _begins(names, candidate)), None)
+        if vocabulary is not None:
+            origin = origin or Origin("", vocabulary, ())
+            _see_alike(table, vocabulary)
             table = table.drop_columns(["class_name"])
     if origin is None:
         return table
     column = frame["clip"]
-    there = column.cat.categories if hasattr(column, "cat") else column.unique()
-    clips = [str(clip) for clip in there if isinstance(clip, str)]
-    known = {file.clip: file for file in origin.files}
-    files = [known.get(clip) or ClipFile(clip, f"{clip}.csv") for clip in clips]
+    names_in_frame = column.cat.categories if hasattr(column, "cat") else column.unique()
+    clips = [str(clip) for clip in names_in_frame if isinstance(clip, str)]
+    files_by_clip = {file.clip: file for file in origin.files}
+    files = [files_by_clip.get(clip) or ClipFile(clip, f"{clip}.csv") for clip in clips]
     return with_origin(table, dataclasses.replace(origin, files=tuple(files)))
 
 
 def _begins(names: list[str], vocabulary: str) -> bool:
-    known = vocabularies.vocabulary(vocabulary)
-    return names[: len(known)] == [known.label(number) for number in range(len(known))]
+    class_list = vocabularies.vocabulary(vocabulary)
+    return names[: len(class_list)] == [class_list.label(number) for number in range(len(class_list))]
 
 
 def _see_alike(table: pa.Table, vocabulary: str) -> None:
-    """See that each class number has the name that its list gives it.
-
-    Raises:
-        UsageError: one has not, so that nobody knows which is meant.
-    """
+    """Raise UsageError unless each class number has the name that its list gives it."""
     wanted = _class_names(table["class_id"].cast(COLUMNS["class_id"]), vocabulary).cast(pa.string()).to_pylist()
     for row, (name, right) in enumerate(zip(table["class_name"].to_pylist(), wanted, strict=True)):
         if name != right:
@@ -151,11 +145,7 @@ def _see_alike(table: pa.Table, vocabulary: str) -> None:
 
 
 def event_table(data: Any) -> pa.Table:
-    """*data* as an event table: an Arrow table, a pandas or polars DataFrame, or whatever Arrow can take in.
-
-    Raises:
-        UsageError: it is nothing of that kind, has no column ``clip``, or columns or values that no event table has.
-    """
+    """Return *data*, an Arrow table or a DataFrame, as an event table; raise UsageError if it is none."""
     table = arrow_table(data, "an event table must be an Arrow table or a DataFrame, not a")
     check_clips(table)
     names = [name for name in COLUMNS if name in table.column_names]
@@ -175,5 +165,5 @@ def event_table(data: Any) -> pa.Table:
 
 def are_events(names: Iterable[str]) -> bool:
     """Whether columns of these names are labels rather than questions or replies: clips, or what only labels have."""
-    there = {*names}
-    return not there & {"id", "prediction", "question"} and ("clip" in there or len(there & {*COLUMNS}) > 2)
+    given = {*names}
+    return not given & {"id", "prediction", "question"} and ("clip" in given or len(given & {*COLUMNS}) > 2)

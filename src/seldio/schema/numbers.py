@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 
 def _whole(value: Any) -> Any:
-    """2.0 is a whole number to JSON Schema, and so to the models."""
+    """Convert 2.0 to 2, as JSON Schema counts it as whole."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

@@ -1,4 +1,4 @@
-"""What columns of a dataset's own may hold: fields with their units, directions of azimuths, and kinds of cells."""
+"""Fields, units, directions of azimuths and kinds of cells that a dataset's own columns may have."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Item(BaseModel):
 
 
 class Prediction(BaseModel):
-    """What a model answered to an item."""
+    """A model's answer to an item."""
 
     model_config = _MODEL
 
@@ -106,10 +106,7 @@ POOL = pa.system_memory_pool()
 
 
 def trusted(model: type[Model], values: dict[str, Any]) -> Model:
-    """A row of *values* that are known to be right, all fields among them: what ``model_validate`` makes, unchecked.
-
-    Made for millions of rows that seldio has made up itself; what is read goes through the model.
-    """
+    """Return a row of *values* known to be right, unchecked: for millions of rows that seldio has made itself."""
     row = model.__new__(model)
     put = object.__setattr__
     put(row, "__dict__", values)
@@ -121,7 +118,7 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
 
 @cache
 def _fields(model: type[BaseModel]) -> set[str]:
-    """The names of all fields; rows share them, for none is ever changed."""
+    """Return the names of all fields; rows share the set, as nobody changes it."""
     return set(model.model_fields)
 
 
@@ -130,12 +127,11 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return dict(value.__dict__)
     if isinstance(value, list) and value and isinstance(value[0], BaseModel):
-        return [dict(each.__dict__) for each in value]
+        return [dict(row.__dict__) for row in value]
     return value
 
 
 def _arrow(kind: Any) -> pa.DataType:
-    """The type of a column for a field of this *kind*; the open-ended part is json text."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return pa.struct({name: _arrow(field.annotation) for name, field in kind.model_fields.items()})
     if get_origin(kind) is dict:
@@ -158,11 +154,7 @@ def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = IT
 
 
 def table_of_columns(columns: Mapping[str, Sequence[Any]], count: int, schema: pa.Schema) -> pa.Table:
-    """A table of *count* rows, of the right values of some of its columns.
-
-    Raises:
-        ValueError, OverflowError: Arrow or JSON cannot hold a value.
-    """
+    """Return a table of *count* rows; raise ValueError or OverflowError for values that do not fit."""
     arrays = []
     for field in schema:
         values = columns.get(field.name, [EMPTY.get(field.name)] * count)
@@ -175,11 +167,7 @@ def table_of_columns(columns: Mapping[str, Sequence[Any]], count: int, schema: p
 
 
 def table_of(rows: Sequence[Item | Prediction] | pa.Table, model: type[BaseModel]) -> pa.Table:
-    """*rows* as a table of questions, or of predictions; a table as it is.
-
-    Raises:
-        ValueError, OverflowError: Arrow or JSON cannot hold a value.
-    """
+    """Return *rows* as a table of questions or predictions; raise ValueError or OverflowError if it cannot be."""
     if isinstance(rows, pa.Table):
         return rows
     if isinstance(rows, Rows):
@@ -188,12 +176,7 @@ def table_of(rows: Sequence[Item | Prediction] | pa.Table, model: type[BaseModel
 
 
 class Rows(Sequence[Item | Prediction]):
-    """The rows of a table as models, made when they are asked for, and some at a time.
-
-    Args:
-        table: of ITEM_SCHEMA or PREDICTION_SCHEMA, with values that are known to be right.
-        model: of a row.
-    """
+    """The rows of a *table* as models of the class *model*, made when they are asked for."""
 
     _BLOCK = 1024
 
@@ -218,7 +201,6 @@ class Rows(Sequence[Item | Prediction]):
         return self._block[number - self._start]
 
     def _around(self, number: int) -> tuple[int, pa.Table]:
-        """The block that a row is in, and where it begins."""
         start = number - number % self._BLOCK
         return start, self.table.slice(start, self._BLOCK)
 
@@ -239,7 +221,7 @@ class Rows(Sequence[Item | Prediction]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or len(other) != len(self):
             return False
-        return all(one == two for one, two in zip(self, other, strict=True))
+        return all(row == other_row for row, other_row in zip(self, other, strict=True))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -263,7 +245,6 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
 
 
 def _packed(event: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event with its open-ended part as json text."""
     extra = event.get("extra")
     return {**event, "extra": None if extra is None else packed(extra)}
 
@@ -273,11 +254,7 @@ packed = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def opened(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """The *columns* of a table with their open-ended parts as objects.
-
-    Raises:
-        ValueError, RecursionError, TypeError: they are not JSON text.
-    """
+    """Return *columns* with their JSON text as objects; raise ValueError, RecursionError or TypeError if it is none."""
     values = {**columns}
     if "extra" in columns:
         values["extra"] = [None if text is None else json.loads(text) for text in columns["extra"]]
@@ -302,8 +279,8 @@ def difference(id: str, other: str) -> str:
     """Return in what two ids differ that are the same for :func:`loose`."""
     if id.strip() == other.strip():
         return "spaces"
-    one, two = (unicodedata.normalize("NFC", each.strip()) for each in (id, other))
-    return "the Unicode form of accents" if one == two else "case" if one.casefold() == two.casefold() else "zeros"
+    id, other = unicodedata.normalize("NFC", id.strip()), unicodedata.normalize("NFC", other.strip())
+    return "the Unicode form of accents" if id == other else "case" if id.casefold() == other.casefold() else "zeros"
 
 
 def cause_of_surplus(surplus: Iterable[str], known: Iterable[str]) -> str:
@@ -313,20 +290,19 @@ def cause_of_surplus(surplus: Iterable[str], known: Iterable[str]) -> str:
     return next((f"{id} and {other} differ only in {difference(id, other)}" for id, other in pairs), "")
 
 
-def same_audio(one: Sequence[str], other: Sequence[str]) -> bool:
+def same_audio(paths: Sequence[str], other: Sequence[str]) -> bool:
     """Whether both name the same recordings, or one of them none; folders in front do not matter."""
-    if not one or not other or one == other:
+    if not paths or not other or paths == other:
         return True
-    return len(one) == len(other) and all(map(_ends_alike, one, other))
+    return len(paths) == len(other) and all(map(_ends_alike, paths, other))
 
 
-def same_task(one: str | None, other: str | None) -> bool:
+def same_task(task: str | None, other: str | None) -> bool:
     """Whether both name the same task, or one of them none."""
-    return not one or not other or one == other
+    return not task or not other or task == other
 
 
 def _ends_alike(*paths: str) -> bool:
-    """Whether the shorter path is the end of the longer one."""
     short, long = sorted(paths, key=len)
     if long.endswith(f"/{short}"):
         return True

@@ -71,7 +71,7 @@ def spans(table: Any, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     }
     for field, values in numbers.items():
         columns[field] = from_numpy(values[heads].astype(np.int32), values[heads] == _NULL)
-    given = {name: from_numpy(one) if isinstance(one, np.ndarray) else one for name, one in columns.items()}
+    given = {name: from_numpy(column) if isinstance(column, np.ndarray) else column for name, column in columns.items()}
     return Spans(pa.table(given), rows, starts)
 
 
@@ -89,7 +89,7 @@ def runs(keys: Sequence[Ints], frame: Ints, gap: int = 0) -> tuple[Ints, Ints]:
 
 
 def in_order(rows: Ints, starts: Ints, order: Ints) -> tuple[Ints, Ints]:
-    """What :func:`runs` gives, with the runs in another *order*."""
+    """Return the result of :func:`runs` with the runs in another *order*."""
     lengths = np.diff(starts)[order]
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     return rows[np.arange(bounds[-1]) + np.repeat(starts[:-1][order] - bounds[:-1], lengths)], bounds
@@ -100,7 +100,7 @@ _NULL = np.iinfo(np.int32).min
 
 
 def _numbers(table: pa.Table, field: str) -> Ints:
-    """A column of whole numbers; zeros where there is no such column."""
+    """Return a column of whole numbers; zeros if there is no such column."""
     if field not in table.column_names:
         return np.zeros(table.num_rows, np.int64)
     return to_numpy(_known(table[field])).astype(np.int64)
@@ -111,7 +111,7 @@ def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _unnumbered(table: pa.Table, label: Ints) -> Ints:
-    """The names of classes as numbers, where the classes have none of their own."""
+    """Number the names of classes that have no numbers."""
     if "class_name" not in table.column_names or not (label == _NULL).any():
         return np.zeros_like(label)
     names = table["class_name"].combine_chunks().dictionary_encode()
@@ -146,10 +146,10 @@ def repeated(table: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _shared(keys: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Rows that agree in all *keys* with another row."""
+    """Mask the rows that agree in all *keys* with another row."""
     order = np.lexsort(keys)
     same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
-    found = np.zeros(len(order), dtype=bool)
-    found[order[1:]] |= same
-    found[order[:-1]] |= same
-    return found
+    is_shared = np.zeros(len(order), dtype=bool)
+    is_shared[order[1:]] |= same
+    is_shared[order[:-1]] |= same
+    return is_shared

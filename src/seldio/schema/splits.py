@@ -88,5 +88,5 @@ def clip_split(clip: Clip, path: str) -> str:
 
 
 def place(split: str) -> tuple[int, str]:
-    """Where a split stands among others: train first, unknown ones last; a key to sort by."""
+    """Return the sort key of a split: train first, unknown ones last."""
     return (ORDER.index(split) if split in ORDER else len(ORDER), split)

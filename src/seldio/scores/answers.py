@@ -187,7 +187,7 @@ def _reading(path: Place, format: str | None) -> ItemReading:
     """Return the one file of questions or predictions at *path*."""
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
-        return only_reading(source, source.path, chosen, raise_errors)
+        return only_reading(source, source.path, chosen)
 
 
 def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seldio import formats
-from seldio.catalogues import Catalogue
+from seldio.catalogues import Catalogue, all_csv
 from seldio.conversion.item_inputs import held_items
 from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
@@ -57,6 +57,6 @@ def _of_maps(path: Place, format: str | None) -> str | None:
         names = {formats.get(format).name}
     else:
         with reopened(path, raise_errors) as source:
-            names = {str(part.layout) for part in Catalogue(source).labels}
+            names = set() if all_csv(source) else {str(part.layout) for part in Catalogue(source).labels}
     rows = (row for name in names for row in of_dialect(name))
     return next((row.profile for row in rows if row.profile and what(row.profile) == "maps"), None)

@@ -67,11 +67,7 @@ COMPARED = "differences"
 
 
 def scores_of(reports: Iterable[ScoreReport], source: str = "") -> Scores:
-    """Return the overall scores of *reports*.
-
-    Raises:
-        DataError: see :func:`collected`.
-    """
+    """Return the overall scores of *reports*; see :func:`collected`."""
     found = []
     for report in reports:
         columns = report.tables[0].columns[1:]
@@ -242,17 +238,9 @@ RANKED: Mapping[str, tuple[str, ...]] = {
 def rank(
     systems: Mapping[str, Mapping[str, Cell]], columns: Sequence[Column], *, name: str = "ranking", title: str = ""
 ) -> Table:
-    """Return systems in the order of their cumulative rank over *columns*.
+    """Return systems in the order of their cumulative rank over *columns*: the ranks, the scores, the rank in each.
 
-    Args:
-        systems: the scores of each by the names of the columns; of an interval the value counts. What is not
-            defined (NaN) comes last.
-        columns: the scores to rank by; each says which way is better.
-        name: of the table.
-        title: what goes before the title of the table.
-
-    Returns:
-        system, rank, the scores, the rank in each score (``ER_rank``) and the sum of those.
+    Of an interval the value counts; what is not defined (NaN) comes last.
 
     Raises:
         UsageError: no column is given, or one does not say which way is better.
@@ -302,9 +290,7 @@ def _competition(keys: Floats) -> Ints:
 def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...]:
     """Return the columns to rank by: those with *names*, else those of the first challenge that all systems have.
 
-    Args:
-        scores: the systems.
-        names: of columns; ``NAME:higher`` and ``NAME:lower`` say which way is better where the files do not.
+    ``NAME:higher`` and ``NAME:lower`` say which way is better where the files do not.
 
     Raises:
         UsageError: there are no such columns; the message lists what there is.
@@ -325,15 +311,7 @@ def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...
 
 
 def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
-    """Return the ranking of systems, a table for each track.
-
-    Args:
-        scores: the systems.
-        names: of the scores to rank by; without, those of the challenge whose scores the systems have.
-
-    Raises:
-        UsageError, DataError: they cannot be ranked by that.
-    """
+    """Return the ranking of systems by the scores with *names*, a table for each track; see :func:`rank_columns`."""
     columns = rank_columns(scores, names)
     tables, notices, firsts = [], [], []
     for track in sorted({entry.track for entry in scores.entries}):

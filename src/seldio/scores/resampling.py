@@ -95,11 +95,9 @@ class Intervals:
 
 
 def weights(draw: Resampling, unit_of: Ints) -> Iterator[Floats]:
-    """How often each clip stands in each resample, shape [some resamples, clips], until all resamples are drawn.
+    """Yield how often each clip stands in each resample, shape [some resamples, clips], until all are drawn.
 
-    Args:
-        draw: how many, and from which seed.
-        unit_of: the unit of each clip, from 0 on without gaps; clips of one unit are drawn together.
+    Clips of one unit, which are numbered from 0 on without gaps, are drawn together.
     """
     units = int(unit_of.max(initial=-1)) + 1
     random = np.random.default_rng([draw.seed, 1])
@@ -179,9 +177,7 @@ def resampled(system: Weighed, draw: Resampling, unit_of: Ints) -> Floats:
 def interval(drawn: Floats, units: int) -> tuple[Floats, Floats]:
     """Return the ends of the 95 % interval of each score, NaN where no resample has one, or there is but one unit.
 
-    Args:
-        drawn: the scores of each resample, shape [resamples, ...]; NaN where a resample has none.
-        units: how many clips or rooms were drawn from.
+    *drawn* are the scores of each resample, shape [resamples, ...], *units* how many clips or rooms these are of.
     """
     from scipy.special import ndtr, stdtrit
 
@@ -206,16 +202,9 @@ _SAME = 1e-9
 def interval_cells(
     values: Floats, low: Floats, high: Floats, reliable: ArrayLike = True, weak: ArrayLike = False
 ) -> list[Cell]:
-    """Numbers with the ends of their intervals.
+    """Return numbers with the ends of their intervals; *weak*: whether each rests on few clips, or in part on too few.
 
     Where every resample has the same score, they tell nothing about other clips.
-
-    Args:
-        values: the numbers.
-        low: the lower ends.
-        high: the upper ends.
-        reliable: whether each interval can be relied on.
-        weak: whether each rests on few clips, or in part on too few.
     """
     found: list[Cell] = []
     flags = np.broadcast_to(reliable, values.shape), np.broadcast_to(weak, values.shape)
@@ -243,49 +232,32 @@ def by_unit(sums: NDArray[Any], unit_of: Ints) -> Floats:
 def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
     """How many clips or rooms of even weight tell as much as these: ``sum(w) ** 2 / sum(w ** 2)``.
 
-    It is at most the number of those that have any weight (L. Kish, "Survey sampling", 1965).
-
-    Args:
-        weights: what each clip contributes, such as its references of each class, shape [clips, ...].
-        unit_of: the clip or room of each clip that is drawn.
-
-    Returns:
-        From 1 on, shape [...]; 0 where no clip has any weight.
+    It is at most the number of those that have any weight (L. Kish, "Survey sampling", 1965), and 0 where none has.
+    *weights* are what each clip contributes, such as its references of each class, shape [clips, ...].
     """
     found = by_unit(weights, unit_of)
     squares = (found**2).sum(axis=0)
     return np.where(squares > 0, found.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1), 0.0)
 
 
-def most_unseen(clips: Floats, tail: float = 0.025) -> Floats:
+def most_unseen(clips: Floats) -> Floats:
     """How great the share of clips can be of which there is none here: from 0 to 1, which it is of no clips.
 
-    With n clips it is the q for which n draws miss such a clip with a chance of *tail*: ``1 - tail ** (1 / n)``, the
-    end of C. Clopper's and E. Pearson's interval of none among n (1934).
-
-    Args:
-        clips: how many there are in effect, any shape.
-        tail: the chance of a greater share: half of 5 %, as at each end of an interval of 95 %.
+    With n clips it is the q for which n draws miss such a clip with a chance of 2.5 %, the end of C. Clopper's and
+    E. Pearson's interval of none among n (1934).
     """
-    return np.where(clips > 0, 1 - tail ** (1 / np.where(clips > 0, clips, 1)), 1.0)
+    return np.where(clips > 0, 1 - 0.025 ** (1 / np.where(clips > 0, clips, 1)), 1.0)
 
 
 def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampling, unit_of: Ints) -> Floats:
-    """The two-sided p-value of differences, by letting clips change sides between two systems.
+    """Return the two-sided p-value of differences, by letting clips change sides between two systems.
 
     Under the hypothesis that the systems are alike, the difference with some clips on the other side is as likely as
-    that which was observed.
+    that which was observed. The p-value is the share of permutations with a difference as great as that, which is one
+    of them; NaN where nothing was observed.
 
-    Args:
-        observed: the differences, any shape.
-        changed: makes of a batch of sides (see :func:`swaps`) the differences with these clips exchanged, shape
-            [batch, ...]; what is not defined counts as a great difference.
-        draw: how many permutations.
-        unit_of: the unit of each clip.
-
-    Returns:
-        The share of permutations with a difference as great as the observed one, which is one of them; NaN where
-        nothing was observed.
+    *changed* makes of a batch of sides (see :func:`swaps`) the differences with these clips exchanged, shape
+    [batch, ...]; what is not defined counts as a great difference.
     """
     batches, exact = swaps(draw, unit_of)
     least = np.abs(observed) * (1 - _SAME) - _SAME**2
@@ -315,11 +287,9 @@ def holm(p: Floats) -> Floats:
 
 
 def ranks(scores: Floats, lower: NDArray[Any]) -> Floats:
-    """The rank of each system: one more than there are better ones; those without a score share the last.
+    """Return the rank of each system: one more than there are better ones; those without a score share the last.
 
-    Args:
-        scores: shape [..., systems, scores].
-        lower: of each score, whether lower is better.
+    *scores* have the shape [..., systems, scores]; *lower*: of each score, whether lower is better.
     """
     keys = np.where(np.isnan(scores), np.inf, np.where(lower, scores, -scores))
     better = keys[..., None, :, :] < keys[..., :, None, :]
@@ -338,8 +308,8 @@ def rooms_of(clips: Sequence[str]) -> dict[str, list[int]]:
     return {f"room {room}": rooms[room] for room in sorted(rooms)}
 
 
-def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], over: Over) -> Ints:
-    """Return the unit of each clip: its number, or that of its room; *rooms*: the clips of each.
+def units_of(names: Sequence[str], over: Over) -> Ints:
+    """Return the unit of each clip: its number, or that of its room.
 
     Raises:
         UsageError: a clip has no room.
@@ -347,7 +317,7 @@ def units_of(names: list[str] | tuple[str, ...], rooms: dict[str, list[int]], ov
     if over == "clips":
         return np.arange(len(names))
     unit = np.full(len(names), -1)
-    for number, clips in enumerate(rooms.values()):
+    for number, clips in enumerate(rooms_of(names).values()):
         unit[clips] = number
     if (unit < 0).any():
         without = names[int(np.argmax(unit < 0))]

@@ -7,6 +7,7 @@ A scene is a list of :class:`Track`, from which its labels follow. What it sound
 from __future__ import annotations
 
 import dataclasses
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Track:
         return np.array([float(clock.centre(frame)) for frame in range(self.first, self.end)])
 
     def at(self, times: ArrayLike) -> Floats:
-        """Where the source is at *times* (s of the clip), shape (n, 3).
+        """Return the positions of the source at *times* (s of the clip), shape (n, 3).
 
         Straight between the middles of label frames; over the outer half of the first and the last frame it goes
         on as before; earlier and later it stands.
@@ -71,28 +72,26 @@ def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
     """*tracks* events in a clip of *seconds*, each on a smooth path through a room; the same for the same seed."""
     rng = np.random.default_rng(seed)
     frames = int(seconds * 10)
-    found: list[Track] = []
-    drawn: list[int] = []
+    drawn: list[Track] = []
+    sources: list[int] = []
     for _ in range(tracks):
         class_id = int(rng.integers(len(vocabulary("starss"))))
         length = int(rng.integers(8, min(120, frames)))
         first = int(rng.integers(0, frames - length + 1))
         still = class_id in _STILL
         source = 0 if still else int(rng.integers(1, 5))
-        near = [(one, number) for one, number in zip(found, drawn, strict=True)
-                if first <= one.end and one.first <= first + length]  # fmt: skip
-        if (class_id, source) not in [(one.class_id, number) for one, number in near]:
-            busy = {one.source for one, _ in near}  # no actor is in two places
-            actor = (
-                source if still else next(number for number in (source, *range(1, tracks + 2)) if number not in busy)
-            )
-            found.append(Track(class_id, actor, first, _path(rng, length, still)))
-            drawn.append(source)
-    return sorted(found, key=lambda track: track.first)
+        overlaps = [first <= track.end and track.first <= first + length for track in drawn]
+        near = [*compress(zip(drawn, sources, strict=True), overlaps)]
+        if (class_id, source) not in [(track.class_id, number) for track, number in near]:
+            busy = {track.source for track, _ in near}  # no actor is in two places
+            free = (number for number in (source, *range(1, tracks + 2)) if number not in busy)
+            drawn.append(Track(class_id, source if still else next(free), first, _path(rng, length, still)))
+            sources.append(source)
+    return sorted(drawn, key=lambda track: track.first)
 
 
 def _path(rng: np.random.Generator, length: int, still: bool) -> np.ndarray:
-    """A walk on an arc around the microphone, at most 1.2 m/s, or one place."""
+    """Return a walk on an arc around the microphone, at most 1.2 m/s, or one place."""
     azimuth, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.8, 2.8)
     height = rng.uniform(-1.1, 0.5)
     turn = 0.0 if still else rng.uniform(-1.2, 1.2) / distance / 10

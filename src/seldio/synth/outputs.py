@@ -1,4 +1,4 @@
-"""What a simulated system makes of labels: it misses events, confuses classes and is off by some degrees."""
+"""Simulate a system's outputs from labels: it misses events, confuses classes and is off by some degrees."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def imagine(table: pa.Table, seed: int, errors: float = 1.0) -> pa.Table:
         An event table without source numbers and distances, rows by frame.
     """
     rng = np.random.default_rng(seed)
-    found = spans(table)
+    event_spans = spans(table)
     frame, label, azimuth, elevation = (table[name].to_numpy() for name in _FIELDS)
     parts = []
-    for number in range(len(found)):
-        rows = found.trajectory(number)
+    for number in range(len(event_spans)):
+        rows = event_spans.trajectory(number)
         missed, confused, other = rng.random() < errors * _MISSED, rng.random() < errors * _CONFUSED, rng.integers(13)
         error = errors * (rng.normal(0, _BIAS, (2, 1)) + rng.normal(0, _JITTER, (2, len(rows))))
         classes = np.full(len(rows), other) if confused else label[rows]

@@ -1,4 +1,4 @@
-"""What a scene sounds like: every source through both array responses, in a room and with noise.
+"""Render a scene: every source through both array responses, in a room and with noise.
 
 A label says what is heard at the array: sound that leaves a source in label frame k arrives in label frame k.
 Reflections come later than that by their longer way.
@@ -90,11 +90,7 @@ class Room:
         return math.sqrt(absorption / (16 * math.pi)) if self.reverberation else math.inf
 
     def images(self, positions: Floats) -> Iterator[Floats]:
-        """The first mirror images of *positions* (n, 3), one for each wall; none in the open.
-
-        Raises:
-            UsageError: a position is outside of the room.
-        """
+        """Return the first mirror images of *positions* (n, 3), one for each wall; UsageError outside the room."""
         if not self.reverberation:
             return
         low, high = self.walls
@@ -189,7 +185,7 @@ class RecordingOptions:
 
 def record(
     tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions | None = None
-) -> dict[Format, Samples]:  # fmt: skip
+) -> dict[Format, Samples]:
     """A scene in both formats, made of the same sources, the same room and the same noise around.
 
     Args:
@@ -213,7 +209,7 @@ def record(
 
 
 def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions) -> dict[Format, Sound]:
-    """What :func:`record` rounds: float32, full scale being 1, shape (4, frames)."""
+    """Return the sound that :func:`record` rounds: float32, full scale being 1, shape (4, frames)."""
     frames = round(seconds * options.rate)
     waves = {name: np.zeros((len(CHANNELS[name]), frames), np.float32) for name in FORMATS}
     dry = np.zeros(frames, np.float32)
@@ -249,8 +245,8 @@ def random(*seed: int) -> np.random.Generator:
 
 def add(out: Sound, wave: Sound, start: int) -> None:
     """Add *wave* to *out* from frame *start* on; what lies past the end is cut off."""
-    some = out[..., start : start + wave.shape[-1]]
-    some += wave[..., : some.shape[-1]]
+    target = out[..., start : start + wave.shape[-1]]
+    target += wave[..., : target.shape[-1]]
 
 
 # --- ways from a source to the array ------------------------------------------------------------------------
@@ -270,7 +266,7 @@ def ways(
 
 
 def _knots(track: Track) -> tuple[Floats, Floats]:
-    """Times (s from the start of the sound) and positions: the labels' own, and where the sound begins and ends."""
+    """Return times (s from the start of the sound) and positions: the labels' own, and those of start and end."""
     times = np.concatenate(([clock.onset(track.first)], track.knots, [clock.onset(track.end)]))
     positions = track.at(times)
     if not np.ptp(track.positions, axis=0).any():
@@ -279,13 +275,13 @@ def _knots(track: Track) -> tuple[Floats, Floats]:
 
 
 def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
-    """*wave* by 1/distance, which changes smoothly."""
+    """Scale *wave* by 1/distance, which changes smoothly."""
     gain = 1 / np.maximum(distance, NEAREST)
     return np.asarray(wave * _on_samples(gain, times, len(wave), rate).astype(np.float32))
 
 
 def _delayed(wave: Sound, times: Floats, delay: Floats, rate: int) -> tuple[Sound, int]:
-    """*wave* later by *delay* (s), straight between samples; the whole frames of the shortest delay are left out."""
+    """Delay *wave* by *delay* (s), linear between samples; the whole frames of the shortest delay are left out."""
     late = int(delay.min() * rate)
     spare = int(delay.max() * rate) + 2 - late
     shift = _on_samples(delay * rate - late, times, len(wave) + spare, rate)
@@ -307,12 +303,12 @@ def _on_samples(values: Floats, times: Floats, frames: int, rate: int) -> Floats
 def room_noise(frames: int, rate: int, *seed: int) -> Sound:
     """A diffuse field of power 1 in W that hums and rushes like a room: pink above 60 Hz."""
     rng = random(seed[0], 3, *seed[1:])
-    found = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
-    return np.asarray((np.stack(found) * DIFFUSE).astype(np.float32))
+    noises = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
+    return np.asarray((np.stack(noises) * DIFFUSE).astype(np.float32))
 
 
 def _level(wave: Sound, tracks: Sequence[Track], rate: int) -> float:
-    """Root mean square of *wave* (frames,) in the label frames in which something sounds."""
+    """Return the root mean square of *wave* (frames,) in the label frames in which something sounds."""
     active = np.zeros(len(wave), bool)
     for track in tracks:
         active[round(clock.sample(track.first, rate)) : round(clock.sample(track.end, rate))] = True

@@ -1,4 +1,4 @@
-"""What the classes of STARSS sound like: made from noise, pulses and damped tones, so that people tell them apart."""
+"""Synthetic sounds of the classes of STARSS, made from noise, pulses and damped tones."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def damped(rate: int, seconds: float, pitches: ArrayLike, falls: ArrayLike, leve
 def placed(out: Floats, grains: Iterable[tuple[int, Floats]]) -> Floats:
     """Add grains to *out*, each from its frame on; what lies past the end is cut off."""
     for start, grain in grains:
-        some = out[start : start + len(grain)]
-        some += grain[: len(some)]
+        target = out[start : start + len(grain)]
+        target += grain[: len(target)]
     return out
 
 
@@ -99,8 +99,6 @@ def sound(class_id: int, frames: int, rate: int, rng: Random) -> np.ndarray[Any,
 
 
 def _speech(pitch: float, scale: float) -> Callable[[int, int, Random], Floats]:
-    """Babble: syllables of a vowel and sometimes a hiss, four a second, in phrases."""
-
     def made(frames: int, rate: int, rng: Random) -> Floats:
         out = np.zeros(frames)
         at = 0
@@ -121,7 +119,6 @@ def _speech(pitch: float, scale: float) -> Callable[[int, int, Random], Floats]:
 
 
 def _laughter(frames: int, rate: int, rng: Random) -> Floats:
-    """Bouts of ha-ha-ha, five a second, each bout falling in pitch."""
     out = np.zeros(frames)
     step, pitch = int(0.2 * rate), rng.uniform(190, 320)
     for number, at in enumerate(range(0, frames, step)):
@@ -136,13 +133,11 @@ def _laughter(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _voiced(tune: Floats, formants: Floats, rate: int) -> Floats:
-    """Pulses at the pitch *tune* (Hz for each sample) through *formants* (Hz)."""
     ring = damped(rate, 0.03, formants, 1 / (np.pi * _WIDTHS), (1.0, 0.6, 0.3))
     return pulses(tune, rate, ring)
 
 
 def _clapping(frames: int, rate: int, rng: Random) -> Floats:
-    """Two hands, about five times per second."""
     grain = int(0.06 * rate)
     fall = np.exp(-np.arange(grain) / (0.011 * rate))
     starts = _steps(frames, rate, rng, 0.2, 0.12)
@@ -150,7 +145,6 @@ def _clapping(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _footsteps(frames: int, rate: int, rng: Random) -> Floats:
-    """A heel and a sole, a little less than twice a second."""
     heel = damped(rate, 0.12, (75, 160, 420), (0.03, 0.02, 0.008), (1, 0.8, 0.5))
     out = np.zeros(frames)
     for at in _steps(frames, rate, rng, 0.55, 0.05):
@@ -161,7 +155,6 @@ def _footsteps(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _steps(frames: int, rate: int, rng: Random, seconds: float, jitter: float) -> Iterable[int]:
-    """Starts about *seconds* apart, each moved by up to *jitter* of that."""
     at = 0.0
     while at < frames / rate:
         yield int(at * rate)
@@ -172,7 +165,6 @@ def _steps(frames: int, rate: int, rng: Random, seconds: float, jitter: float) -
 
 
 def _telephone(frames: int, rate: int, rng: Random) -> Floats:
-    """Two tones in turn, twenty times per second; 1 s on, 0.5 s off."""
     time = np.arange(frames) / rate
     low = rng.uniform(850, 1050)
     pitch = np.where((time * 20).astype(int) % 2, low, low * 1.25)
@@ -182,7 +174,6 @@ def _telephone(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _domestic(frames: int, rate: int, rng: Random) -> Floats:
-    """A vacuum cleaner, and dishes."""
     time = np.arange(frames) / rate
     motor = sum(np.sin(2 * np.pi * 118 * k * time + rng.uniform(0, 6.28)) / k for k in range(1, 9))
     out = np.asarray(0.4 * motor + band(frames, rate, rng, 200, 9000, slope=-0.5))
@@ -193,7 +184,6 @@ def _domestic(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _door(frames: int, rate: int, rng: Random) -> Floats:
-    """Hinges that creak, and in the end the door falls shut."""
     slam = damped(rate, 0.3, (55, 95, 180, 310), (0.09, 0.06, 0.04, 0.02), (1, 1, 0.6, 0.4))
     slam[: rate // 50] += 1.5 * band(rate // 50, rate, rng, 300, 6000) * np.linspace(1, 0, rate // 50)
     time = np.arange(frames) / rate
@@ -204,7 +194,6 @@ def _door(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _water(frames: int, rate: int, rng: Random) -> Floats:
-    """A jet into a basin: hiss that flutters, and bubbles."""
     flutter = 1 + 0.3 * band(frames, rate, rng, 2, 14)
     out = band(frames, rate, rng, 500, 10_000, slope=-0.25) * flutter
     for at in _steps(frames, rate, rng, 0.05, 0.7):
@@ -215,7 +204,6 @@ def _water(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _bell(frames: int, rate: int, rng: Random) -> Floats:
-    """Struck every 1.2 s; partials of a church bell."""
     partials = np.array([0.5, 1.0, 1.19, 1.5, 2.0, 2.74, 3.0, 4.1]) * rng.uniform(550, 900)
     strike = damped(
         rate, 2.4, partials, (1.2, 0.9, 0.6, 0.5, 0.5, 0.25, 0.2, 0.1), (0.5, 1, 0.7, 0.5, 0.9, 0.5, 0.4, 0.4)
@@ -224,7 +212,6 @@ def _bell(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _knock(frames: int, rate: int, rng: Random) -> Floats:
-    """Knuckles on wood, three times and a pause."""
     wood = damped(rate, 0.1, (170, 390, 820, 1900), (0.02, 0.016, 0.01, 0.004), (1, 0.9, 0.5, 0.5))
     wood[: rate // 250] += 0.6 * band(rate // 250, rate, rng, 800, 8000)
     starts = [at for number, at in enumerate(_steps(frames, rate, rng, 0.19, 0.06)) if number % 5 < 3]
@@ -239,7 +226,6 @@ _PENTATONIC = np.array([0, 2, 4, 7, 9, 12, 14, 16])
 
 
 def _music(frames: int, rate: int, rng: Random) -> Floats:
-    """A band: four chords, a bass and a cymbal."""
     key, beat = 220 * 2 ** (rng.integers(0, 12) / 12), int(0.25 * rate)
     pads = [sum(_note(key * 2 ** (tone / 12), 1.1, rate) for tone in chord) for chord in _CHORDS]
     basses = [1.5 * _note(key / 2 * 2 ** (chord[0] / 12), 0.5, rate) for chord in _CHORDS]
@@ -257,7 +243,6 @@ def _music(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _instrument(frames: int, rate: int, rng: Random) -> Floats:
-    """One plucked string that plays a tune."""
     key = 330 * 2 ** (rng.integers(0, 8) / 12)
     notes = {int(tone): _note(key * 2 ** (tone / 12), 0.6, rate) for tone in _PENTATONIC}
     tune = _PENTATONIC[np.clip(np.cumsum(rng.integers(-2, 3, 8 + frames * 4 // rate)) % 8, 0, 7)]
@@ -266,7 +251,6 @@ def _instrument(frames: int, rate: int, rng: Random) -> Floats:
 
 
 def _note(pitch: float, seconds: float, rate: int) -> Floats:
-    """A string: harmonics, the higher the shorter."""
     number = np.arange(1, 1 + max(1, min(10, int(0.45 * rate / pitch))))
     falls: Sequence[float] = (0.45 / number).tolist()
     wave = damped(rate, seconds, pitch * number, falls, (1 / number).tolist())

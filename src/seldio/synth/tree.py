@@ -107,9 +107,7 @@ def write_tree(
 
     def made(number: int, clip: str, split: str) -> pa.Table:
         tracks = scene(seed + number, seconds, max(1, round(TRACKS * seconds / SECONDS)))
-        return write_clip(
-            folder, clip, split, tracks, seconds, seed + number, options=options, size=size, media=wanted
-        )  # fmt: skip
+        return write_clip(folder, clip, split, tracks, seconds, seed + number, options=options, size=size, media=wanted)
 
     # the work is FFmpeg's and NumPy's, which let other threads run; two scenes at once hold the memory down
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1) if wanted else 1) as pool:
@@ -177,7 +175,7 @@ Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 class PlantedFault(NamedTuple):
-    """What a fault does to labels, whole numbers of shape (rows, 6), or to W, Y, Z, X, shape (4, frames)."""
+    """A change of labels, whole numbers of shape (rows, 6), or of W, Y, Z, X, shape (4, frames)."""
 
     name: str
     rows: Callable[[Rows], Rows] = lambda rows: rows
@@ -209,10 +207,10 @@ def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
     with (tree / "metadata_dev" / f"{clip}.csv").open() as labels:
         rows = np.array([[int(cell) for cell in line.split(",")] for line in labels])
     with (tree / "foa_dev" / f"{clip}.wav").open("rb") as stream:
-        found = probe(stream)
+        probed = probe(stream)
         with Decoder(stream) as decoder:
-            sound = decoder.read(0, found.frames)
-    return rows, np.rint(sound * 32768).astype(np.int16), found.rate
+            sound = decoder.read(0, probed.frames)
+    return rows, np.rint(sound * 32768).astype(np.int16), probed.rate
 
 
 def _write(out: Path, fault: str, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
@@ -249,7 +247,7 @@ def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
 
 
 def _spoiled(text: str, number: int) -> str:
-    """What happens to submissions: a header and BOM, azimuths from 0 to 360, decimal frames, a truncated row."""
+    """Damage a submission: a header and BOM, azimuths from 0 to 360, decimal frames, a truncated row."""
     lines = text.splitlines()
     cells = [line.split(",") for line in lines]
     if number == 1:

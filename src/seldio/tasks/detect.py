@@ -83,7 +83,7 @@ def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
 
 
 def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Margins) -> str | None:
-    """Why the number of sources at *frame* is not sure; one actor who makes two sounds may be one or two."""
+    """Return why the number of sources at *frame* is uncertain; an actor who makes two sounds may be one or two."""
     low, high = frame - margins.frames, frame + margins.frames
     if not active:
         return "no source is active at that moment"
@@ -97,7 +97,7 @@ def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Marg
 
 @each_event()
 def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What sounds at an azimuth and elevation that no other event comes near, nor may, its direction being unknown."""
+    """Ask for the class at an azimuth and elevation that no other event is, or may be, near."""
     reason = SHORT if event.short else event.unsteady
     if reason or scene.is_crowded(event, margins.azimuth):
         return reason or SHARED
@@ -110,7 +110,7 @@ def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, sa
 
 @each_event("unlocated")
 def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What sounds in a direction, in words."""
+    """Ask for the class that sounds in a direction given in words."""
     if scene.is_crowded(event, margins.azimuth):
         return SHARED
     words = say.direction(event)
@@ -174,10 +174,7 @@ def estimate_distance(scene: Scene, event: SceneEvent, margins: Margins, say: Sa
 def _steady(
     scene: Scene, event: SceneEvent, margins: Margins, say: Say, *, distance: bool = False
 ) -> tuple[SceneEvent, str] | str:
-    """*event* as a whole, or as it is at a moment, and that time; the reason why its direction is not asked for.
-
-    With *distance* its distance is to be asked for instead of its direction.
-    """
+    """Return *event* as a whole or at a moment, and the time; or why its direction (or *distance*) is unsteady."""
     rows = scene.rows
     value, change, most, steady = event.azimuth, event.spread, margins.still, rows.steady
     if distance:
@@ -201,7 +198,6 @@ def _steady(
 def _estimate(
     event: SceneEvent, time: str, say: Say, unit: Literal["degrees", "metres"], value: float, truth: AnswerMeta
 ) -> Draft:
-    """The question for a number of the whole event, or of a moment of it."""
     way, said = int(bool(time)), say.language.counted(value, unit)
     answer = say.tell(event.name, way=way, t=time, value=said)
     canonical = f"{number(value)} {'m' if unit == 'metres' else unit}"
@@ -212,7 +208,6 @@ def _estimate(
 
 
 def _direction(item: Item) -> tuple[Hashable, ...]:
-    """The two numbers of a question for what sounds there."""
     if not item.events:
         return ()
     event = item.events[0]
@@ -220,7 +215,6 @@ def _direction(item: Item) -> tuple[Hashable, ...]:
 
 
 def _cell(item: Item) -> tuple[Hashable, ...]:
-    """The words of a question for what sounds in a direction."""
     if not item.events:
         return ()
     event = item.events[0]

@@ -53,7 +53,7 @@ def stream(table: pa.Table, *, language: Code = "en", **options: Unpack[Generati
 
 
 def _item(language: Code, place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item | str:
-    """The item of a draft; why there is none where a class has no name in the language."""
+    """Return the item of a draft, or the reason if a class has no name in the language."""
     if NAMELESS in draft.question or NAMELESS in draft.answer:
         return NO_NAME
     audio_id = place.scene.audio_id

@@ -67,36 +67,36 @@ def fair(claims: Claims, chance: npt.NDArray[np.uint64], most: int | None = None
     tokens, token = np.unique(kinds[:, : OPTIONS * CLAIMS], return_inverse=True)
     token = token.reshape(len(kinds), -1)
     place = np.repeat(np.arange(len(kinds)), OPTIONS * CLAIMS)
-    known = token.ravel() > 0 if tokens[0] == 0 else np.ones(token.size, bool)
+    is_claim = token.ravel() > 0 if tokens[0] == 0 else np.ones(token.size, bool)
     sums = coo_array(
-        (kinds[:, OPTIONS * CLAIMS :].ravel()[known], (token.ravel()[known], place[known])),
+        (kinds[:, OPTIONS * CLAIMS :].ravel()[is_claim], (token.ravel()[is_claim], place[is_claim])),
         shape=(len(tokens), len(kinds)),
     ).tocsr()
     # lots that no two sets of questions share, so that one of many largest sets is the best
     lots = 1 + np.array([crc32(row.tobytes()) for row in kinds]) / 2**32 / 100
-    kept = whole = _largest(sums, lots, counts)
+    kept_counts = whole = _largest(sums, lots, counts)
     if most is not None and most < whole.sum():
-        kept = np.zeros_like(whole)
+        kept_counts = np.zeros_like(whole)
         for more in _MORE:  # a little more is asked for, as rounding takes some away
             share = min(1.0, more * most / int(whole.sum()))
-            some = _largest(sums, lots, np.ceil(whole * share - 1e-9).astype(np.int64), math.ceil(more * most))
-            kept = some if kept.sum() < some.sum() <= most else kept
+            fewer = _largest(sums, lots, np.ceil(whole * share - 1e-9).astype(np.int64), math.ceil(more * most))
+            kept_counts = fewer if kept_counts.sum() < fewer.sum() <= most else kept_counts
     order = np.lexsort((chance, kind))
     turn = np.arange(number) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[turn < kept[kind[order]]])
+    return np.sort(order[turn < kept_counts[kind[order]]])
 
 
 def _largest(sums: Any, lots: npt.NDArray[np.float64], counts: Ints, most: int | None = None) -> Ints:
-    """How many questions of each kind, up to *counts* and *most* in all, so that *sums* of them are 0 (nearly)."""
+    """Return how many questions of each kind, up to *counts* and *most* in all, make *sums* (nearly) 0."""
     from scipy.optimize import linprog
 
     limit = {} if most is None else {"A_ub": np.ones((1, len(counts))), "b_ub": [most]}
     bounds = np.stack([np.zeros(len(counts)), counts], axis=1)
-    found = linprog(-lots, A_eq=sums, b_eq=np.zeros(sums.shape[0]), bounds=bounds, method="highs", **limit)
-    if found.x is None:  # none is always a solution
-        raise ArithmeticError(f"the questions cannot be evened out: {found.message}")
-    kept: Ints = np.floor(found.x + 1e-6).astype(np.int64)
-    return kept
+    solution = linprog(-lots, A_eq=sums, b_eq=np.zeros(sums.shape[0]), bounds=bounds, method="highs", **limit)
+    if solution.x is None:  # none is always a solution
+        raise ArithmeticError(f"the questions cannot be evened out: {solution.message}")
+    kept_counts: Ints = np.floor(solution.x + 1e-6).astype(np.int64)
+    return kept_counts
 
 
 def flat(groups: npt.NDArray[np.uint64], chance: npt.NDArray[np.uint64]) -> Ints:
@@ -111,32 +111,31 @@ def flat(groups: npt.NDArray[np.uint64], chance: npt.NDArray[np.uint64]) -> Ints
     for answers in range(2, len(ordered) + 1):
         if answers < len(ordered) and ordered[answers] == ordered[answers - 1]:
             continue  # as frequent as the next one: both or neither
-        some = ordered[:answers]
-        for limit in np.unique([*some, *range(1, min(int(some[0]), 2 * int(some[-1])) + 1)])[::-1].tolist():
-            shown = np.minimum(some, limit)
+        frequent = ordered[:answers]
+        for limit in np.unique([*frequent, *range(1, min(int(frequent[0]), 2 * int(frequent[-1])) + 1)])[::-1].tolist():
+            shown = np.minimum(frequent, limit)
             total = int(shown.sum())
             if shown[0] / total <= 1 / answers + SHARE:
                 parts = shown / total
-                told = float(-(parts * np.log(parts)).sum()) * total
-                if told > best * (1 + 1e-9):
-                    best, least, most = told, int(some[-1]), limit
+                information = float(-(parts * np.log(parts)).sum()) * total
+                if information > best * (1 + 1e-9):
+                    best, least, most = information, int(frequent[-1]), limit
                 break
     order = np.lexsort((chance, group))
     turn = np.arange(len(groups)) - np.repeat(np.cumsum(counts) - counts, counts)
     size = counts[group[order]]
-    kept = (turn < most) & (size >= least) if best else np.zeros(len(groups), bool)
-    return np.sort(order[kept])
+    keep = (turn < most) & (size >= least) if best else np.zeros(len(groups), bool)
+    return np.sort(order[keep])
 
 
 def within(contexts: npt.NDArray[np.uint64], groups: npt.NDArray[np.uint64], chance: npt.NDArray[np.uint64]) -> Ints:
-    """The numbers of the questions to keep, so that answers are about as frequent in each of *contexts* but 0.
-
-    Where a context has one answer alone, it keeps one question.
-    """
-    kept = [np.flatnonzero(contexts == 0)]
-    order = np.argsort(contexts, kind="stable")[len(kept[0]) :]
-    for own in np.split(order, np.flatnonzero(np.diff(contexts[order])) + 1):
-        if len(own):
-            some = flat(groups[own], chance[own])
-            kept.append(own[some] if len(some) else own[[np.argmin(chance[own])]])
-    return np.sort(np.concatenate(kept))
+    """Return the questions to keep so that answers are even in each of *contexts* but 0, one at least of each."""
+    kept_rows = [np.flatnonzero(contexts == 0)]
+    order = np.argsort(contexts, kind="stable")[len(kept_rows[0]) :]
+    for context_rows in np.split(order, np.flatnonzero(np.diff(contexts[order])) + 1):
+        if len(context_rows):
+            flat_rows = flat(groups[context_rows], chance[context_rows])
+            kept_rows.append(
+                context_rows[flat_rows] if len(flat_rows) else context_rows[[np.argmin(chance[context_rows])]]
+            )
+    return np.sort(np.concatenate(kept_rows))

@@ -45,16 +45,16 @@ class ItemPlace(NamedTuple):
     audio: list[str]
     split: str
 
-    def item(self, task: Task[Any, Any], draft: Any, **own: Any) -> Item:
-        """The item of *task* with the question and events of a *draft*, and what else is the task's *own*."""
+    def item(self, task: Task[Any, Any], draft: Any, **more: Any) -> Item:
+        """Return the item of *task* with the question and events of a *draft*, and *more* values."""
         scene, values = self.scene, dict.fromkeys(Item.model_fields)
         events = [scene.proof(event) for event in draft.events]
         values |= {"audio": self.audio, "start": scene.start, "end": scene.end, "task": task.name, "split": self.split}
-        return trusted(Item, values | {"question": draft.question, "events": events} | own)
+        return trusted(Item, values | {"question": draft.question, "events": events} | more)
 
 
 class GenerationOptions(TypedDict, total=False):
-    """What :func:`ask_all` takes as well as the tasks; see :func:`seldio.tasks.generate`."""
+    """Options of :func:`ask_all` beside the tasks; see :func:`seldio.tasks.generate`."""
 
     seed: Required[int]
     skipped: Required[Counter[tuple[str, str]]]
@@ -70,7 +70,7 @@ class GenerationOptions(TypedDict, total=False):
 
 def ask_all(
     table: pa.Table,
-    known: Mapping[str, Task[View, Made]],
+    askable: Mapping[str, Task[View, Made]],
     refused: Mapping[str, str],
     view_of: Callable[[Scene], View],
     make: Callable[[ItemPlace, Task[View, Made], Made], Item | str],
@@ -88,20 +88,20 @@ def ask_all(
     own: OwnDatasets | None = None,
     recordings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Item]:
-    """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
+    """Yield the items of *tasks* about all clips of *table*, and count up *skipped* on the way.
 
-    The table and the keywords are those of :func:`seldio.tasks.generate`, *known* are all tasks that can be asked,
+    The table and the keywords are those of :func:`seldio.tasks.generate`, *askable* are all tasks that can be asked,
     in the order in which a clip's items come, and *refused* why others cannot; *view_of* makes of a clip what the tasks
     look at, and *make* the item of a draft, or the reason why there is none. *names* tells what a class is called in
     the *language* of the questions. *recordings* has the paths of recordings by label file; *audio_pattern* makes those
     of the others.
     """
-    answered = {name: task.candidates for name, task in known.items() if task.candidates is not None}
+    answered = {name: task.candidates for name, task in askable.items() if task.candidates is not None}
     for name in sorted(set(tasks or ()) - set(answered)):
         if name in refused:
             raise UsageError(f"{name}: {refused[name]}")
         raise UsageError(f"unknown task {name!r}; choose from {', '.join(answered)}")
-    wanted = [(known[name], found) for name, found in answered.items() if tasks is None or name in tasks]
+    wanted = [(askable[name], candidates) for name, candidates in answered.items() if tasks is None or name in tasks]
     length, step = _label_frames("window", window), _label_frames("hop", hop)
     if length > 10 * LONGEST:
         raise UsageError(f"a window is at most {LONGEST:g} s long, as the clips of the benchmarks; not {window:g}")
@@ -113,8 +113,10 @@ def ask_all(
         silent = sum(int(last_window(frames, length, step)) + 1 for frames in counts if frames)
         for scene in scenes(table, margins, length, step, names):
             silent -= 1
-            its = split or told_split(scene.path, own) or TEST
-            place = ItemPlace(scene, [recordings.get(scene.path) or _audio(audio_pattern, scene, its)], its)
+            split_of_clip = split or told_split(scene.path, own) or TEST
+            place = ItemPlace(
+                scene, [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)], split_of_clip
+            )
             luck, view = hashed(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
@@ -129,14 +131,14 @@ def ask_all(
     return items()
 
 
-def told_split(path: str, own: OwnDatasets | None = None) -> str | None:
+def told_split(path: str, datasets: OwnDatasets | None = None) -> str | None:
     """The split of a recording, as its dataset, the folder of its labels or its name tells it; None if none does."""
-    said = own.split(path) if own is not None else None
-    return meaning(said or named_split(path)) or said
+    split_named = datasets.split(path) if datasets is not None else None
+    return meaning(split_named or named_split(path)) or split_named
 
 
 def _label_frames(option: str, seconds: float) -> int:
-    """Seconds in label frames; whole ones, at least one."""
+    """Convert seconds to label frames: a whole number, at least one."""
     frames = round(seconds * 10) if math.isfinite(seconds) else 0
     if frames < 1 or abs(frames - seconds * 10) > 1e-6:
         raise UsageError(f"{option} is a multiple of 0.1 s above 0, not {seconds!r}")
@@ -150,7 +152,6 @@ def recording_place(label_file: str) -> str:
 
 
 def _audio(pattern: str, scene: Scene, split: str) -> str:
-    """The path of a clip's audio."""
     place = recording_place(scene.path)
     try:
         return pattern.format(audio_id=scene.audio_id, clip=scene.clip, split=split, path=place)
@@ -174,27 +175,27 @@ def scenes(
     """The clips of *table* in which something sounds, by recording and time; *window* and *hop* in label frames."""
     if not table.num_rows:
         return
-    found = spans(table)
+    found_spans = spans(table)
     codes, names = clip_codes(table)
-    span_clip = codes[found.rows[found.starts[:-1]]].astype(np.int64)
+    span_clip = codes[found_spans.rows[found_spans.starts[:-1]]].astype(np.int64)
     lengths = recording_frames(table)
-    frames = np.asarray(table["frame"].to_numpy(), np.int64)[found.rows]
+    frames = np.asarray(table["frame"].to_numpy(), np.int64)[found_spans.rows]
     ends = np.array([lengths[name] for name in names], np.int64)
-    pieces = _cut(frames, found.starts, last_window(ends, window, hop)[span_clip], window, hop)
+    pieces = _cut(frames, found_spans.starts, last_window(ends, window, hop)[span_clip], window, hop)
     rank = np.argsort(np.argsort(np.array(names, dtype=object)))[span_clip[pieces.span]]
     # by recording, window and onset; of one onset in the order of the spans (class, source)
     order = np.lexsort((pieces.span, frames[pieces.low], pieces.window, rank))
     pieces = _Pieces(*(column[order] for column in pieces))
     size = pieces.high - pieces.low
     taken = np.arange(int(size.sum())) + np.repeat(pieces.low - (np.cumsum(size) - size), size)
-    rows = _rows(table, found.rows[taken], frames[taken], margins)
-    _check_directions(table, found.rows[taken], span_clip[pieces.span].repeat(size), rows)
+    rows = _rows(table, found_spans.rows[taken], frames[taken], margins)
+    _check_directions(table, found_spans.rows[taken], span_clip[pieces.span].repeat(size), rows)
     clip = span_clip[pieces.span]
     new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(pieces.window) != 0)) + 1
     groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
     numbers = [number for low, high in groups for number in range(high - low)]
-    doubled = repeated(table)[found.rows[taken]]
-    events = _events(table, found.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins, called)
+    doubled = repeated(table)[found_spans.rows[taken]]
+    events = _events(table, found_spans.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins, called)
     means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for low, high in groups:
@@ -209,8 +210,8 @@ def recording_frames(table: pa.Table) -> dict[str, int]:
     codes, names = clip_codes(table)
     ends = np.zeros(len(names), np.int64)
     np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
-    known = {file.clip: file.frames or 0 for file in origin_of(table).files}
-    return known | {name: max(int(end), known.get(name, 0)) for name, end in zip(names, ends, strict=True)}
+    lengths = {file.clip: file.frames or 0 for file in origin_of(table).files}
+    return lengths | {name: max(int(end), lengths.get(name, 0)) for name, end in zip(names, ends, strict=True)}
 
 
 def last_window(length: Any, window: int, hop: int) -> Any:
@@ -219,7 +220,6 @@ def last_window(length: Any, window: int, hop: int) -> Any:
 
 
 def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Pieces:
-    """Every span in every window that it sounds in."""
     size = np.diff(starts)
     begin, stop = frames[starts[:-1]], frames[starts[1:] - 1]
     low = np.maximum(0, -((window - 1 - begin) // hop))
@@ -235,7 +235,7 @@ def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Piec
 
 
 def _column(table: pa.Table, field: str, rows: Ints) -> Floats:
-    """A column of numbers; nan where there is none."""
+    """Return a column of numbers; nan if there is none."""
     if field not in table.column_names:
         return np.full(len(rows), np.nan)
     return np.asarray(table[field].cast(pa.float64()).to_numpy(), np.float64)[rows]
@@ -249,22 +249,18 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> SceneR
     distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
     units = np.stack(geometry.to_cartesian(azimuth, elevation), axis=1)
     least = math.cos(math.radians(margins.still)) - 1e-12
-    steady = _stays(units, lambda one, other: np.einsum("ij,ij->i", one, other) >= least, margins.frames)
-    level = _stays(distance, lambda one, other: np.abs(one - other) <= margins.metres + 1e-9, margins.frames)
+    steady = _stays(units, lambda units_, other: np.einsum("ij,ij->i", units_, other) >= least, margins.frames)
+    level = _stays(distance, lambda meters, other: np.abs(meters - other) <= margins.metres + 1e-9, margins.frames)
     return SceneRows(frames, azimuth, elevation, distance, units, steady, level)
 
 
 def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows) -> None:
-    """Raise DataError where a direction is none: no question about it has a right answer.
-
-    It is about the first of the recordings with such rows and counts those alone, so that it says the same however
-    the recordings are cut into parts.
-    """
+    """Raise DataError for a row with no direction; it counts those of one recording, whatever the parts."""
     wrong = {"azimuth": np.abs(rows.azimuth) > 180, "elevation": np.abs(rows.elevation) > 90}
-    found = np.flatnonzero(np.logical_or(*wrong.values()))
-    if len(found):
-        name = next(name for name in wrong if (wrong[name] & (clip == clip[found[0]])).any())
-        alike = places[wrong[name] & (clip == clip[found[0]])]
+    wrong_rows = np.flatnonzero(np.logical_or(*wrong.values()))
+    if len(wrong_rows):
+        name = next(name for name in wrong if (wrong[name] & (clip == clip[wrong_rows[0]])).any())
+        alike = places[wrong[name] & (clip == clip[wrong_rows[0]])]
         row, most = table.slice(alike[0], 1).to_pylist()[0], 180 if name == "azimuth" else 90
         count = plural(len(np.unique(alike)), "row")  # windows may overlap
         raise DataError(
@@ -274,7 +270,7 @@ def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows
 
 
 def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) -> Any:
-    """Of each row, whether the rows up to *wide* before and after it are like it."""
+    """Mask the rows that are like all rows up to *wide* before and after them."""
     stays = np.ones(len(values), bool)
     for step in range(1, min(wide + 1, len(values))):
         same = alike(values[step:], values[:-step])
@@ -287,7 +283,6 @@ def _events(
     table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: SceneRows, doubled: Any, hop: int,
     margins: Margins, called: Callable[[str], Name],
 ) -> list[SceneEvent]:  # fmt: skip
-    """One event for each piece, with its number in its clip."""
     size = pieces.high - pieces.low
     high = np.cumsum(size)
     low = high - size
@@ -333,7 +328,6 @@ def _events(
 def _labels(
     table: pa.Table, heads: Ints, called: Callable[[str], Name]
 ) -> tuple[list[Name], list[int | None], list[int | None]]:
-    """Names, class ids and sources of events, by a row of each."""
     taken = table.take(heads)
     nothing: list[Any] = [None] * len(heads)
     ids, written, sources = (

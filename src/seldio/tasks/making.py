@@ -68,8 +68,8 @@ def generate(
         UsageError: a task that does not exist or is refused, or a window that cannot be.
     """
     skipped: Counter[tuple[str, str]] = Counter()
-    found = stream(
+    items = stream(
         table, seed=seed, tasks=tasks, window=window, hop=hop, margins=margins, audio_pattern=audio_pattern,
         split=split, language=language, skipped=skipped,
     )  # fmt: skip
-    return Generated(select(list(found), seed, per_task=per_task, balance=balance, skipped=skipped), skipped)
+    return Generated(select(list(items), seed, per_task=per_task, balance=balance, skipped=skipped), skipped)

@@ -12,7 +12,6 @@ from seldio.text import clipped
 
 
 def _margin(default: float, unit: str, meaning: str) -> float:
-    """A field with its unit and meaning, which the help and the documentation show."""
     value: float = dataclasses.field(default=default, metadata={"unit": unit, "meaning": meaning})
     return value
 

@@ -37,12 +37,11 @@ _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_t
 
 
 def answer_group(item: Item) -> Hashable:
-    """What counts as the same answer when answers are to be even: the task's own, a bin of its number or its label."""
+    """Return the group of equal answers of an item: the task's own, a bin of its number or its label."""
     return _group(item, _task(item))[0]
 
 
 def _task(item: Item) -> Task[Any, Any] | None:
-    """The record of the task that asked *item*."""
     task = TASKS.get(item.task or "")
     if task is not None or item.language != "ru":
         return task
@@ -52,10 +51,7 @@ def _task(item: Item) -> Task[Any, Any] | None:
 
 
 def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:
-    """What counts as the same answer, and whether whoever guesses it has answered the question.
-
-    A bin of numbers is not an answer, nor is the class of what is asked about, where the answer is a time.
-    """
+    """Return the group of equal answers, and whether guessing it answers the question (not so of bins of numbers)."""
     if task is not None and task.alike is not None:
         return task.alike(item), task.alike is not first_class
     for field, width in _BINS.items():
@@ -105,19 +101,19 @@ def targets(
 
 
 def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -> dict[str, int]:
-    """*total* items shared out by *weights*, no task getting more than its count; tasks without any are left out."""
+    """Share *total* items out by *weights*, each task getting at most its count; drop tasks without items."""
     if sum(counts.values()) <= total:
         return dict(counts)
-    open_, rest = dict(counts), total
+    open_, remaining = dict(counts), total
     while True:
-        scale = rest / sum(weights[task] for task in open_)
+        scale = remaining / sum(weights[task] for task in open_)
         full = [task for task, number in open_.items() if number <= scale * weights[task]]
         if not full:
             break
-        rest -= sum(open_.pop(task) for task in full)
+        remaining -= sum(open_.pop(task) for task in full)
     parts = {task: scale * weights[task] for task in open_}
     floors = {task: math.floor(part) for task, part in parts.items()}
-    last = sorted(parts, key=lambda task: (floors[task] - parts[task], task))[: rest - sum(floors.values())]
+    last = sorted(parts, key=lambda task: (floors[task] - parts[task], task))[: remaining - sum(floors.values())]
     shares = {task: floors[task] + (task in last) if task in open_ else number for task, number in counts.items()}
     return {task: number for task, number in shares.items() if number}
 
@@ -129,12 +125,12 @@ _NO_CLAIMS = [[0] * CLAIMS] * OPTIONS
 
 
 def key(item: Item, seed: int, *, balance: bool = False) -> tuple[Any, ...]:
-    """What :func:`chosen` needs to know of *item*: the fields of ``KEY``, to *balance* items those of ``EVEN_KEY``."""
+    """Return the fields of *item* that :func:`chosen` needs: ``KEY``, or ``EVEN_KEY`` to *balance* items."""
     task = _task(item)
     group, word = _group(item, task)
-    told = _hashed(str(item.task)), _hashed(repr(group)), hashed(seed, item.id)
+    hashes = _hashed(str(item.task)), _hashed(repr(group)), hashed(seed, item.id)
     if not balance:
-        return told
+        return hashes
     claims = task.claims(item) if task is not None and task.claims is not None else None
     if claims is not None and item.options:  # the place of an option claims to be that of the right one, too
         others = [number for number, text in enumerate(item.options) if text != item.canonical_answer]
@@ -143,29 +139,29 @@ def key(item: Item, seed: int, *, balance: bool = False) -> tuple[Any, ...]:
     contexts = [0] * CONTEXTS
     for number, context in enumerate(task.contexts(item) if task is not None and task.contexts is not None else ()):
         contexts[number] = _hashed(repr(context))
-    return *told, word and claims is None, contexts, _NO_CLAIMS if claims is None else packed(claims)
+    return *hashes, word and claims is None, contexts, _NO_CLAIMS if claims is None else packed(claims)
 
 
 def even(keys: Keys) -> Mask:
-    """Of each item, whether it is among the most that there can be of its task with answers that nobody can guess."""
+    """Mask the largest subset of each task whose answers cannot be guessed."""
     keep = np.ones(len(keys), bool)
     for task in np.unique(keys["task"]):
         rows = np.flatnonzero(keys["task"] == task)
-        own = keys[rows]
-        if own["claims"].any():
+        task_keys = keys[rows]
+        if task_keys["claims"].any():
             keep[rows] = False
-            keep[rows[fair(own["claims"], own["chance"])]] = True
-        elif own["word"].all():
+            keep[rows[fair(task_keys["claims"], task_keys["chance"])]] = True
+        elif task_keys["word"].all():
             keep[rows] = False
             for number in range(CONTEXTS):
-                some = within(own["contexts"][:, number], own["group"], own["chance"])
-                rows, own = rows[some], own[some]
-            keep[rows[flat(own["group"], own["chance"])]] = True
+                uncontested = within(task_keys["contexts"][:, number], task_keys["group"], task_keys["chance"])
+                rows, task_keys = rows[uncontested], task_keys[uncontested]
+            keep[rows[flat(task_keys["group"], task_keys["chance"])]] = True
     return keep
 
 
 def chosen(keys: Keys, wanted: Mapping[str, int], among: Mask | None = None) -> Mask:
-    """Of each item, whether it is among the *wanted* number of its task.
+    """Mask the *wanted* number of items of each task.
 
     Of each task answers are taken in turn (see :func:`answer_group`), so that rare ones are kept. The choice
     depends on the set of items, not on their order.
@@ -181,18 +177,18 @@ def chosen(keys: Keys, wanted: Mapping[str, int], among: Mask | None = None) -> 
     if among is not None:
         contested = keys["claims"].any(axis=(1, 2))
         for name, number in wanted.items():
-            own = np.flatnonzero(contested & (keys["task"] == np.uint64(hashed(name))))
-            keep[own[fair(keys["claims"][own], keys["chance"][own], number)]] = True
+            contested_rows = np.flatnonzero(contested & (keys["task"] == np.uint64(hashed(name))))
+            keep[contested_rows[fair(keys["claims"][contested_rows], keys["chance"][contested_rows], number)]] = True
         rows = np.flatnonzero(among & ~contested)
-    rest = keys[rows]
-    order = np.lexsort((rest["chance"], rest["group"], rest["task"]))
-    task, group = rest["task"][order], rest["group"][order]
-    new = np.ones(len(rest), bool)
+    open_keys = keys[rows]
+    order = np.lexsort((open_keys["chance"], open_keys["group"], open_keys["task"]))
+    task, group = open_keys["task"][order], open_keys["group"][order]
+    new = np.ones(len(open_keys), bool)
     new[1:] = (np.diff(task) != 0) | (np.diff(group) != 0)
     starts = np.flatnonzero(new)
-    turn = np.arange(len(rest)) - np.repeat(starts, np.diff([*starts.tolist(), len(rest)]))
-    order = order[np.lexsort((rest["chance"][order], turn, task))]
-    task = rest["task"][order]
+    turn = np.arange(len(open_keys)) - np.repeat(starts, np.diff([*starts.tolist(), len(open_keys)]))
+    order = order[np.lexsort((open_keys["chance"][order], turn, task))]
+    task = open_keys["task"][order]
     for name, number in wanted.items():
         first, last = (np.searchsorted(task, np.uint64(hashed(name)), side=side) for side in ("left", "right"))
         keep[rows[order[first : min(last, first + number)]]] = True
@@ -208,10 +204,7 @@ def choice(
     total: int | None = None,
     proportions: Mapping[str, int] = SO_BENCH,
 ) -> tuple[Mask, dict[str, int]]:
-    """Of each item, whether to keep it, and how many of each task are too uneven to be kept (:data:`UNEVEN`).
-
-    *asked* counts the items by task; the others are as of :func:`targets`.
-    """
+    """Mask the items to keep (see :func:`targets`); count those of each task that are too uneven (:data:`UNEVEN`)."""
     among = even(keys) if balance else None
     counts = dict(asked)
     if among is not None:
@@ -231,20 +224,15 @@ def select(
     proportions: Mapping[str, int] = SO_BENCH,
     skipped: Counter[tuple[str, str]] | None = None,
 ) -> list[Item]:
-    """The items to keep, in their order: see :func:`targets` and :func:`chosen`.
-
-    With *balance*, *skipped* is counted up by those that no others even out.
-    """
+    """Return the items to keep, in their order (see :func:`targets` and :func:`chosen`), and count up *skipped*."""
     if per_task is None and total is None and not balance:
         return list(items)
     keys = as_keys((key(item, seed, balance=balance) for item in items), balance=balance)
     asked = Counter(str(item.task) for item in items)
-    keep, uneven = choice(
-        keys, asked, per_task=per_task, balance=balance, total=total, proportions=proportions
-    )  # fmt: skip
+    keep, uneven = choice(keys, asked, per_task=per_task, balance=balance, total=total, proportions=proportions)
     if skipped is not None:
         skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
-    return [item for item, kept in zip(items, keep.tolist(), strict=True) if kept]
+    return [item for item, is_kept in zip(items, keep.tolist(), strict=True) if is_kept]
 
 
 def as_keys(keys: Iterable[tuple[Any, ...]], *, balance: bool = False) -> Keys:

@@ -34,7 +34,7 @@ class Name(NamedTuple):
 
 @cache
 def _table() -> dict[str, tuple[str, str]]:
-    """What a class is called, and its number, by its name in lower case."""
+    """Return the spoken name and number of each class by its name in lower case."""
     rows = json.loads(files(__package__).joinpath("spoken.json").read_text("utf-8"))
     return {
         name.lower(): (spoken, number)
@@ -50,16 +50,18 @@ def name_of(label: str) -> Name:
     plain = " ".join(label.replace("_", " ").lower().split())
     said = f'"{plain}"' if "," in plain else plain
     spoken, number = _table().get(plain) or _of_its_own(plain)
-    some = f"{_article(spoken)} {spoken}" if number == COUNTABLE else spoken
-    one = number != PLURAL
-    verb, do = ("is", "does") if one else ("are", "do")
-    words = {"x": spoken, "some": some, "verb": verb, "do": do, "Do": do.capitalize()}
-    words |= {"remain": "remains" if one else "remain", "start": "starts" if one else "start"}
+    indefinite = f"{_article(spoken)} {spoken}" if number == COUNTABLE else spoken
+    singular = number != PLURAL
+    verb, do = ("is", "does") if singular else ("are", "do")
+    words = {"x": spoken, "some": indefinite, "verb": verb, "do": do, "Do": do.capitalize()}
+    words |= {"remain": "remains" if singular else "remain", "start": "starts" if singular else "start"}
     if re.search(r"\bsounds?\b", spoken):
-        words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if one else "they"}
+        words |= {"heard": spoken, "heard_do": do, "heard_it": "it" if singular else "they"}
     else:
         words |= {"heard": f"sound of the {spoken}", "heard_do": "does", "heard_it": "it"}
-    return Name(label, plain, said, spoken, some, verb, not one, words, {"y": spoken, "y_start": words["start"]})
+    return Name(
+        label, plain, said, spoken, indefinite, verb, not singular, words, {"y": spoken, "y_start": words["start"]}
+    )
 
 
 # --- classes that questions call by a Russian name ------------------------------------------------------------
@@ -79,14 +81,14 @@ _MASS = re.compile(r"(?:(?<!\bstr)(?<!\bspr)(?<!\bsw)(?<!\br)(?<!\bk)(?<!\bw)ing
 
 
 def _of_its_own(plain: str) -> tuple[str, str]:
-    """What a class with a name of its own is called, and its number, judged by its last word."""
+    """Return the spoken name and number of a class that the table lacks, judged by its last word."""
     spoken = re.sub(r"\A(?:the|an?) (?=\S)", "", plain)
     if re.fullmatch(r"class -?\d+", spoken):
         spoken = f"{spoken} sound"
     last = spoken.rpartition(" ")[2]
-    known = _table().get(last)
-    if known is not None and known[0] == last:
-        number = known[1]
+    last_word_entry = _table().get(last)
+    if last_word_entry is not None and last_word_entry[0] == last:
+        number = last_word_entry[1]
     elif last.endswith("s") and not _SINGULAR.search(last):
         number = PLURAL
     else:
@@ -98,7 +100,6 @@ _VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[ae
 
 
 def _article(words: str) -> str:
-    """``a`` or ``an``, by the sound that *words* begin with."""
     return "an" if _VOWEL.match(words) else "a"
 
 

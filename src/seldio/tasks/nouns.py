@@ -1,4 +1,4 @@
-"""What a clip sounds like in Russian: its classes with their nouns, and those that are surely absent.
+"""The classes of a clip in Russian: their nouns, and which classes are surely absent.
 
 The forms are data, ``nouns.json``: one entry for all spellings of a class in all vocabularies. A class
 *covers* others that are kinds of it (a piano is music), and is *like* others that the ear, or a strict
@@ -71,12 +71,13 @@ def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
     """The table of ``nouns.json`` with the classes that datasets decline, or name as one of the table is called."""
     rows: list[dict[str, Any]] = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))["classes"]
     called = {spelling(row["forms"][0]): number for number, row in enumerate(rows)}
-    rows += [{"names": one.names, "gender": one.gender, "forms": one.forms} for one in own if one.forms]
+    declined = (noun for noun in own if noun.forms)
+    rows += [{"names": noun.names, "gender": noun.gender, "forms": noun.forms} for noun in declined]
     numbers = {spelling(name): number for number, row in enumerate(rows) for name in row["names"]}
-    for one in own:
-        found = (table.get(spelling(name)) for table in (numbers, called) for name in one.names)
-        if (number := next((each for each in found if each is not None), None)) is not None:
-            numbers |= {spelling(name): number for name in one.names}
+    for noun in own:
+        known = [table[key] for table in (numbers, called) for key in map(spelling, noun.names) if key in table]
+        if known:
+            numbers |= dict.fromkeys(map(spelling, noun.names), known[0])
     nested, alike = _masks(rows, numbers, ("covers",)), _masks(rows, numbers, ("covers", "like"))
     made = tuple(_noun(number, row, nested[number], alike[number]) for number, row in enumerate(rows))
     return Nouns(made, {name: made[number] for name, number in numbers.items()})
@@ -93,7 +94,7 @@ def _noun(number: int, row: dict[str, Any], nested: int, alike: int) -> Noun:
 
 
 def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> tuple[int, ...]:
-    """For each class the mask of the classes that its row names under *keys*, or that name it."""
+    """Return for each class the mask of the classes that its row names under *keys*, or that name it."""
     masks = [0] * len(rows)
     for number, row in enumerate(rows):
         for other in (numbers[spelling(name)] for key in keys for name in row.get(key, ())):
@@ -110,7 +111,7 @@ def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
 
 @cache
 def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
-    """What Russian questions call a class; in canonical answers it is called as in English."""
+    """Return the name of a class in Russian questions; canonical answers keep the English one."""
     name, noun = name_of(label), noun_of(label, own)
     if noun is not None:
         return name._replace(spoken=noun.name, plural=noun.gender == "pl", words=noun.x, others=noun.y)
@@ -118,19 +119,19 @@ def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
     return name._replace(words=dict.fromkeys(words.x, NAMELESS), others=dict.fromkeys(words.y, NAMELESS))
 
 
-def nested(one: Noun, other: Noun) -> bool:
+def nested(noun: Noun, other: Noun) -> bool:
     """Whether one of two classes is a kind of the other."""
-    return bool(one.nested >> other.number & 1)
+    return bool(noun.nested >> other.number & 1)
 
 
-def alike(one: Noun, other: Noun) -> bool:
+def alike(noun: Noun, other: Noun) -> bool:
     """Whether one of two classes may be taken for the other."""
-    return bool(one.alike >> other.number & 1)
+    return bool(noun.alike >> other.number & 1)
 
 
-def mask_of(some: Iterable[Noun]) -> int:
+def mask_of(classes: Iterable[Noun]) -> int:
     """The mask of some nouns."""
-    return sum(1 << noun.number for noun in set(some))
+    return sum(1 << noun.number for noun in set(classes))
 
 
 @cache
@@ -145,9 +146,9 @@ def absent(audible: int, known: int, own: tuple[ClassNoun, ...] = ()) -> tuple[N
 
 
 @cache
-def pairs(some: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
-    """All pairs of *some*."""
-    return tuple(combinations(some, 2))
+def pairs(classes: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
+    """All pairs of *classes*."""
+    return tuple(combinations(classes, 2))
 
 
 # --- clips ---------------------------------------------------------------------------------------------------
@@ -176,11 +177,7 @@ class RussianClip(NamedTuple):
 
 
 def known_classes(table: pa.Table, own: tuple[ClassNoun, ...] = ()) -> int:
-    """The mask of the classes that the labels would tell of: what they do not name is absent.
-
-    Those of the table's vocabulary; only those that occur where some are not classes of it, for then nobody
-    knows what else was listened for.
-    """
+    """Mask the classes that the labels would name: the table's vocabulary, or those that occur if others do."""
     classes = vocabulary(origin_of(table).vocabulary or "starss")
     written: list[str] = []  # the names of the classes that have no number
     if "class_name" in table.column_names:
@@ -197,16 +194,16 @@ def known_classes(table: pa.Table, own: tuple[ClassNoun, ...] = ()) -> int:
 
 def clip_of(scene: Scene, known: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
     """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
-    found: dict[Noun, list[SceneEvent]] = {}
+    events_by_noun: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
         noun = noun_of(events[0].name.label, own)
         if noun is None:
             unnamed += 1
         else:
-            found.setdefault(noun, []).extend(events)
-    sounds = [_sound(noun, events) for noun, events in found.items()]
-    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known, own))
+            events_by_noun.setdefault(noun, []).extend(events)
+    sounds = [_sound(noun, events) for noun, events in events_by_noun.items()]
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), known, own))
 
 
 def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:

@@ -1,8 +1,4 @@
-"""Tasks about two sources, with several steps, and motion.
-
-compare_elevation, compare_distance and relative_left_right make pairs of events whose class sounds once in the
-clip and that stay where they are; multi_hop, spatial_temporal and classify_motion.
-"""
+"""Tasks about two sources (compare_…, relative_left_right), with several steps, and motion."""
 
 from __future__ import annotations
 
@@ -49,71 +45,70 @@ def each_pair(
     def candidates(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
         events, reasons = scene.nameable
         yield from reasons
-        for one, other in combinations(events, 2):
-            yield ask(one, other, margins, say) if say.below(2) else ask(other, one, margins, say)
+        for event, other in combinations(events, 2):
+            yield ask(event, other, margins, say) if say.below(2) else ask(other, event, margins, say)
 
     return update_wrapper(candidates, ask)
 
 
 @each_pair
-def compare_elevation(one: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+def compare_elevation(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """Which of two sources is higher, or lower, as an angle."""
-    if round(abs(one.elevation - other.elevation), 6) <= margins.elevation:
+    if round(abs(event.elevation - other.elevation), 6) <= margins.elevation:
         return CLOSE
-    return _compared(one, other, say, "elevation")
+    return _compared(event, other, say, "elevation")
 
 
 @each_pair
-def compare_distance(one: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+def compare_distance(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """Which of two sources is closer to the listener, or farther."""
-    if math.isnan(one.distance + other.distance):
+    if math.isnan(event.distance + other.distance):
         return NO_DISTANCE
-    if max(one.reach, other.reach) > margins.metres:
+    if max(event.reach, other.reach) > margins.metres:
         return MOVES
-    if round(abs(one.distance - other.distance), 6) <= margins.metres:
+    if round(abs(event.distance - other.distance), 6) <= margins.metres:
         return CLOSE
-    return _compared(one, other, say, "distance")
+    return _compared(event, other, say, "distance")
 
 
-def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft:
-    """The question for the source with the least or the greatest *key*."""
+def _compared(event: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft:
     side = say.below(2)
-    winner, loser = sorted((one, other), key=attrgetter(key), reverse=bool(side))
+    winner, loser = sorted((event, other), key=attrgetter(key), reverse=bool(side))
     more = say.language.words[key][side]
-    which = say.language.words["which"][one.name.plural or other.name.plural]
-    question = say.ask(one.name, other.name, more=more, which=which)
+    which = say.language.words["which"][event.name.plural or other.name.plural]
+    question = say.ask(event.name, other.name, more=more, which=which)
     answer = say.tell(winner.name, loser.name, more=more)
-    return Draft(question, answer, winner.name.plain, NO_META, (one, other))
+    return Draft(question, answer, winner.name.plain, NO_META, (event, other))
 
 
 @each_pair
-def relative_left_right(one: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+def relative_left_right(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """On which side of another source a source is, where turning and looking agree on it.
 
     Left is where the azimuth is greater by the shorter way round, and also where the place is farther left
     of the listener. Behind the listener the two contradict each other.
     """
-    turn = (one.azimuth - other.azimuth + 180) % 360 - 180
-    aside = _lateral(one) - _lateral(other)
+    turn = (event.azimuth - other.azimuth + 180) % 360 - 180
+    aside = _lateral(event) - _lateral(other)
     if min(abs(turn), abs(aside)) <= margins.azimuth:
         return CLOSE
     if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (aside > 0):
         return BEHIND
-    x, y = one.name, other.name
+    x, y = event.name, other.name
     canonical = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
     answer = say.tell(x, y, side=say.language.words["lateral"][turn > 0])
-    return Draft(say.ask(x, y), answer, canonical, NO_META, (one, other))
+    return Draft(say.ask(x, y), answer, canonical, NO_META, (event, other))
 
 
 def _lateral(event: SceneEvent) -> float:
-    """The angle from the plane between left and right, degrees: 90 is left, -90 right."""
+    """Return the angle from the median plane, degrees: 90 is left, -90 right."""
     azimuth, elevation = math.radians(event.azimuth), math.radians(event.elevation)
     return math.degrees(math.asin(max(-1.0, min(1.0, math.sin(azimuth) * math.cos(elevation)))))
 
 
 @each_event("unnamed")
 def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What starts in a direction after something else has ended."""
+    """Ask for the class that starts in a direction after something else has ended."""
     after = [event for event in scene.events if not event.unplaced and _follows(scene, anchor, event, margins)]
     if not after:
         return NOTHING_AFTER
@@ -133,7 +128,7 @@ def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margi
 
 @each_event()
 def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """What sounds alone at a moment, from where, and from when to when; not where its class also sounds elsewhere."""
+    """Ask for the class that sounds alone at a moment, with direction and times, if it sounds nowhere else."""
     if event.unplaced:
         return event.unplaced
     wide, others = margins.frames, [other for other in scene.events if other is not event]
@@ -155,10 +150,7 @@ MOTIONS = ("stationary", "moving", "approaching", "receding")
 
 @each_event("unnamed")
 def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
-    """Whether a source stays, moves around the listener, approaches or recedes.
-
-    Where distances are not known, the question is about the direction alone.
-    """
+    """Ask whether a source stays, moves, approaches or recedes; only about the direction if distances are unknown."""
     motion, name = _motion(event, margins), event.name
     if motion not in MOTIONS:
         return motion
@@ -168,7 +160,7 @@ def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say)
 
 
 def _motion(event: SceneEvent, margins: Margins) -> str:
-    """The motion of *event*, or the reason why it is not clear, as of what goes to and fro."""
+    """Return the motion of *event*, or the reason why it is not clear, such as going to and fro."""
     if event.short or event.end - event.first < 10 * LONG_ENOUGH:
         return SHORT
     if math.isnan(event.azimuth):
@@ -189,7 +181,7 @@ def _motion(event: SceneEvent, margins: Margins) -> str:
 
 
 def _most(item: Item, field: str) -> list[list[Hashable]] | None:
-    """That one class has more of a *field* than the other, and that the source which is named first is right."""
+    """Claim that one class has more of *field* than the other, and that the source named first is right."""
     if item.events is None or len(item.events) != 2:
         return None
     one, other = item.events
@@ -199,7 +191,7 @@ def _most(item: Item, field: str) -> list[list[Hashable]] | None:
 
 
 def _leftmost(item: Item) -> list[list[Hashable]] | None:
-    """That one class is left of the other, and that the first one is."""
+    """Claim that one class is left of the other, and that the first one is."""
     if item.events is None or len(item.events) != 2:
         return None
     one, other = (event.class_name for event in item.events)
@@ -208,7 +200,6 @@ def _leftmost(item: Item) -> list[list[Hashable]] | None:
 
 
 def _is_left(item: Item) -> bool:
-    """Whether the source that is named first is left of the other one."""
     return " left of " in (item.canonical_answer or "")
 
 

@@ -4,7 +4,7 @@ The tasks are the benchmark's types of questions that labels can answer. Their n
 benchmark, though what is asked about are the classes of the labels, of which few are musical instruments.
 Only what has one right answer is asked, with the clips, margins and counts of :mod:`seldio.tasks`.
 
-GenerationOptions that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
+Options that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
 for one that does. What the labels do not know of is taken for background noise.
 
 A wording is right for every class because verbs and cases come with the noun: ``{x}`` and ``{y}`` are nouns in the
@@ -25,6 +25,7 @@ from typing import NamedTuple, Unpack
 
 import pyarrow as pa
 
+from seldio.formats.items import option_letter
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -38,7 +39,6 @@ from seldio.tasks.wordings import one_few_many
 # --- wording ----------------------------------------------------------------------------------------------
 YES, NO = "да", "нет"
 ONE, SEVERAL = "один", "несколько"
-LETTERS = "ABCD"
 
 _WORDINGS = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
 SINGLE, DOUBLE, LONGER, KINDS, TIMES, PRESENT, FIRST, LONGEST_OF = (
@@ -56,7 +56,7 @@ INSTRUCTIONS = {n: (template(n), f"{_ASKED}{option_lines(n)}\n\nОтвет:") fo
 
 
 def pauses(margins: Margins) -> str:
-    """What is said about pauses where the times are counted that something is heard."""
+    """Return the sentence on pauses in questions that count how often something is heard."""
     if not margins.frames:
         return ""
     return f" (паузы короче {f'{margins.frames / 10:g}'.replace('.', ',')} с не в счёт)"
@@ -83,13 +83,13 @@ class Choice(NamedTuple):
     events: Sequence[SceneEvent]
 
 
-def draw(say: Say, some: Sequence[T], count: int) -> list[T]:
-    """*count* of *some* without repetition, in a random order; all where there are fewer."""
-    rest = list(some)
-    for place in range(min(count, len(rest))):
-        other = place + say.below(len(rest) - place)
-        rest[place], rest[other] = rest[other], rest[place]
-    return rest[:count]
+def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
+    """Draw *count* of *choices* without repetition, in a random order; all if there are fewer."""
+    shuffled = list(choices)
+    for place in range(min(count, len(shuffled))):
+        other = place + say.below(len(shuffled) - place)
+        shuffled[place], shuffled[other] = shuffled[other], shuffled[place]
+    return shuffled[:count]
 
 
 def draft(
@@ -117,7 +117,7 @@ UNEVEN = "in all and at a stretch not the same lasts longer"
 
 
 def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
-    """Whether a class sounds: for each that does, another question about one that does not."""
+    """Ask whether a class sounds: once for each that does, once for one that does not."""
     yield from [NO_NAME] * clip.unnamed
     silent = draw(say, clip.absent, len(clip.sounds))
     for sound in clip.sounds:
@@ -129,25 +129,25 @@ def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
-    """Whether two classes both sound: for each pair that does, another where one or both do not."""
+    """Ask whether two classes both sound: once for each pair that does, once for a pair that does not."""
     yield from [NO_NAME] * clip.unnamed
-    found = 0
+    right_pairs = 0
     for pair in _both(clip, say):
         if isinstance(pair, str):
             yield pair
             continue
-        found += 1
+        right_pairs += 1
         x, y = pair
         yield yes_or_no(say, DOUBLE, x.noun.x | y.noun.y, True, (*x.events, *y.events))
-    wrong = _wrong_both(clip, say, found)
-    for one, other, events in wrong:
-        x_noun, y_noun = (one, other) if say.below(2) else (other, one)
+    wrong = _wrong_both(clip, say, right_pairs)
+    for noun, other, events in wrong:
+        x_noun, y_noun = (noun, other) if say.below(2) else (other, noun)
         yield yes_or_no(say, DOUBLE, x_noun.x | y_noun.y, False, events)
-    yield from [NO_ABSENT] * (found - len(wrong))
+    yield from [NO_ABSENT] * (right_pairs - len(wrong))
 
 
 def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
-    """All pairs of classes that sound, each in one order or the other; the reasons of those that are in none."""
+    """Yield all pairs of classes that sound, in either order; reasons for classes that are in none."""
     yield from [SHORT for sound in clip.sounds if not sound.audible]
     for pair in combinations([sound for sound in clip.sounds if sound.audible], 2):
         if nested(pair[0].noun, pair[1].noun):
@@ -157,24 +157,24 @@ def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
 
 
 def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[SceneEvent, ...]]]:
-    """*count* different pairs, or as many as there are, of which one class or both are absent."""
+    """Return up to *count* different pairs of which one class or both are absent."""
     audible = [sound for sound in clip.sounds if sound.audible]
     mixed, silent = len(audible) * len(clip.absent), pairs(clip.absent)
     chosen: dict[int, None] = {}
     while len(chosen) < min(count, mixed + len(silent)):
         chosen[say.below(mixed + len(silent))] = None
-    found: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
+    wrong_pairs: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
     for number in chosen:
         if number < mixed:
             sound = audible[number // len(clip.absent)]
-            found.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
+            wrong_pairs.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
         else:
-            found.append((*silent[number - mixed], ()))
-    return found
+            wrong_pairs.append((*silent[number - mixed], ()))
+    return wrong_pairs
 
 
 def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Whether one class lasts longer in all than another."""
+    """Ask whether one class lasts longer in all than another."""
     yield from [NO_NAME] * clip.unnamed
     for pair in _both(clip, say):
         if isinstance(pair, str):
@@ -186,16 +186,16 @@ def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
             yield yes_or_no(say, LONGER, x.noun.x | y.noun.y, x.total > y.total, (*x.events, *y.events))
 
 
-def unclear(one: Sound, other: Sound, margins: Margins) -> str | None:
+def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
     """Why it is not sure which of two lasts longer; each of their events may be wrong by the margin."""
-    difference = one.total - other.total
-    if abs(difference) <= margins.frames * (len(one.events) + len(other.events)):
+    difference = sound.total - other.total
+    if abs(difference) <= margins.frames * (len(sound.events) + len(other.events)):
         return CLOSE
-    return UNEVEN if (one.longest - other.longest) * difference < 0 else None
+    return UNEVEN if (sound.longest - other.longest) * difference < 0 else None
 
 
 def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
-    """Whether one kind of sounds is heard or several."""
+    """Ask whether one kind of sounds is heard or several."""
     audible = [sound for sound in clip.sounds if sound.audible]
     if clip.unnamed:
         yield NO_NAME
@@ -205,7 +205,7 @@ def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
         yield BROAD
     elif len(clip.sounds) == 1:
         yield draft(say, KINDS, {}, ONE, (SEVERAL,), audible[0].events)
-    elif all(alike(one.noun, other.noun) for one, other in combinations(audible, 2)):
+    elif all(alike(sound.noun, other.noun) for sound, other in combinations(audible, 2)):
         yield ALIKE if len(audible) > 1 else SHORT
     else:
         yield draft(say, KINDS, {}, SEVERAL, (ONE,), clip.scene.events)
@@ -229,7 +229,7 @@ def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice
 
 
 def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """How many times a class is heard; pauses are twice as long as those that the question leaves out."""
+    """Ask how many times a class is heard; pauses must be twice as long as those that the question ignores."""
     for sound in clip.sounds:
         if reason := _uncountable(sound, margins):
             yield reason
@@ -243,7 +243,7 @@ def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def _uncountable(sound: Sound, margins: Margins) -> str | None:
-    """Why it is not sure how many times a class is heard."""
+    """Return why the number of times a class is heard is uncertain; None if it is certain."""
     if sound.noun.series or not sound.clear:
         return SERIES if sound.noun.series else SHORT
     if sound.pause is None:
@@ -254,7 +254,6 @@ def _uncountable(sound: Sound, margins: Margins) -> str | None:
 
 
 def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
-    """Which of four classes sounds."""
     for sound in clip.sounds:
         if not sound.audible or len(clip.absent) < 3:
             yield SHORT if not sound.audible else NO_ABSENT
@@ -264,7 +263,6 @@ def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
 
 
 def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Which sounds first; all others begin later by the margin."""
     onsets = sorted((sound.events[0].first, number) for number, sound in enumerate(clip.sounds))
     if len(onsets) < 2:
         yield ALONE
@@ -279,7 +277,6 @@ def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Which lasts longest in all."""
     if len(clip.sounds) < 2:
         yield ALONE
         return
@@ -292,7 +289,7 @@ def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice |
 
 
 def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
-    """The question for *winner* among others that sound, filled up to four with such as do not."""
+    """Ask for *winner* among other classes that sound, filled up to four with absent ones."""
     others = [sound for sound in clip.sounds if sound is not winner and not alike(winner.noun, sound.noun)]
     others = draw(say, others, 3)
     wrong: list[Noun] = [sound.noun for sound in others]
@@ -313,17 +310,16 @@ _ASKED_FOR = {
 
 @cache
 def _forms() -> dict[str, int]:
-    """The number of the noun that stands in a form."""
     return {noun.x[case]: noun.number for noun in nouns().all for case in ("x", "x_gen", "x_acc", "x_with")}
 
 
 @cache
 def _readings() -> list[tuple[str, re.Pattern[str]]]:
-    """Each wording as a pattern whose groups x and y are its nouns, and what it asks for."""
+    """Return each wording as a pattern whose groups x and y are its nouns, with the task it belongs to."""
     noun, gap = "|".join(sorted(map(re.escape, _forms()), key=len, reverse=True)), re.compile(r"\\{(\w+)\\}")
 
-    def group(found: re.Match[str]) -> str:
-        name, _, form = found[1].partition("_")
+    def group(match: re.Match[str]) -> str:
+        name, _, form = match[1].partition("_")
         if name == "pauses":
             return r"(?: \(.*\))?"
         return rf"(?P<{name}>{noun})" if form in ("", "gen", "acc", "with") else r"\w+"
@@ -336,15 +332,15 @@ def _readings() -> list[tuple[str, re.Pattern[str]]]:
 
 
 def asked_for(question: str) -> tuple[str, dict[str, int]]:
-    """What a question in one of these wordings asks for, and the numbers of its nouns x and y; ``""`` in others."""
+    """Return the task of a question in one of these wordings and the numbers of its nouns x and y; else ``""``."""
     for kind, pattern in _readings():
-        if found := pattern.fullmatch(question):
-            return kind, {name: _forms()[form] for name, form in found.groupdict().items()}
+        if match := pattern.fullmatch(question):
+            return kind, {name: _forms()[form] for name, form in match.groupdict().items()}
     return "", {}
 
 
 def _claims(item: Item) -> list[list[Hashable]] | None:
-    """What each option says of the classes of the question; None of a question in other words than these."""
+    """Return the claim of each option about the classes of the question; None if the wording is another."""
     right = str(item.canonical_answer)
     options = [right, *(option for option in item.options or () if option != right)]
     kind, named = asked_for(item.question)
@@ -417,7 +413,7 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
 
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
-    scene, letter = place.scene, LETTERS[draft.right]
+    scene, letter = place.scene, option_letter(draft.right)
     number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
     return place.item(
         task, draft, id=str(int(number, 16)), instruction=draft.instruction, options=draft.options, answer=letter,

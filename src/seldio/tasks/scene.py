@@ -1,4 +1,4 @@
-"""What sounds in a clip of at most 20 s: events with their times, directions and distances.
+"""The events of a clip of at most 20 s, with their times, directions and distances.
 
 All clips of a table are cut at once, by columns (:mod:`seldio.tasks.generation`); a :class:`Scene` then
 holds one clip for the tasks, which look at plain Python values.
@@ -109,15 +109,18 @@ class Scene:
     def nameable(self) -> tuple[list[SceneEvent], list[str]]:
         """The events with a class of their own and one direction, and the reasons why others are not among them."""
         reasons = [named or event.unsteady for named, event in zip(self.unnamed, self.events, strict=True)]
-        found = [event for event, reason in zip(self.events, reasons, strict=True) if reason is None]
-        return found, [reason for reason in reasons if reason is not None]
+        nameable_events = [event for event, reason in zip(self.events, reasons, strict=True) if reason is None]
+        return nameable_events, [reason for reason in reasons if reason is not None]
 
     @cached_property
     def unlocated(self) -> list[str | None]:
         """By event: why no words for a direction single it out, as others come from there; None where some do."""
         return [
-            one.unplaced or (SHARED if any(o.cells & RIVALS[one.cell] for o in self.events if o is not one) else None)
-            for one in self.events
+            event.unplaced
+            or (
+                SHARED if any(other.cells & RIVALS[event.cell] for other in self.events if other is not event) else None
+            )
+            for event in self.events
         ]
 
     @cached_property
@@ -151,15 +154,15 @@ class Scene:
     def proof(self, event: SceneEvent) -> Proof:
         """*event* as a proof: degrees to 0.1, metres to 0.01."""
         if event.number not in self._proofs:
-            known = not math.isnan(event.azimuth)
+            has_direction = not math.isnan(event.azimuth)
             values = {
                 "class_name": event.name.label,
                 "class_id": event.class_id,
                 "source": event.source,
                 "onset": event.first / 10,
                 "offset": event.end / 10,
-                "azimuth": tenths(event.azimuth) if known else None,
-                "elevation": tenths(event.elevation) if known else None,
+                "azimuth": tenths(event.azimuth) if has_direction else None,
+                "elevation": tenths(event.elevation) if has_direction else None,
                 "distance": None if math.isnan(event.distance) else round(event.distance, 2),
                 "extra": None,
             }

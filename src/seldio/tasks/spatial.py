@@ -24,9 +24,9 @@ _WORDS = (
 
 def spatial(table: pa.Table) -> npt.NDArray[np.bool_]:
     """Which questions of a table of items take directions or distances: by their task, their truth or their words."""
-    found = pc.fill_null(pc.is_in(table["task"], value_set=pa.array(SPATIAL)), False)
+    is_spatial = pc.fill_null(pc.is_in(table["task"], value_set=pa.array(SPATIAL)), False)
     metas = table["answer_meta"].combine_chunks()
     for name in _PLACES:
-        found = pc.or_(found, pc.is_valid(pc.struct_field(metas, name)))
+        is_spatial = pc.or_(is_spatial, pc.is_valid(pc.struct_field(metas, name)))
     words = pc.fill_null(pc.match_substring_regex(table["question"], _WORDS), False)
-    return np.asarray(pc.or_(found, words).to_numpy(zero_copy_only=False), bool)
+    return np.asarray(pc.or_(is_spatial, words).to_numpy(zero_copy_only=False), bool)

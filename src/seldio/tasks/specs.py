@@ -1,4 +1,4 @@
-"""What is known of tasks without making questions: how answers to them are read, scored and judged."""
+"""How answers to tasks are read, scored and judged: all that is known without making questions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from seldio.benchmarks import benchmark
 from seldio.tasks.margins import DEFAULTS, Margins
 
 #: What the answer of a task is.
-Answer = Literal[
-    "number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"
-]  # fmt: skip
+Answer = Literal["number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,7 @@ class TaskSpec:
     hidden: Literal["", "times", "all"] = ""
 
 
-_NAMES = {one.name for one in dataclasses.fields(TaskSpec)}
+_NAMES = {field.name for field in dataclasses.fields(TaskSpec)}
 _TASKS = benchmark("so-bench").tasks
 _SPECS = tuple(TaskSpec(**{name: has[name] for name in _NAMES & has.keys()}) for has in _TASKS.values())
 #: What a judge is to do with an answer that is one source.
@@ -68,7 +66,7 @@ COUNTS = {name: spec.weight for name, spec in PUBLISHED.items()}
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
-    """What to ask about labels."""
+    """Options of questions about labels."""
 
     seed: int = 0  # another one asks in other words and chooses other items
     tasks: Sequence[str] | None = None  # only these; all if not given
@@ -92,10 +90,8 @@ class QuestionOptions:
         """The keyword arguments of :func:`seldio.tasks.stream`."""
         hop = self.window if self.hop is None else self.hop
         tasks = None if self.tasks is None else tuple(self.tasks)
-        return {
-            "seed": self.seed, "tasks": tasks, "window": self.window, "hop": hop, "margins": self.margins,
-            "split": self.split,
-        }  # fmt: skip
+        same = {name: getattr(self, name) for name in ("seed", "window", "margins", "split")}
+        return same | {"tasks": tasks, "hop": hop}
 
 
 #: Those that labels can answer, in the order in which a clip's items come.

@@ -1,4 +1,4 @@
-"""What makes questions: the record of a task, wordings chosen by a seed, drafts of questions, and reasons to skip.
+"""The record of a task, wordings chosen by a seed, drafts of questions, and reasons to skip.
 
 Questions and answers call classes as people do (:mod:`seldio.tasks.names`); canonical answers have the names of
 the vocabulary, in lower case. There a name with a comma stands in double quotes wherever it is part of a list
@@ -110,13 +110,12 @@ class Say:
         return {"since": self.language.time(event.first), "until": self.language.time(event.end)}
 
     def direction(self, event: SceneEvent) -> dict[str, Any]:
-        """Where an event is, as words of a question or answer."""
+        """Return the words for the direction of an event in a question or answer."""
         direction = self.language.directions[event.cell]
         return {"place": direction.place, "side": direction.name}
 
 
 def _given(name: Name | None, other: Name | None, words: dict[str, str]) -> dict[str, str]:
-    """The words that stand in a wording."""
     named = name.words if name else {}
     return named | other.others | words if other else named | words if words else named
 

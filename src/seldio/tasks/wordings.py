@@ -92,17 +92,15 @@ def wordings_in(code: Code) -> Wordings:
     for task, rows in table.items():
         if isinstance(rows, list) and isinstance(rows[0], dict):
             first = rows[0]["suffixes"]
-            ways[task] = tuple(
-                Wording(tuple(row["questions"]), tuple(table[said] if isinstance(said, str) else said),
-                        tuple(row["answers"]))
-                for row in rows
-                for said in [row.get("suffixes", first)]
-            )  # fmt: skip
+            suffixes = [row.get("suffixes", first) for row in rows]
+            suffixes = [table[suffix] if isinstance(suffix, str) else suffix for suffix in suffixes]
+            parts = zip(rows, suffixes, strict=True)
+            ways[task] = tuple(Wording(tuple(row["questions"]), tuple(s), tuple(row["answers"])) for row, s in parts)
     return Wordings(code, tuple(table["preambles"]), ways, tuple(_directions(table["directions"])), table["words"])
 
 
 def _directions(table: dict[str, Any]) -> Iterable[Direction]:
-    """The directions in the words of a *table*: the sectors level, above and below, then straight above and below."""
+    """Return the directions of a *table*: sectors level, above and below, then straight above and below."""
     rows = list(zip(SECTORS, table["sectors"], strict=True))
     for short, (side, place, _) in rows:
         yield Direction(side, short, place)

@@ -71,7 +71,7 @@ function told(place) {
 let ink = {};
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["ground", "panel", "ink", "soft", "line", "grid", "halo", "accent", "error", "warning", "info"])
+  for (const name of ["ground", "panel", "ink", "soft", "line", "grid", "halo", "accent", "error", "warning", "info", "good"])
     ink[name] = style.getPropertyValue(`--${name}`).trim();
 }
 
@@ -184,6 +184,48 @@ function active(side, t) {
     .map((event) => ({ event, i: frame - event.f, ...placed(event, frame - event.f) }));
 }
 
+// --- right, wrong, missed: whether the other side has the class of an event near its place at its time ---------------
+
+const NEAR = 20; // degrees, the limit of the official programs
+
+/** The stretches of an event, in seconds, in which the other side has it or has it not. */
+function stretches(event, side, other, places) {
+  const runs = [];
+  for (let i = 0; i < event.k; i++) {
+    const place = placed(event, i), t = (event.f + i) * side.hop;
+    const there = places.get(event.c)?.get(Math.floor(t / other.hop + 1e-6)) ?? [];
+    const met = there.some((each) => each.a === null || place.a === null || apart(each, place) <= NEAR);
+    if (runs.at(-1)?.met === met) runs.at(-1).end = t + side.hop;
+    else runs.push({ t, end: t + side.hop, met });
+  }
+  return runs;
+}
+
+/** The places of a side by class and frame. */
+function placesOf(side) {
+  const places = new Map();
+  for (const event of side.events) {
+    if (!places.has(event.c)) places.set(event.c, new Map());
+    const frames = places.get(event.c);
+    for (let i = 0; i < event.k; i++) frames.set(event.f + i, [...(frames.get(event.f + i) ?? []), placed(event, i)]);
+  }
+  return places;
+}
+
+if (sides[1]) {
+  for (const [side, other] of [sides, [...sides].reverse()]) {
+    const places = placesOf(other);
+    for (const event of side.events) event.runs = stretches(event, side, other, places);
+  }
+}
+
+/** What comes of an event at a time, in a word; none where there are no predictions to compare. */
+function verdict(event, predicted, t) {
+  const run = event.runs?.find((each) => t < each.end - 1e-6);
+  if (!run) return "";
+  return predicted ? (run.met ? "right" : "wrong") : run.met ? "" : "missed";
+}
+
 /** The events of all sides that are shown at a time. */
 const audible = (t) => sides.flatMap((side, number) =>
   number && !showPredictions ? [] : active(side, t).map((one) => ({ one, predicted: number === 1 })));
@@ -203,7 +245,7 @@ function drawPanorama(t) {
   for (const { one } of found) drawMap(c, w, h, one);
   for (const { one, predicted } of found) drawSource(c, w, X, Y, one, predicted);
   const taken = []; // names come last, above all markers
-  for (const { one, predicted } of found) nameSource(c, w, h, X(one.a), Y(one.e), one, predicted, taken);
+  for (const { one, predicted } of found) nameSource(c, w, h, X(one.a), Y(one.e), one, predicted, taken, verdict(one.event, predicted, t));
 }
 
 function drawGrid(c, w, h, X, Y) {
@@ -325,14 +367,14 @@ function drawTrail(c, w, X, Y, one, style, predicted) {
 }
 
 /** A name beside its marker, where no other name stands yet. */
-function nameSource(c, w, h, x, y, one, predicted, taken) {
+function nameSource(c, w, h, x, y, one, predicted, taken, judged) {
   const gap = radius(w, one.d) + (predicted ? 9 : 4);
   const size = w < 500 ? 11 : 13;
   c.font = `${predicted ? "italic " : ""}${size}px system-ui, sans-serif`;
   c.textBaseline = "middle";
   c.textAlign = "left";
   const name = one.event.c.length > 28 ? `${one.event.c.slice(0, 27)}…` : one.event.c;
-  const text = one.d === null || predicted ? name : `${name} ${one.d.toFixed(1)} m`;
+  const text = `${one.d === null || predicted ? name : `${name} ${one.d.toFixed(1)} m`}${{ right: " ✓", wrong: " ✗", missed: " (missed)" }[judged] ?? ""}`;
   const wide = c.measureText(text).width, high = size + 3;
   const right = x + gap + 2, left = x - gap - 2 - wide, middle = clamp(x - wide / 2, 2, w - wide - 2);
   const tries = [[right, y], [left, y], [middle, y - gap - high / 2], [middle, y + gap + high / 2],
@@ -478,6 +520,11 @@ function drawRow(c, row, at, X) {
     c.stroke();
     if (predicted) { c.strokeStyle = row.style.colour; c.lineWidth = 1.75; c.stroke(); }
     else { c.fillStyle = row.style.colour; c.fill(); }
+    for (const run of event.runs ?? []) {
+      if (!predicted && run.met) continue;
+      c.fillStyle = predicted ? (run.met ? ink.good : ink.error) : ink.warning;
+      c.fillRect(X(run.t), predicted ? y + 3 : y + BAR - 3, Math.max(X(run.end) - X(run.t), 1), predicted ? BAR - 6 : 3);
+    }
   }
   c.restore();
   const path = marker(row.style.shape, 12, middle, 5);
@@ -513,7 +560,8 @@ function under(pointer) {
   const span = row?.spans.find((each) => each.lane === lane && each.event.t <= t && t < each.event.end && (showPredictions || !each.predicted));
   if (!span) return { t, tip: row && x < at.left && !at.narrow ? row.style.name : "" };
   const { event } = span, place = told(placed(event, clamp(Math.floor((t - event.t) / (event.end - event.t) * event.k), 0, event.k - 1)));
-  const who = `${event.c}${named(event)}${span.predicted ? " (predicted)" : ""}`;
+  const judged = [span.predicted ? "predicted" : "", verdict(event, span.predicted, t)].filter(Boolean).join(", ");
+  const who = `${event.c}${named(event)}${judged ? ` (${judged})` : ""}`;
   return { t, tip: `${who}\n${clockText(event.t)} – ${clockText(event.end)}${place ? `\n${place}` : ""}` };
 }
 
@@ -564,7 +612,7 @@ function sign(style, predicted) {
 
 let listed = "";
 function drawActive(t) {
-  const lines = audible(t).map(({ one, predicted }) => [one.event, predicted, told(one)]);
+  const lines = audible(t).map(({ one, predicted }) => [one.event, predicted, [verdict(one.event, predicted, t), told(one)].filter(Boolean).join(" · ")]);
   const place = heardAt(t), ones = place ? active(sides[0], t).filter((one) => one.a !== null) : [];
   const off = ones.length ? `, ${Math.round(Math.min(...ones.map((one) => apart(one, place))))}° from ${ones.length > 1 ? "the nearest" : "its"} label` : "";
   const sounds = data.heard ? place ? `${told(place)}${off}` : "no clear direction" : null;
@@ -741,7 +789,7 @@ function fill() {
   if (data.sides[1]) parts.push(`${plural(data.sides[1].events.length, "predicted event")} (${data.sides[1].layout})`);
   parts.push(counted("no findings"));
   $("about").textContent = parts.join(" · ");
-  const legend = sides[1] ? ["Solid: labels. Outlined: predictions. Nearer is larger."] : distances.length ? ["Nearer sources are larger."] : [];
+  const legend = sides[1] ? [`Solid: labels, with an amber line where no prediction of the class is within ${NEAR}° (missed). Outlined: predictions, green where a label of the class is (right), red where none is (wrong). Nearer is larger.`] : distances.length ? ["Nearer sources are larger."] : [];
   if (data.heard) legend.push("Cross: where the recording is heard, with a line to the nearest label.");
   $("legend").textContent = legend.join(" ");
   $("media").append(element("p", data.media.join(" · ") || "No sound or video: a clock runs."));
@@ -754,8 +802,10 @@ function fill() {
 
 readColours();
 fill();
-const first = sides.flatMap((side) => side.events).reduce((least, event) => Math.min(least, event.t), length);
-own = first < length ? first : 0; // most clips begin in silence
+const least = (times) => times.reduce((first, t) => Math.min(first, t), length);
+const meeting = least((sides[1]?.events ?? []).flatMap((event) => event.runs.filter((run) => run.met)).map((run) => run.t));
+const first = meeting < length ? meeting : least(sides.flatMap((side) => side.events).map((event) => event.t));
+own = first < length ? first : 0; // most clips begin in silence, and what is worth a look is where label and prediction meet
 controls();
 draw();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });

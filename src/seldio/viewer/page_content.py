@@ -1,4 +1,4 @@
-"""What the page about a clip says: its events frame by frame, its findings in time, its questions."""
+"""The content of the page about a clip: events frame by frame, findings in time, questions."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     table, hop = with_frames(reading.table, reading.format.hop)
     if table.num_rows > MOST_ROWS:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
-    known = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
+    frames = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
     last = int(np.max(table["frame"].to_numpy(), initial=-1)) if "frame" in table.column_names else -1
     return PageLabels(
         reading,
         _events(table, hop, reading.format.vocabulary),
         hop,
-        max(clock.onset(known, hop), clock.offset(last, hop)),
+        max(clock.onset(frames, hop), clock.offset(last, hop)),
         findings_of(examined.report.findings, reading),
     )
 
@@ -79,11 +79,11 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
         return os.fspath(named_file(path).path)
     with open_source(shown, lambda _: None) as source:
-        found = [entry for entry in source if stem_of(entry.name) == stem and named_like_labels(entry)]
-    if len(found) != 1:
-        there = "no file" if not found else f"{len(found)} files"
-        raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: choose the file itself")
-    return found[0].path if found[0].local is not None else Source(found[0].path, "file", (found[0],))
+        entries = [entry for entry in source if stem_of(entry.name) == stem and named_like_labels(entry)]
+    if len(entries) != 1:
+        count = "no file" if not entries else f"{len(entries)} files"
+        raise UsageError(f"{printable(shown)} has {count} of the name {clipped(stem)}: choose the file itself")
+    return entries[0].path if entries[0].local is not None else Source(entries[0].path, "file", (entries[0],))
 
 
 def file_stem(clip: str) -> str:
@@ -92,24 +92,19 @@ def file_stem(clip: str) -> str:
 
 
 def of_another_clip(predicted: PageLabels, stem: str, *, named: bool) -> list[str]:
-    """A sentence where predictions bear another name than the clip *stem*, which the user *named* or not.
-
-    Raises:
-        UsageError: the name is that of another clip, which differs in its numbers alone, and *stem* was not named.
-    """
+    """Return a note if predictions are named unlike the clip *stem*; raise UsageError if only numbers differ."""
     other = predicted.reading.parts[0].origin.clip
     if "stdin" in (stem, other) or any(_bears(*pair) for pair in ((stem, other), (other, stem))):
         return []
-    told = f"the predictions are called {clipped(other)}, the labels {clipped(stem)}"
+    difference = f"the predictions are called {clipped(other)}, the labels {clipped(stem)}"
     if not named and re.sub(r"\d+", "#", other) == re.sub(r"\d+", "#", stem):
         raise UsageError(
-            f"{told}: choose the predictions of the same clip, or draw these with --clip {printable(stem)}"
+            f"{difference}: choose the predictions of the same clip, or draw these with --clip {printable(stem)}"
         )
-    return [told]
+    return [difference]
 
 
 def _bears(name: str, part: str) -> bool:
-    """Whether *part* stands in *name* by itself, as ``mix001`` does in ``pred_mix001``."""
     return re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", name) is not None
 
 
@@ -134,7 +129,7 @@ def _the_reading(path: str, examined: Examined) -> LabelReading:
 
 
 def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | None:
-    """A column as numbers for json; None where nothing is known. Whole ones have no decimal point."""
+    """Return a column as numbers for JSON, whole ones without a decimal point; None if all are unknown."""
     if field not in table.column_names or table[field].null_count == table.num_rows:
         return None
     rounded = np.round(np.asarray(table[field].to_numpy(), np.float64), digits).tolist()
@@ -142,18 +137,17 @@ def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | 
 
 
 def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
-    """One record an event, by onset."""
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
-    known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
+    columns_known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
     maps = packed(table)
-    known |= {"m": maps} if maps is not None else {}
+    columns_known |= {"m": maps} if maps is not None else {}
     sourced, records = "source" in table.column_names, []
     for name, class_id, source, rows in events_of(table, hop, words):
         first = table["frame"][int(rows[0])].as_py()
         record: dict[str, Any] = {"c": printable(name), "n": class_id, "f": first, "k": len(rows)}
         record |= {"s": source} if sourced else {}
-        records.append(record | {short: [column[row] for row in rows] for short, column in known.items()})
+        records.append(record | {short: [column[row] for row in rows] for short, column in columns_known.items()})
     return records
 
 
@@ -184,8 +178,6 @@ def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str
 
 
 class _Moments:
-    """When the rows of a clip sound, by the lines of its file."""
-
     def __init__(self, reading: LabelReading) -> None:
         self._part = reading.parts[0]
         rows, table = slice(self._part.first, self._part.first + self._part.rows), reading.table
@@ -204,8 +196,8 @@ class _Moments:
     def first(self, finding: Finding) -> float | None:
         """When the first row of a finding sounds; of a line that could not be read, the row before it."""
         times = self._of(finding, (finding.line or 0, finding.line or 0))
-        known = times[np.isfinite(times)]
-        return float(known[0] * self._hop) if len(known) else None
+        moments = times[np.isfinite(times)]
+        return float(moments[0] * self._hop) if len(moments) else None
 
     def stretches(self, finding: Finding) -> list[float]:
         """Start and end of all stretches in which rows of a finding sound, one after the other."""
@@ -221,7 +213,7 @@ class _Moments:
         return np.round(edges * self._hop, 3).ravel().tolist()
 
     def _of(self, finding: Finding, lines: tuple[int, int]) -> Any:
-        """The times of the rows in a range of lines; none for a header, or a line before the first row."""
+        """Return the times of the rows in a range of lines; none for a header or a line before the first row."""
         if finding.line is None or finding.path != self._part.file.path or not len(self._times):
             return np.zeros(0)
         low, high = np.searchsorted(self._lines, lines, side="right").tolist()
@@ -243,43 +235,44 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> SoundChe
     if media.played is None:
         return SoundCheck("No recording was found to compare the labels with.")
     if not deep:
-        return SoundCheck("The labels were not compared with the audio: use seldio view --deep for a clip, "
-                          "or seldio validate --deep for a dataset.")  # fmt: skip
+        return SoundCheck(
+            "The labels were not compared with the audio: use seldio view --deep for a clip, "
+            "or seldio validate --deep for a dataset."
+        )
     from seldio.rules.deep import check_clip
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
     recordings: list[tuple[Entry, Format | None]] = [
         (media.played, media.array if media.array in ("foa", "mic") else None)
     ]
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
-    heard = check_clip(reading, recordings, found.append)
+    heard = check_clip(reading, recordings, findings.append)
     if heard is None:
         return SoundCheck(
             f"The labels could not be compared with {names}: this requires directions, and an FOA or MIC recording."
         )
     both = " (FOA and MIC)" if media.sibling is not None else ""
     sentence = f"The labels were compared with the audio of {names}{both}"
-    if not found:
+    if not findings:
         sentence += ": nothing contradicts them, which does not prove that they are right"
     said = " ".join([f"{sentence}.", *map(_told, heard.recordings)])
-    return SoundCheck(said, findings_of(found, reading), _directions(heard))
+    return SoundCheck(said, findings_of(findings, reading), _directions(heard))
 
 
-def _told(one: Heard) -> str:
-    """What was heard in a recording, in a sentence."""
-    name = one.format.upper() or "the recording"
-    if one.median is None or one.share is None:
-        return f"In {name}, {one.why or 'nothing was heard'}."
-    means = ((name, getattr(one, name)) for name in ("azimuth", "elevation"))
+def _told(heard: Heard) -> str:
+    name = heard.format.upper() or "the recording"
+    if heard.median is None or heard.share is None:
+        return f"In {name}, {heard.why or 'nothing was heard'}."
+    means = ((name, getattr(heard, name)) for name in ("azimuth", "elevation"))
     biases = [
         f"{name} {mean.value:+.1f}° [{mean.low:.1f}, {mean.high:.1f}]" for name, mean in means if mean is not None
     ]
     bias = f"; mean difference (audio minus labels): {', '.join(biases)}" if biases else ""
     return (
-        f"{name}: {plural(one.events, 'event')} heard alone at {plural(one.places, 'place')} ({one.seconds:g} s), "
-        f"{one.median:.1f}° off in the median, {100 * one.share:.0f} % of the time within 30°{bias}"
-        f"{f'; {one.why}' if one.why else ''}."
+        f"{name}: {plural(heard.events, 'event')} heard alone at {plural(heard.places, 'place')} "
+        f"({heard.seconds:g} s), {heard.median:.1f}° off in the median, {100 * heard.share:.0f} % of the time "
+        f"within 30°{bias}{f'; {heard.why}' if heard.why else ''}."
     )
 
 
@@ -288,7 +281,7 @@ def _directions(heard: HeardClip) -> dict[str, Any]:
     direct = heard.frames.weight > _DIRECT
     columns = {"a": azimuth, "e": elevation}
     return {"hop": heard.hop} | {
-        name: [round(value) if there else None for value, there in zip(values.tolist(), direct.tolist(), strict=True)]
+        name: [round(value) if heard else None for value, heard in zip(values.tolist(), direct.tolist(), strict=True)]
         for name, values in columns.items()
     }
 
@@ -298,12 +291,9 @@ MOST_QUESTIONS = 500
 
 
 def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str, Any]], str]:
-    """The questions of a file that are about the clip *stem*, and a sentence where there is something to say.
-
-    Items belong to the clip if one of their recordings bears its name, or was cut from one that does.
-    """
-    found: list[str] = []
-    readings = read_items(path, None, lambda finding: found.append(finding.code))
+    """Return the questions whose recordings are called like the clip *stem*, or were cut from it, and a note."""
+    names: list[str] = []
+    readings = read_items(path, None, lambda finding: names.append(finding.code))
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
@@ -313,13 +303,12 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
     if len(about) > MOST_QUESTIONS:
         notes.append(f"{len(about) - MOST_QUESTIONS:,} more are not shown.")
-    if found:
-        notes.append(f"The file has {plural(len(found), 'finding')}: seldio validate lists them.")
+    if names:
+        notes.append(f"The file has {plural(len(names), 'finding')}: seldio validate lists them.")
     return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(notes)
 
 
 def _stems(item: Item) -> set[str]:
-    """The names of the recordings that an item is about, and of what they were cut from."""
     origin = _extra(item, "cut_from", "audio")
     paths = [*item.audio, *([origin] if isinstance(origin, str) else [])]
     return set(map(plain_stem, paths))
@@ -333,7 +322,7 @@ def _extra(item: Item, *keys: str) -> Any:
 
 
 def _bound(item: Item, name: str) -> float | None:
-    """Where in the recording the item begins or ends; formats without a place for it keep it elsewhere."""
+    """Return where in the recording the item begins or ends; formats without a field for it keep it in ``meta``."""
     values = (getattr(item, name), _extra(item, name), _extra(item, "cut_from", name))
     return next((float(value) for value in values if isinstance(value, int | float)), None)
 
@@ -358,7 +347,7 @@ def _record(item: Item) -> dict[str, Any]:
 
 
 def _moments(item: Item, start: float) -> Iterator[dict[str, Any]]:
-    """What can be jumped to: events that prove the answer, or else the times of the answer; seconds of the clip."""
+    """Yield the moments to jump to: events that prove the answer, or else its times; seconds of the clip."""
     proofs = [proof for proof in item.events or () if proof.onset is not None]
     for proof in proofs:
         where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""

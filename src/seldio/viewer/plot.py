@@ -152,7 +152,6 @@ def draw(sides: dict[str, PageLabels], title: str) -> Figure:
 def _draw_bars(
     axes: Axes, labels: PageLabels, classes: list[str], colours: dict[str, str], number: int, sides: int
 ) -> None:
-    """Draw a bar for each event from its onset to its offset: labels filled, predictions below them hatched."""
     height, hop = 0.8 / sides, float(labels.hop)
     for event in labels.events:
         colour = colours[event["c"]]
@@ -162,7 +161,6 @@ def _draw_bars(
 
 
 def _draw_lines(axes: Axes, labels: PageLabels, field: str, colours: dict[str, str], *, predicted: bool) -> None:
-    """Draw a line for each event: labels wide and pale, predictions thin."""
     look: dict[str, Any] = {"linewidth": 1.2} if predicted else {"linewidth": 4.5, "alpha": 0.5}
     hop = float(labels.hop)
     for event in labels.events:
@@ -179,7 +177,6 @@ def _draw_lines(axes: Axes, labels: PageLabels, field: str, colours: dict[str, s
 
 @contextmanager
 def _style() -> Iterator[None]:
-    """Draw independently of the settings of the user, and names from files as they are."""
     import matplotlib as mpl
 
     with mpl.rc_context(), warnings.catch_warnings():
@@ -190,7 +187,6 @@ def _style() -> Iterator[None]:
 
 
 def _kind_of(path: Path) -> str:
-    """Return the kind of a file by its suffix."""
     kind = PurePath(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise UsageError(f"{clipped(os.fspath(path), 200)}: the name of a plot must end with .{', .'.join(KINDS)}")

@@ -41,8 +41,8 @@ class Vocabulary:
 
     def label(self, index: int) -> str:
         """The published name of class *index*; ``class 14`` where there is none."""
-        known = self.classes[index] if 0 <= index < len(self.classes) else ()
-        return known[0] if known else f"class {index}"
+        spellings = self.classes[index] if 0 <= index < len(self.classes) else ()
+        return spellings[0] if spellings else f"class {index}"
 
     @cached_property
     def indices(self) -> dict[str, int]:
@@ -62,7 +62,7 @@ class Vocabulary:
 
 @cache
 def _files() -> dict[str, Path]:
-    """The file of each vocabulary by its name; one from outside the package takes no name that is there."""
+    """Return the file of each vocabulary by name; one from outside the package never replaces one of its own."""
     folders = (*(folder.path / "vocabularies" for folder in plugins.data_folders()), Path(__file__).parent)
     return {file.stem: file for folder in folders for file in folder.glob("*.json")}
 
@@ -75,11 +75,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def vocabulary(name: str) -> Vocabulary:
-    """The vocabulary *name*.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Return the vocabulary *name*; raise UsageError if there is none."""
     if own(name):
         return _own(name)
     if name not in names():
@@ -98,7 +94,7 @@ def own_list(dataset: str, classes: Iterable[Iterable[str]]) -> str:
 
 
 def short(name: str) -> str:
-    """What people call a class list: of one that a dataset names itself, the dataset."""
+    """Return the short name of a class list; of one that a dataset names itself, the dataset."""
     return name.partition("[")[0]
 
 

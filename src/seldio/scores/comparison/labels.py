@@ -48,7 +48,7 @@ def compare_labels(
     clips = common([case.score.clips for case in cases])
     scores = [_over(case.score, clips) for case in cases]
     first = scores[0]
-    unit_of = units_of(first.clips, first.rooms, draw.over)
+    unit_of = units_of(first.clips, draw.over)
     contest, classes = contested(names, scores, draw, unit_of, against, deciding)
     case = dataclasses.replace(cases[0], score=first, bootstrap=draw, intervals=False)
     tables = [_classes(contest, case, classes)] if classes.p.size else []
@@ -72,7 +72,7 @@ def compare_labels(
 def _alone(system: str, case: SeldCase, draw: Resampling) -> ScoreReport:
     """One system: its intervals, next to those of the official jackknife."""
     shown = dataclasses.replace(case, bootstrap=draw, intervals=True)
-    units_of(case.score.clips, case.score.rooms, draw.over)  # which says what has no room
+    units_of(case.score.clips, draw.over)  # which says what has no room
     report = report_of(system, shown)
     drawn = {"over": draw.over, "resamples": draw.resamples, "seed": draw.seed}
     about = in_order([*report.notices, *_about_rooms(case.score, draw)])

@@ -13,7 +13,7 @@ from seldio.scores.comparison.pairs import Against, Contest, common, each_system
 from seldio.scores.imaging.report import score_columns
 from seldio.scores.imaging.resampled import RankedMaps, about_classes, support_of, with_intervals
 from seldio.scores.imaging.score_maps import ImagingOptions, MapsCounted, report_of, scored_maps
-from seldio.scores.resampling import ENOUGH, Resampling, rooms_of, units_of
+from seldio.scores.resampling import ENOUGH, Resampling, units_of
 
 
 def compare_maps(
@@ -33,7 +33,7 @@ def compare_maps(
     if len(cases) == 1:
         return with_intervals(report_of(path_of(systems[0]), cases[0]), cases[0], draw)
     clips = common([list(case.counted) for case in cases])
-    unit_of = units_of(tuple(clips), rooms_of(clips), draw.over)
+    unit_of = units_of(clips, draw.over)
     counts = [[case.counted[clip] for clip in clips] for case in cases]
     profile, average, labels = cases[0].profile, cases[0].average, cases[0].labels
     ranked = [RankedMaps.of(detections, profile, average) for detections in counts]

@@ -87,13 +87,7 @@ def each_system(systems: Sequence[Place], score: Callable[[Place], Case]) -> tup
 
 
 def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
-    """Systems that do not differ in anything that is measured.
-
-    Args:
-        names: of the systems.
-        same: whether two are scored the same throughout.
-        what: that they have in common then.
-    """
+    """Yield a notice on each pair of systems that are the *same* in all that is measured, and have *what* in common."""
     for one, other in combinations(range(len(names)), 2):
         if same(one, other):
             text = f"{names[one]} and {names[other]} have {what}: the same rows, or differences that are not looked at "
@@ -133,14 +127,7 @@ class PairedScores(NamedTuple):
 
 
 def tested(systems: Sequence[Weighed], values: Floats, draw: Resampling, unit_of: Ints) -> PairedScores:
-    """Resample all systems and exchange the clips of each pair.
-
-    Args:
-        systems: over the same clips.
-        values: the measures of each, shape [systems, measures].
-        draw: how many resamples and permutations.
-        unit_of: the unit of each clip that is drawn.
-    """
+    """Resample all systems, over the same clips, and exchange the clips of each pair."""
     drawn = np.stack([resampled(system, draw, unit_of) for system in systems], axis=1)
     p = [
         p_value(values[other] - values[one], systems[one].exchanged(systems[other]), draw, unit_of)
@@ -360,14 +347,10 @@ class Contest:
     def parts(
         self, table: Table, column: Column, values: Floats, p: Floats, differences: Sequence[Sequence[Cell]]
     ) -> Table:
-        """Return *table* with what the systems differ by in each of its rows, tested together.
+        """Return *table* with what the systems differ by in each of its rows, such as classes, tested together.
 
-        Args:
-            table: has a row for each part, such as a class.
-            column: what is measured in each part.
-            values: of each system in each part, shape [systems, parts].
-            p: of all pairs, shape [pairs, parts]; NaN where nothing is tested.
-            differences: the cells of each pair that is shown.
+        *values* have the shape [systems, rows], *p* [pairs, rows], NaN where nothing is tested; *differences* are the
+        cells of each pair that is shown.
         """
         tested = dataclasses.replace(  # with the lead, which decides here too
             self, columns=(self.columns[self.lead], *[column] * len(table.rows)), lead=0,
@@ -394,12 +377,7 @@ class Contest:
     ) -> Table:
         """Return the clips without which the difference of two systems would be another one.
 
-        Args:
-            clips: their names.
-            references: the labels that each has.
-            alone: the lead of each system over each clip alone, shape [systems, clips].
-            without: the lead of each system over all clips but each one, shape [systems, clips].
-            most: how many clips are shown.
+        *alone* is the lead of each system over each clip alone, *without* over all clips but each, [systems, clips].
         """
         column = self.columns[self.lead]
         influence = self.values[:, self.lead][:, None] - without
@@ -425,15 +403,10 @@ class Contest:
         self, report: ScoreReport, tables: Sequence[Table], about: Sequence[Notice], every: Sequence[Sequence[Notice]],
         draw: Resampling, signatures: Sequence[Signature | None],
     ) -> ScoreReport:  # fmt: skip
-        """Return the report of the comparison.
+        """Return the report of the comparison, from that on one of the systems over the same clips.
 
-        Args:
-            report: on one of the systems over the same clips.
-            tables: what the systems differ by, after the tables of all scores.
-            about: what there is to know about this comparison.
-            every: the notices of each system, of which those that matter most are repeated.
-            draw: how clips or rooms are resampled.
-            signatures: of the systems.
+        *about* is what there is to know about this comparison, *every* the notices of each system, of which those that
+        matter most are repeated.
         """
         grave = said_of(self.systems, [[one for one in notices if one.grave or one.first] for notices in every])
         signature = of_comparison([one for one in signatures if one], dataclasses.asdict(draw))

@@ -11,7 +11,6 @@ import numpy as np
 from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, Precision, tied
 from seldio.scores.imaging.profiles import LABEL, LARGEST, PREDICTION, SKIPPED, Average, ImagingProfile, threshold_name
-from seldio.scores.seld.rows import Sums
 from seldio.scores.signatures import Signature
 from seldio.text import listed, plural
 
@@ -23,7 +22,7 @@ _PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
 
 
 @dataclasses.dataclass(frozen=True)
-class MapFacts(Sums):
+class MapFacts:
     """What is notable about the rows of a side."""
 
     rows: int = 0
@@ -32,6 +31,9 @@ class MapFacts(Sums):
     thin: int = 0  # whose polygons all have less than three points
     foreign: int = 0  # of a class that the vocabulary does not have
     distances: int = 0  # above 0
+
+    def __add__(self, other: MapFacts) -> MapFacts:
+        return MapFacts(*map(sum, zip(dataclasses.astuple(self), dataclasses.astuple(other), strict=True)))
 
     @staticmethod
     def of(side: Annotations, classes: int) -> MapFacts:

@@ -35,7 +35,7 @@ def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> 
         UsageError: a clip has no room.
     """
     clips = list(case.counted)
-    unit_of = units_of(tuple(clips), resampling.rooms_of(clips), draw.over)
+    unit_of = units_of(clips, draw.over)
     ranked = RankedMaps.of(list(case.counted.values()), case.profile, case.average)
     units = int(unit_of.max()) + 1
     ends = interval(resampling.resampled(ranked, draw, unit_of), units)

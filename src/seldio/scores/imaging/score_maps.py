@@ -5,18 +5,17 @@ from __future__ import annotations
 import dataclasses
 from hashlib import sha256
 from itertools import pairwise
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from seldio.catalogues.parts import Part
 from seldio.check.vetting import Faults
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import get as get_format
-from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging import profiles
@@ -25,7 +24,7 @@ from seldio.scores.imaging.profiles import PREDICTION, SKIPPED, Average, Imaging
 from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
 from seldio.scores.imaging.resampled import with_intervals
 from seldio.scores.resampling import Intervals
-from seldio.scores.seld.join import Compared, Labels, SharedPart, join, reference_labels, settled, shared_parts
+from seldio.scores.seld.join import Compared, SharedPart, SideLabels, join, reference_labels, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, of_labels
@@ -58,13 +57,6 @@ def score_maps(
 
     Clips are read and counted where :func:`seldio.running` says; of each, only numbers for its detections are kept.
 
-    Args:
-        predictions: files, a folder or an archive with JSON of 2026.
-        reference: the labels, in the same way.
-        options: how.
-        format: the format of the predictions; found from their content if not given.
-        reference_format: the format of the reference; detected by default.
-
     Raises:
         InvalidData: something in the files is wrong.
         UsageError: an option makes no sense, or a side has no energy maps.
@@ -93,11 +85,7 @@ def report_of(system: str, case: ImagingCase) -> ScoreReport:
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
-    """The signature of the files at hand, read as a score with the signature *known* reads them.
-
-    Raises:
-        InvalidData, UsageError, DataError: as :func:`score_maps`.
-    """
+    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
     asked: Any = {"split": known.options.get("split")}
     asked |= {name: name in known.options for name in ("allow_missing", "force")}
     case = scored_maps(predictions, reference, ImagingOptions(profile=known.profile, **asked), **formats)
@@ -128,10 +116,7 @@ def scored_maps(
         compared, skipped = _without_skipped(compared, profile)
         classes = vocabulary(profile.vocabulary)
         work = MapCounting(len(classes))
-        some = shared_parts(compared.reference, compared.prediction, compared.clips)
-        here = any(part.packed for part in some)
-        counted = parallel_map(work, some, what="scoring", size=attrgetter("size"), here=here)
-        found = sum(counted, start=MapsCounted())
+        found = sum(compared.each(work, "scoring"), start=MapsCounted())
         sides = (compared.reference, found.wrong), (compared.prediction, found.amiss)
         forced = settled(sides, options.force)
     score = found.score(profile, len(classes))
@@ -153,8 +138,8 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
     Raises:
         DataError: it skips all of them.
     """
-    part = getattr(compared.prediction, "part", None)
-    named = {} if part is None else {file.clip: file.entry.name for file in part.files}
+    side = compared.prediction
+    named = {clip: name for clip, (name, _) in side.files.items()} if isinstance(side.held, Part) else {}
     ending = SKIPPED.removeprefix("X")
     skipped = [clip for clip in compared.clips if named.get(clip, "").endswith(ending)]
     if skipped and len(skipped) == len(compared.clips):
@@ -167,9 +152,9 @@ def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compa
     return compared._replace(clips=left), tuple(named[clip] for clip in skipped)
 
 
-def _files(side: Labels) -> tuple[tuple[str, int], ...]:
-    part = getattr(side, "part", None)
-    return () if part is None else tuple((file.entry.name, file.entry.size) for file in part.files)
+def _files(side: SideLabels) -> tuple[tuple[str, int], ...]:
+    part = side.held
+    return tuple((file.entry.name, file.entry.size) for file in part.files) if isinstance(part, Part) else ()
 
 
 # --- counting, a part after the other ---------------------------------------------------------------

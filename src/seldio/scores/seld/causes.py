@@ -17,13 +17,11 @@ from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, 
 from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import NOTHING, EventFrames, Floats, Ints
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.text import listed, printable
 
 #: Label frames by which onsets may be apart to be compared, those of a clip that count, and of how many one is tried.
 REACH, FRAMES, STEP = 200, 6000, 5
-#: No onset of one side near one of the other; see :func:`lags`.
-NO_LAGS = np.zeros(2 * REACH + 1, dtype=np.int64)
 Bools = NDArray[np.bool_]
 
 
@@ -69,20 +67,6 @@ def sample(side: EventFrames, chosen: Sequence[int]) -> EventFrames:
     clip[list(chosen)] = True
     kept = clip[side.clip] & (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
     return side.take(kept & (side.class_id >= 0))
-
-
-def joined(parts: Sequence[tuple[EventFrames, int]]) -> EventFrames:
-    """The rows of several parts, each with its number of clips."""
-    first, moved = 0, []
-    for side, clips in parts:
-        moved.append(dataclasses.replace(side, clip=side.clip + first))
-        first += clips
-    fields = [field.name for field in dataclasses.fields(EventFrames)[:6]]
-    lists = {name: [getattr(side, name) for side in moved if len(side)] for name in fields}
-    whole = {
-        name: np.concatenate(some) for name, some in lists.items() if some and all(one is not None for one in some)
-    }
-    return EventFrames(**whole) if "clip" in whole else NOTHING
 
 
 class Tally(NamedTuple):

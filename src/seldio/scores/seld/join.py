@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,14 +20,15 @@ from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
-from seldio.files import Entry, Source
+from seldio.files import Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.base import Role
 from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
-from seldio.parallel import cut
+from seldio.geometry import Ints
+from seldio.parallel import cut, parallel_map
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import within
@@ -40,6 +40,7 @@ from seldio.vocabularies import own, short
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
 
+T = TypeVar("T")
 #: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
 ROW = 24
 
@@ -49,99 +50,63 @@ class ClipRows(NamedTuple):
 
     held: Part | pa.Table
 
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return isinstance(self.held, Part) and self.held.packed
-
     def rows(self, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
-        """Their rows, with frames of 100 ms unless they are wanted *as_read*, None where there is no file; and errors.
+        """Return their rows, with frames of 100 ms unless they are wanted *as_read*, and the errors in them.
+
+        Rows are None where there is no file; those of a table were checked as a whole.
 
         Raises:
             InvalidData: something in a file cannot be read.
             DataError: a file has rows of a clip that it is not the file of.
         """
-        if isinstance(self.held, Part):
-            found = self.held.labels(raising_unknown(raise_errors))
-            own = {file.clip for file in self.held.files}
-            for part in (part for one in found for part in one.reading.parts if part.origin.clip not in own):
-                raise DataError(
-                    f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
-                    f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
-                )
-            tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
-            return next(tables, None), vet(found)
-        return self.held, Faults()  # the table has been checked as a whole
+        if not isinstance(self.held, Part):
+            return self.held, Faults()
+        found = self.held.labels(raising_unknown(raise_errors))
+        clips = {file.clip for file in self.held.files}
+        for part in (part for one in found for part in one.reading.parts if part.origin.clip not in clips):
+            raise DataError(
+                f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
+                f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
+            )
+        tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
+        return next(tables, None), vet(found)
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelFiles:
-    """A side of label files, one for each clip; the source that they are in stays open."""
+class SideLabels:
+    """A side: a label file for each clip, in a source that stays open, or one table that has rows of many clips."""
 
-    layout: LabelFormat
-    part: Part
+    layout: LabelFormat  # of the files, or of the labels that the table was made from
+    held: Part | pa.Table  # of a table the rows by clip
+    places: Mapping[str, range]  # by clip, silent ones too: which files of the part, or which rows of the table
+    sizes: Mapping[str, int]  # bytes of each clip, as if its rows were text
+    files: Mapping[str, tuple[str, str]]  # name and path of the file of each clip
+    fields: set[str]  # columns that rows have, or may have
+    known: set[str]  # columns that have a value in some row
+    faults: Faults = dataclasses.field(default_factory=Faults)  # of a table; those of files are found in their rows
     remarks: tuple[str, ...] = ()  # sentences about the choice of the format
-    faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
-    own: OwnDatasets | None = None  # what the datasets say of themselves
-    others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
-
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Which file of the part each clip is."""
-        return {file.clip: number for number, file in enumerate(self.part.files)}
-
-    @property
-    def fields(self) -> set[str]:
-        """Columns of an event table that its rows may have."""
-        return {*self.layout.carries}
-
-    known = fields
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each clip, silent ones too."""
-        return {file.clip: max(file.entry.size, 0) for file in self.part.files}
-
-    def some(self, clips: Sequence[str]) -> ClipRows:
-        """What there is of *clips*."""
-        part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
-        return ClipRows(part)
-
-
-@dataclasses.dataclass(frozen=True)
-class LabelTable:
-    """A side whose files may hold several clips, as one table in memory: its rows say which clips there are."""
-
-    layout: LabelFormat  # of the labels that the table was made from
-    table: pa.Table  # rows with frames of 100 ms, by clip
-    first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
-    faults: Faults  # errors in its rows
-    remarks: tuple[str, ...] = ()  # none, as such files say what they are
-    entries: Mapping[str, Entry] = dataclasses.field(default_factory=dict)  # the file of each clip, but for Parquet
     own: OwnDatasets | None = None  # what the datasets say of themselves
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
     @property
-    def fields(self) -> set[str]:
-        """Columns that its rows have, or may have as the files of another dataset in its own columns."""
-        return {*self.table.column_names, *(self.layout.carries if self.layout.own else ())}
-
-    @property
-    def known(self) -> set[str]:
-        """Columns that have a value in some row."""
-        return {name for name in self.table.column_names if self.table[name].null_count < self.table.num_rows}
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Bytes of each clip, as if its rows were text."""
-        return {clip: (stop - start) * ROW for clip, (start, stop) in self.first.items()}
+    def packed(self) -> bool:
+        """Whether other processes would have to unpack its files anew."""
+        return isinstance(self.held, Part) and self.held.packed
 
     def some(self, clips: Sequence[str]) -> ClipRows:
-        """What there is of *clips*."""
-        there = (self.first[clip] for clip in clips if clip in self.first)
-        slices = [self.table.slice(start, stop - start) for start, stop in there]
+        """Return what there is of *clips*."""
+        places = [self.places[clip] for clip in clips if clip in self.places]
+        if isinstance(self.held, Part):
+            return ClipRows(self.held.chosen([number for place in places for number in place]))
+        slices = [self.held.slice(place.start, len(place)) for place in places]
         # one chunk of its own: pickling a slice would take all rows of the table along
-        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]).combine_chunks())
+        return ClipRows(pa.concat_tables([self.held.slice(0, 0), *slices]).combine_chunks())
+
+    def of_splits(self, chosen: set[str]) -> SideLabels:
+        """Return the *chosen* clips; the others are of other splits."""
+        kept = ("places", "sizes", "files")
+        of_clips: dict[str, Any] = {name: {clip: getattr(self, name)[clip] for clip in sorted(chosen)} for name in kept}
+        return dataclasses.replace(self, **of_clips, others=frozenset(self.places) - chosen)
 
 
 #: What systems write, in numbers of the classes of their labels.
@@ -150,20 +115,13 @@ OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 USUAL = "dcase2023"
 
 
-#: Either way to hold the labels of many clips.
-Labels: TypeAlias = LabelFiles | LabelTable
-
-
 def reference_labels(
     source: Source, layout: LabelFormat | None, split: str | None = None, profile: SeldProfile | None = None
-) -> Labels:
+) -> SideLabels:
     """Open the labels that predictions are compared with, with the class list of their year; *source* stays open.
 
-    Args:
-        source: where they are.
-        layout: as the user named it.
-        split: of these labels, the clips of this split alone.
-        profile: as the user named it; it tells their class list where neither their columns nor their tree does.
+    *layout* and *profile* are as the user named them; the profile tells the class list where neither the columns nor
+    the tree does.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
@@ -181,12 +139,7 @@ def reference_labels(
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
         raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
-    others = frozenset(splits) - chosen
-    if isinstance(labels, LabelTable):
-        first = {clip: labels.first[clip] for clip in labels.first if clip in chosen}
-        return dataclasses.replace(labels, first=first, others=others)
-    part = labels.part.chosen([labels.numbers[clip] for clip in sorted(chosen)])
-    return dataclasses.replace(labels, part=part, others=others)
+    return labels.of_splits(chosen)
 
 
 def class_lists(layout: LabelFormat) -> dict[str, str]:
@@ -221,12 +174,12 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
 _TREE = 2000
 
 
-def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
+def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
     layout = labels.layout
     lists = class_lists(layout)
     if len({*lists.values()}) == 1:
         return layout
-    year = read_tree([path for _, path in files_of(labels).values()][:_TREE]).row.name
+    year = read_tree([path for _, path in labels.files.values()][:_TREE]).row.name
     usual = next((one.name for one in DIALECTS if means_the_same(one, layout)), "")  # which is read without evidence
     known = lists.get(year, layout.vocabulary)
     if profile is not None and year not in lists and layout.name == usual and profile.vocabulary in lists.values():
@@ -234,24 +187,15 @@ def _of_year(labels: Labels, profile: SeldProfile | None) -> LabelFormat:
     return dataclasses.replace(layout, vocabulary=known)
 
 
-def files_of(labels: Labels) -> dict[str, tuple[str, str]]:
-    """Return the name and the path of the file of each clip, as a table has them."""
-    if isinstance(labels, LabelFiles):
-        return {file.clip: (file.entry.name, file.entry.path) for file in labels.part.files}
-    names = {file.clip: file.name for file in origin_of(labels.table).files}
-    paths = names | {clip: entry.path for clip, entry in labels.entries.items()}
-    return {clip: (names.get(clip, clip), paths.get(clip, clip)) for clip in labels.first}
-
-
-def splits_of(labels: Labels) -> dict[str, str]:
+def splits_of(labels: SideLabels) -> dict[str, str]:
     """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
-    dataset = labels.own
-    files = files_of(labels)
-    said = {clip: dataset.split(name) for clip, (name, _) in files.items()} if dataset else {}
-    return {clip: said.get(clip) or named_split(path, labels.layout.name) for clip, (_, path) in files.items()}
+    return {
+        clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
+        for clip, (name, path) in labels.files.items()
+    }
 
 
-def _only_split(labels: Labels, found: set[str]) -> str:
+def _only_split(labels: SideLabels, found: set[str]) -> str:
     """The split of *labels* that all predictions are of, where it has others too; empty if there is none such."""
     splits = splits_of(labels)
     mine = {name for clip, name in splits.items() if clip in found}
@@ -261,7 +205,7 @@ def _only_split(labels: Labels, found: set[str]) -> str:
     return name if name and any(not within(other, name) for other in splits.values()) else ""
 
 
-def usual_profile(labels: Labels) -> SeldProfile:
+def usual_profile(labels: SideLabels) -> SeldProfile:
     """The default profile of labels: that of their dataset, or else one that fits their content.
 
     Stereo labels have distances and no elevations.
@@ -288,38 +232,18 @@ class SharedPart(NamedTuple):
     first: ClipRows
     second: ClipRows
     size: int  # bytes of both sides
-    files: tuple[str, ...]  # names of the clips of the second side
-
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return self.first.packed or self.second.packed
 
 
-def shared_parts(
-    first: Labels, second: Labels, clips: Sequence[str], moved: Mapping[str, str] | None = None
-) -> list[SharedPart]:
-    """Cut *clips* of two sides into parts, which depend on nothing but the files.
-
-    Args:
-        first: a side.
-        second: the other one.
-        clips: which of their clips.
-        moved: names of clips of the second side that are taken for others.
-    """
-    sizes, names = (first.sizes, second.sizes), moved or {}
-
-    def size(clip: str) -> int:
-        return sum(side.get(clip, 0) for side in sizes)
-
-    def part(some: list[str]) -> SharedPart:
-        files = tuple(names.get(clip, clip) for clip in some)
-        return SharedPart(tuple(some), first.some(some), second.some(files), sum(map(size, some)), files)
-
-    return list(map(part, cut(clips, PART, size)))
+def shared_parts(first: SideLabels, second: SideLabels, clips: Sequence[str]) -> list[SharedPart]:
+    """Cut *clips* of two sides into parts."""
+    sizes = {clip: first.sizes.get(clip, 0) + second.sizes.get(clip, 0) for clip in clips}
+    return [
+        SharedPart(tuple(some), first.some(some), second.some(some), sum(sizes[clip] for clip in some))
+        for some in cut(clips, PART, sizes.__getitem__)
+    ]
 
 
-def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding]:
+def settled(sides: Sequence[tuple[SideLabels, Faults]], force: bool) -> list[Finding]:
     """Return the errors of both sides, each with those that were found where its rows were read.
 
     Raises:
@@ -334,8 +258,8 @@ def settled(sides: Sequence[tuple[Labels, Faults]], force: bool) -> list[Finding
 class Compared(NamedTuple):
     """Both sides of a comparison, and the clips that are scored."""
 
-    reference: Labels
-    prediction: Labels
+    reference: SideLabels
+    prediction: SideLabels
     clips: list[str]  # in alphabetic order
     left_out: tuple[int, int]  # clips that are not scored for want of a prediction, and for want of a reference
     split: str = ""  # of the reference, which has others too, that all predictions are of
@@ -348,9 +272,15 @@ class Compared(NamedTuple):
             *(f"the prediction is {remark}" for remark in self.prediction.remarks),
         )
 
+    def each(self, work: Callable[[SharedPart], T], what: str) -> Iterator[T]:
+        """Yield what *work* makes of each part, where :func:`seldio.running` says."""
+        parts = shared_parts(self.reference, self.prediction, self.clips)
+        here = self.reference.packed or self.prediction.packed
+        return parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
+
 
 def join(
-    labels: Labels,
+    labels: SideLabels,
     outputs: Source,
     layout: LabelFormat | None,
     *,
@@ -364,9 +294,9 @@ def join(
     """
     likely = Wanted(OF_SYSTEMS, years(labels.layout) or profiles.get(USUAL).years)
     found = labels_of(outputs, layout, likely, lent=labels.own)
-    if isinstance(found, LabelFiles) and found.layout.role in OF_SYSTEMS:
+    if isinstance(found.held, Part) and found.layout.role in OF_SYSTEMS:
         own_list = dataclasses.replace(found.layout, vocabulary=labels.layout.vocabulary)
-        found = dataclasses.replace(found, layout=own_list, part=dataclasses.replace(found.part, layout=own_list))
+        found = dataclasses.replace(found, layout=own_list, held=dataclasses.replace(found.held, layout=own_list))
     expected, there = set(labels.sizes), set(found.sizes) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)
@@ -423,7 +353,7 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
 def labels_of(
     source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False,
     lent: OwnDatasets | None = None,
-) -> Labels:  # fmt: skip
+) -> SideLabels:  # fmt: skip
     """What *source* holds, nothing of which is read yet unless it is a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
@@ -459,19 +389,25 @@ def labels_of(
         raise UsageError(f"{printable(source.path)} holds no labels{why_no_labels(source)}")
     if len(layouts) != 1:
         raise UsageError(
-            f"{printable(source.path)} holds {', '.join(layouts)}: choose a folder with one format, or give the format "
-            "of all"
+            f"{printable(source.path)} holds {', '.join(layouts)}: choose a folder with a single format, or give the "
+            "format of all"
         )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
     part, *more = (part for part in found if part.layout is not None)
     if only.clips_by == "rows" or more:
         return dataclasses.replace(_table(source, found, as_read), own=told.own)
-    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)), own=told.own)
+    fields = {*only.carries}
+    return SideLabels(
+        only, part, {file.clip: range(number, number + 1) for number, file in enumerate(part.files)},
+        {file.clip: file.size for file in part.files},
+        {file.clip: (file.entry.name, file.entry.path) for file in part.files}, fields, fields,
+        remarks=tuple(dict.fromkeys(remarks)), own=told.own,
+    )  # fmt: skip
 
 
-def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
-    """The one table of *source*, or its tables as one where they are shards of an export.
+def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
+    """Return the one table of *source*, or its tables as one where they are shards of an export.
 
     Raises:
         UsageError: there are several, or two files describe one clip.
@@ -481,18 +417,29 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> LabelTable:
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
-    entries = {} if format.role == "table" else entries_by_clip(read, found)
-    names = sorted({file.clip for file in origin_of(rows).files})
+    entries = {} if format.role == "table" else entries_by_clip(read, found)  # but for Parquet
+    named = {file.clip: file.name for file in origin_of(rows).files}
+    names = sorted(named)
     table = rows if as_read else framed(rows, layout)
-    codes, known = clip_codes(table)
-    place = {clip: number for number, clip in enumerate(names)}
-    clip = np.array([place[name] for name in known], dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
+    codes, clips = clip_codes(table)
+    numbers = {name: number for number, name in enumerate(names)}
+    clip = np.array([numbers[name] for name in clips] or [-1], np.int64)[codes]
     if (np.diff(clip) < 0).any():
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
-    ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
-    first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(layout, table, first, vet(read), entries=entries)
+    places = dict(zip(names, map(range, *_bounds(clip, len(names))), strict=True))
+    known = {name for name in table.column_names if table[name].null_count < table.num_rows}
+    return SideLabels(
+        layout, table, places, {clip: len(place) * ROW for clip, place in places.items()},
+        {clip: (name, entries[clip].path if clip in entries else name) for clip, name in named.items()},
+        {*table.column_names, *(layout.carries if layout.own else ())}, known, vet(read),
+    )  # fmt: skip
+
+
+def _bounds(clip: Ints, clips: int) -> tuple[list[int], list[int]]:
+    """Return where the rows of each clip begin and end, which are in the order of their clips."""
+    ends = np.searchsorted(clip, np.arange(clips + 1)).tolist()
+    return ends[:-1], ends[1:]
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:

@@ -73,9 +73,9 @@ class Counts:
 
     @staticmethod
     def zeros(clips: int, classes: int) -> Counts:
-        """No counts yet."""
-        per_class = [np.zeros((clips, classes)) for _ in range(len(dataclasses.fields(Counts)) - _POOLED)]
-        return Counts(*per_class, *(np.zeros(clips) for _ in range(_POOLED)))
+        """Return no counts yet."""
+        per_class = len(dataclasses.fields(Counts)) - _POOLED
+        return Counts(*np.zeros((per_class, clips, classes)), *np.zeros((_POOLED, clips)))
 
     @staticmethod
     def joined(parts: Sequence[Counts]) -> Counts:
@@ -247,24 +247,14 @@ class Values:
     by_class: Floats | None = None  # shape [sets, metrics, classes]; None for micro averages
 
     def undefined(self) -> Values:
-        """NaN in the place of every score."""
-        by_class = None if self.by_class is None else np.full_like(self.by_class, np.nan)
-        return Values(np.full_like(self.overall, np.nan), by_class)
+        """Return NaN in the place of every score."""
+        return Values(self.overall * np.nan, None if self.by_class is None else self.by_class * np.nan)
 
 
 def scored(
     counts: Counts, average: Average, names: Sequence[str], of_seld: Sequence[str], misplaced: float, nothing: float
 ) -> Values:
-    """Return scores by name, with means over the classes that have one.
-
-    Args:
-        counts: sets of them.
-        average: macro, or micro for all classes pooled; the error rate is over all classes in both.
-        names: of the scores.
-        of_seld: the scores that SELD is the mean of, as losses.
-        misplaced: how much a misplaced source weighs in F, where a missed or spurious one weighs a half.
-        nothing: the error of a class without a match.
-    """
+    """Return scores by name of sets of counts, with means over the classes that have one; see ``ScoreRow``."""
     if average == "micro":
         counts = counts.map(lambda array: array.sum(axis=1, keepdims=True) if array.ndim == 2 else array)
 

@@ -24,9 +24,9 @@ import numpy as np
 
 from seldio.reports.tables import Cell, Column, Table
 from seldio.scores.seld.metrics import Thresholds, nanmean, pair_errors, unit_counts
-from seldio.scores.seld.pairing import Paired, cell_groups, paired
+from seldio.scores.seld.pairing import Paired, cell_groups, linear_sum_assignment, paired
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints, Sums
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the
@@ -37,11 +37,14 @@ _RIGHT, _PLACE, _DISTANCE, _ONSCREEN = range(4)
 
 
 @dataclasses.dataclass(frozen=True)
-class Mistakes(Sums):
+class Mistakes:
     """Counts of errors; whole numbers, so that no sum depends on the cut."""
 
     kinds: Ints  # in the units of the profile (segments or frames), shape [kinds, classes]
     pairs: Ints  # of rows of a wrong class, shape [classes of references, classes of predictions]
+
+    def __add__(self, other: Mistakes) -> Mistakes:
+        return Mistakes(self.kinds + other.kinds, self.pairs + other.pairs)
 
     @staticmethod
     def none(classes: int) -> Mistakes:
@@ -102,8 +105,6 @@ def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, li
 
     *missed* and *false* are the rows without a partner of their class, so that none of them share a class and frame.
     """
-    from scipy.optimize import linear_sum_assignment
-
     a, b = group.reference.take(missed), group.prediction.take(false)
     frames = a.frame, b.frame
     counts = np.bincount(frames[0], minlength=group.frames), np.bincount(frames[1], minlength=group.frames)
@@ -116,7 +117,7 @@ def _confused(group: Paired, missed: Ints, false: Ints, profile: SeldProfile, li
             found.append((r[good], p[good]))
             continue
         for n in np.flatnonzero(good.any(axis=(1, 2))):
-            chosen = linear_sum_assignment(np.where(good[n], cells.cost[n], _FAR))
+            chosen = linear_sum_assignment()(np.where(good[n], cells.cost[n], _FAR))
             kept = good[n][chosen]
             found.append((r[n][chosen][kept], p[n][chosen][kept]))
     i, j = (np.concatenate(each) for each in zip(*found, strict=True))

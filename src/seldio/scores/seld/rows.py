@@ -46,8 +46,8 @@ class EventFrames:
         return len(self.frame)
 
 
-#: Of angles in degrees and distances in metres, what a digest tells apart; digests are of 63 bits.
-_PLACES, WORD = 4, (1 << 63) - 1
+#: Steps of a degree and of a metre that a digest tells apart; digests are of 63 bits.
+_STEPS, WORD = 10**4, (1 << 63) - 1
 #: The side of clips that have no file.
 _NO_INTS = np.empty(0, dtype=np.int64)
 NOTHING = EventFrames(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
@@ -90,16 +90,44 @@ def digest(side: EventFrames, clips: Sequence[str]) -> int:
     A clip goes by its own name, whatever folder it lies in, and one without rows counts too.
     """
     fields = (side.frame, side.class_id, side.source, side.azimuth, side.elevation, side.distance, side.onscreen)
-    none = np.full(len(side), np.nan)
-    columns = [none if field is None else np.round(np.asarray(field, np.float64), _PLACES) + 0.0 for field in fields]
-    columns = [np.where(np.isnan(column), np.nan, column) for column in columns]  # of which there are several
-    order = np.lexsort((*columns, side.clip))
-    rows, total = np.stack(columns, axis=1)[order], 0
+    rows = np.full((len(side), len(fields)), np.nan)
+    keys: list[Any] = []
+    for place, field in enumerate(fields):
+        if field is not None:
+            step = 1 if field.dtype.kind in "iub" else _STEPS
+            steps = np.rint(np.asarray(field, np.float64) * step) + 0.0
+            rows[:, place] = np.where(np.isnan(steps), np.nan, steps / step)  # of which there are several
+            keys.append(steps)
+    order = _order([*keys, side.clip])
+    rows, total = rows[order], 0
     ends = np.searchsorted(side.clip[order], np.arange(len(clips) + 1))
     for number, clip in enumerate(clips):
         text = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
         total += int.from_bytes(sha256(text + rows[ends[number] : ends[number + 1]].tobytes()).digest()[:8], "little")
     return total & WORD
+
+
+def _order(keys: Sequence[Ints | Floats]) -> Ints:
+    """Return the order of rows by the last of *keys*, then by those before it, as ``numpy.lexsort`` has it.
+
+    Whole numbers of a small range are sorted as one number.
+    """
+    packed: list[Any] = []
+    room = 0  # how many values the last of the packed numbers can still be multiplied with
+    for key in keys[::-1]:
+        least, most = (key.min(), key.max()) if len(key) else (0, 0)
+        width = most - least + 1
+        if not width <= _WIDEST or not (key == np.floor(key)).all():
+            packed, room = [*packed, key], 0
+        elif width <= room:
+            packed[-1], room = packed[-1] * int(width) + (key - least).astype(np.int64), room // int(width)
+        else:
+            packed, room = [*packed, (key - least).astype(np.int64)], (1 << 62) // int(width)
+    return np.lexsort(packed[::-1])
+
+
+#: A column with a wider range of whole numbers is sorted by itself.
+_WIDEST = 1 << 40
 
 
 def _ints(column: Any) -> Ints:
@@ -152,24 +180,14 @@ def _from_axes(
     return azimuth, elevation
 
 
-class Sums:
-    """Counts that add up over parts, field by field."""
-
-    __slots__ = ()
-
-    def __add__(self, other: Any) -> Any:
-        fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        return type(self)(*(getattr(self, field.name) + getattr(other, field.name) for field in fields))
-
-
 @dataclasses.dataclass(frozen=True)
-class RowFacts(Sums):
+class RowFacts:
     """How many rows of one side are notable, and why."""
 
     all: int = 0
     elevations: int = 0  # that have an elevation, be it 0
     raised: int = 0  # whose elevation is not 0
-    distances: int = 0  # of parts in which distances are known
+    distances: int = 0  # all, where distances are known
     unfolded: int = 0  # with an azimuth beyond ±90 degrees
     beyond: int = 0  # in frames behind those that the profile counts
     foreign: int = 0  # of a class that the vocabulary does not have
@@ -180,27 +198,22 @@ class RowFacts(Sums):
 
 
 @dataclasses.dataclass(frozen=True)
-class SideFacts(Sums):
+class SideFacts:
     """What is notable about both sides of some clips."""
 
-    reference: RowFacts = RowFacts()
-    prediction: RowFacts = RowFacts()
-    unlabelled: int = 0  # clips without any reference row
-    alarms: int = 0  # predicted rows in those
-    crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
+    reference: RowFacts
+    prediction: RowFacts
+    unlabelled: int  # clips without any reference row
+    alarms: int  # predicted rows in those
+    crowded: int  # frames with several references of one class, where the profile goes by the order of their rows
+    fits: Ints  # see :func:`near_ends`
     dropped: int = 0  # predicted rows that the program does not read
-    fits: Ints = dataclasses.field(default_factory=lambda: np.zeros(4, np.int64))  # see :func:`near_ends`
 
 
 def facts_of(reference: EventFrames, prediction: EventFrames, ends: Ints, classes: int, ordered: bool) -> SideFacts:
-    """What is notable about the rows of both sides, as they were given.
+    """Return what is notable about the rows of both sides, as they were given; *ends*: the frames that count by clip.
 
-    Args:
-        reference: rows about the clips.
-        prediction: the predictions.
-        ends: label frames of each clip that the profile counts.
-        classes: how many the vocabulary has.
-        ordered: whether the profile goes by the order of the rows of a frame.
+    *ordered*: whether the profile goes by the order of the rows of a frame.
     """
     clips = len(ends)
     labelled = np.bincount(reference.clip, minlength=clips) > 0

@@ -1,4 +1,4 @@
-"""From paths to a report: what is compared, how, by which clips, and what is counted in each part of them.
+"""From paths to a report: what is compared, how, by which clips, and what is counted.
 
 Where a sample fits much better with the predictions changed, they are scored again: that is a probable cause.
 """
@@ -7,42 +7,35 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from seldio.changes import change_named, shifted
+from seldio.changes import shifted
 from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
-from seldio.parallel import parallel_map
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
 from seldio.scores.seld.join import (
-    ClipRows,
     Compared,
-    SharedPart,
     join,
     reference_labels,
-    settled,
-    shared_parts,
     usual_profile,
     with_class_list,
 )
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
-from seldio.scores.seld.mistakes import Mistakes
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
-from seldio.scores.seld.rows import NOTHING, WORD, EventFrames, Ints, SideFacts, digest, event_frames, facts_of
+from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, digest, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
 from seldio.text import plural, printable
@@ -105,20 +98,7 @@ def score_labels(
     reference_format: str | None = None,
     sort: str | None = None,
 ) -> ScoreReport:
-    """Score the outputs of a system against labels.
-
-    Rows are read and counted a few clips at a time, where :func:`seldio.running` says; sums by clip are kept.
-
-    Args:
-        predictions: files, a folder or an archive in any format of labels or outputs.
-        reference: the labels, in the same way.
-        options: how; by default as the labels ask for.
-        format: the format of the predictions; found from their content if not given.
-        reference_format: the format of the reference; detected by default.
-        sort: the measure by which clips are the worst; by default that of the profile which decides.
-
-    Returns:
-        Scores over all clips, by class and by room, and what there is to know about them.
+    """Score the outputs of a system against labels, files, folders or archives; see :func:`seldio.score`.
 
     Raises:
         InvalidData: something in the files is wrong.
@@ -157,25 +137,29 @@ def scored_case(
         class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
         classes = vocabulary(class_list)
         mapped = None if options.classes else compared.prediction.layout
-        work = Counting(
-            profile.name, limits, class_list, mapped=mapped, dropped=dropped, errors=options.errors, signed=True
-        )
-        counted = count(work, compared)
-        score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counted.counts)
-        sides = (compared.reference, counted.reference), (compared.prediction, counted.prediction)
-        forced = tuple(map(str, settled(sides, options.force)))
-        plain = dataclasses.replace(work, errors=False, signed=False)
-        found = () if dropped else tuple(probable_causes(score, counted, plain, compared))
-    if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
-        raise UsageError("scoring requires a direction in every row")
+        rows = _rows(compared, class_list, mapped)
+        a, b = rows.reference, NOTHING if dropped else rows.prediction
+        if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
+            raise UsageError("--onscreen requires labels and predictions with on-screen flags")
+        counting = profile, limits, len(classes), len(compared.clips)
+        counts = count_sides(a, b, *counting)
+        score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counts)
+        forced = tuple(str(error) for faults in rows.faults for error in faults.settle(options.force))
+    found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
+    ends = grid_lengths(profile, a, len(compared.clips))
+    facts = dataclasses.replace(
+        facts_of(a, b, ends, len(classes), profile.ordered), dropped=len(rows.prediction) - len(b)
+    )
+    digests = digest(a, compared.clips), digest(rows.prediction, compared.clips)
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     drawn = options.intervals or Intervals()
     return SeldCase(
-        profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
+        profile, limits, score, facts, [classes.label(n) for n in range(len(classes))],
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out, compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
-        named=named is not None, forced=forced, causes=found, mistakes=counted.mistakes if options.errors else None,
-        signature=signatures.of_labels(profile.name, given, counted.digests),
+        named=named is not None, forced=forced, causes=found,
+        mistakes=mistakes.count(a, b, *counting) if options.errors else None,
+        signature=signatures.of_labels(profile.name, given, digests),
     )  # fmt: skip
 
 
@@ -184,11 +168,7 @@ _SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
-    """The signature of the files at hand, read as a score with the signature *known* reads them.
-
-    Raises:
-        InvalidData, UsageError, DataError: as :func:`score_labels`.
-    """
+    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
     asked: Any = {name: known.options.get(name) for name in ("classes", "split")}
     asked |= {name: name in known.options for name in ("allow_missing", "force")}
     case = scored_case(predictions, reference, SeldOptions(profile=known.profile, **asked), **formats)
@@ -221,7 +201,32 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
     )
 
 
-# --- counting, a part after the other ---------------------------------------------------------------
+# --- rows, and what they may need -------------------------------------------------------------------
+
+
+class _ComparedRows(NamedTuple):
+    reference: EventFrames
+    prediction: EventFrames
+    faults: list[Faults]  # errors of each side
+
+
+def _rows(compared: Compared, class_list: str, mapped: LabelFormat | None) -> _ComparedRows:
+    """Read the rows of the clips of both sides; *mapped*: the format of predictions that may have another class list.
+
+    Raises:
+        InvalidData: something in a file is wrong.
+        UsageError: a side has no frames, classes or directions.
+    """
+    index = {clip: number for number, clip in enumerate(compared.clips)}
+    sides, faults = [], []
+    for side, other in ((compared.reference, None), (compared.prediction, mapped)):
+        table, found = side.some(compared.clips).rows()
+        if table is not None and other is not None and table.num_rows:
+            table = with_class_list(table, other, class_list)
+        sides.append(NOTHING if table is None else event_frames(table, index))
+        faults.append(side.faults + found)
+    return _ComparedRows(sides[0], sides[1], faults)
+
 
 #: Clips that changes are tried on.
 TRIED = 128
@@ -232,159 +237,62 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
-@dataclasses.dataclass(frozen=True)
-class Counted:
-    """What was counted in a part; parts add up in the order of their clips."""
-
-    pieces: tuple[Counts, ...]  # of each part, by clip and class
-    mistakes: Mistakes  # where they were asked for
-    facts: SideFacts = dataclasses.field(default_factory=SideFacts)  # what is notable about the rows
-    reference: Faults = dataclasses.field(default_factory=Faults)  # errors
-    prediction: Faults = dataclasses.field(default_factory=Faults)  # errors
-    lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
-    samples: tuple[tuple[EventFrames, EventFrames], ...] = ()  # of each part, some rows of both sides
-    digests: tuple[int, int] = (0, 0)  # of the rows of both sides, where they are signed
-
-    def __add__(self, other: Counted) -> Counted:
-        return Counted(
-            self.pieces + other.pieces, self.mistakes + other.mistakes, self.facts + other.facts,
-            self.reference + other.reference, self.prediction + other.prediction,
-            self.lags + other.lags, self.samples + other.samples,
-            ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
-        )  # fmt: skip
-
-    @property
-    def counts(self) -> Counts:
-        """Of all clips."""
-        return Counts.joined(self.pieces)
-
-
-@dataclasses.dataclass(frozen=True)
-class Counting:
-    """The work on a part."""
-
-    profile: str  # its name
-    limits: Thresholds
-    class_list: str  # by which the classes of both sides are counted
-    change: str = ""  # name of a change of the predictions
-    mapped: LabelFormat | None = None  # of the predictions, where their classes may be those of another list
-    dropped: bool = False  # whether the program reads no row of the prediction
-    errors: bool = False  # whether mistakes are counted
-    signed: bool = False  # whether digests of the rows are made
-    tried: frozenset[str] = frozenset()  # clips that changes are tried on
-
-    @property
-    def classes(self) -> int:
-        """How many there are."""
-        return len(vocabulary(self.class_list))
-
-    @property
-    def nothing(self) -> Counted:
-        """What there is in no part at all."""
-        return Counted((Counts.zeros(0, self.classes),), Mistakes.none(self.classes), samples=((NOTHING, NOTHING),))
-
-    def __call__(self, part: SharedPart) -> Counted:
-        """What there is in *part*.
-
-        Raises:
-            InvalidData: something in a file is wrong.
-            UsageError: a side lacks a field that a profile needs.
-        """
-        a, wrong = self._side(part.first, part.clips)
-        b, amiss = self._side(part.second, part.files, self.mapped)
-        digests = (digest(a, part.clips), digest(b, part.clips)) if self.signed else (0, 0)
-        unread = len(b) if self.dropped else 0
-        if self.dropped:
-            b = NOTHING
-        profile, limits, clips = profiles.get(self.profile), self.limits, len(part.clips)
-        if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
-            raise UsageError("--onscreen requires labels and predictions with on-screen flags")
-        changed = causes.applied(change_named(self.change), b) if self.change else b
-        counts = count_sides(a, changed, profile, limits, self.classes, clips)
-        found = Mistakes.none(self.classes)
-        if self.errors:
-            found = mistakes.count(a, b, profile, limits, self.classes, clips)
-        ends = grid_lengths(profile, a, clips)
-        notable = dataclasses.replace(facts_of(a, b, ends, self.classes, profile.ordered), dropped=unread)
-        tried = [number for number, clip in enumerate(part.clips) if clip in self.tried]
-        lags, samples = causes.lags(a, b, tried), (causes.sample(a, tried), causes.sample(b, tried))
-        return Counted((counts,), found, notable, wrong, amiss, lags, (samples,), digests)
-
-    def _side(
-        self, some: ClipRows, clips: Sequence[str], mapped: LabelFormat | None = None
-    ) -> tuple[EventFrames, Faults]:
-        table, faults = some.rows()
-        if table is None:
-            return NOTHING, faults
-        if mapped is not None and table.num_rows:
-            table = with_class_list(table, mapped, self.class_list)
-        return event_frames(table, {clip: number for number, clip in enumerate(clips)}), faults
-
-
-def count(work: Counting, compared: Compared, what: str = "scoring", moved: Mapping[str, str] | None = None) -> Counted:
-    """Count all clips, wherever :func:`seldio.running` says; *moved*: see :func:`shared_parts`.
-
-    Raises:
-        InvalidData, UsageError: see :class:`Counting`.
-    """
-    parts = shared_parts(compared.reference, compared.prediction, compared.clips, moved)
-    here = any(part.packed for part in parts)
-    work = dataclasses.replace(work, tried=frozenset(sampled(compared.clips, TRIED)))
-    counted = parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
-    return sum(counted, start=work.nothing)
-
-
 #: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
 _SHIFTED, _CHANGED = 1.05, 1.5
 
 
 def probable_causes(
-    score: SeldScore, counted: Counted, work: Counting, compared: Compared
-) -> Iterator[ProbableCause]:  # fmt: skip
-    """The changes that make the score clearly better, with the F-score that they give over the clips they are about.
+    score: SeldScore, reference: EventFrames, prediction: EventFrames, limits: Thresholds, classes: int
+) -> Iterator[ProbableCause]:
+    """Yield the changes that make the score clearly better, with the F-score that they give over the clips concerned.
 
-    All changes are tried on a sample of the rows, and the clips that one is about are scored with the best one. *work*
-    is how they were *counted*.
+    All changes are tried on a sample of the rows, and the clips that one is about are scored with the best one.
     """
     names = sampled(score.clips, TRIED)
-    chosen = np.flatnonzero(np.isin(score.clips, names))
-    sizes = [len(piece) for piece in counted.pieces]
-    sides = [causes.joined(list(zip(side, sizes, strict=True))) for side in zip(*counted.samples, strict=True)]
-    a, b = (dataclasses.replace(side, clip=np.searchsorted(chosen, side.clip)) for side in sides)
-    trial = Trial(a, b, len(names), work.classes, score.profile, work.limits)
+    chosen, every = np.flatnonzero(np.isin(score.clips, names)), np.arange(len(score.clips))
+    a, b = (_of_clips(side, chosen) for side in (reference, prediction))
+    few = range(len(names))
+    trial = Trial(causes.sample(a, few), causes.sample(b, few), len(names), classes, score.profile, limits)
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
-    if not suspects and (shift := causes.shift(counted.lags)):
+    if not suspects and (shift := causes.shift(causes.lags(a, b, few))):
         suspects.append((Suspect(shifted(shift)), _SHIFTED))
     for (change, clips, where, files), least in suspects:
-        about = [names[clip] for clip in clips] if where or files else list(score.clips)
-        moved = {name: names[clip] for name, clip in zip(names, files, strict=False)}
-        changed = work if moved else dataclasses.replace(work, change=change.name)
-        again = count(changed, compared._replace(clips=about), "scoring again", moved)
-        before = score.counts.take(np.isin(score.clips, about))
-        old, new = (_f(score, counts, bool(where)) for counts in (before, again.counts))
+        about = chosen[list(clips)] if where or files else every
+        rows = _of_clips(prediction, chosen[list(files)] if files else about)
+        changed = rows if files else causes.applied(change, rows)
+        again = count_sides(_of_clips(reference, about), changed, score.profile, limits, classes, len(about))
+        old, new = (_f(score, counts, bool(where)) for counts in (score.counts.take(about), again))
         if new > least * old:
             yield ProbableCause(change, where, old, new)
 
 
+def _of_clips(side: EventFrames, clips: Ints) -> EventFrames:
+    """Return the rows of the *clips* with these numbers, which are numbered anew."""
+    place = np.full(max(int(side.clip.max(initial=0)), int(clips.max(initial=0))) + 1, -1)
+    place[clips] = np.arange(len(clips))
+    moved = dataclasses.replace(side, clip=place[side.clip])
+    return moved.take(np.flatnonzero(moved.clip >= 0))
+
+
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:
-    """The :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none where nothing can be scored."""
+    """Return the :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none if none can be scored."""
     try:
         with open_source(reference, raise_errors) as labels:
             truth = reference_labels(labels, None)
             profile = usual_profile(truth)
             compared = join(truth, predictions, layout, allow_missing=True)
             compared = compared._replace(clips=sampled(compared.clips, TRIED))
-            layout = compared.prediction.layout
-            work = Counting(profile.name, profile.limits, truth.layout.vocabulary, mapped=layout)
-            counted = count(work, compared, "comparing with the labels")
-            score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counted.counts)
-            return tuple(map(str, probable_causes(score, counted, work, compared)))
+            rows = _rows(compared, truth.layout.vocabulary, compared.prediction.layout)
+        counting = profile.limits, len(vocabulary(truth.layout.vocabulary))
+        counts = count_sides(rows.reference, rows.prediction, profile, *counting, len(compared.clips))
+        score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counts)
+        return tuple(map(str, probable_causes(score, rows.reference, rows.prediction, *counting)))
     except SeldioError:  # what is wrong with the files is said of them
         return ()
 
 
 def _f(score: SeldScore, counts: Counts, some: bool) -> float:
-    """The F-score of *counts*, over the classes that they have where these are of *some* clips only."""
+    """Return the F-score of *counts*, over the classes that they have where these are of *some* clips only."""
     total = counts.total()
     values = score.present(total) if some else score.profile.score(total, score.average).overall
     return float(values[0, score.profile.names.index("F")])

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -67,27 +67,16 @@ class SeldScore:
         return overall
 
     def jackknife(self) -> tuple[Values, Values]:
-        """The lower and upper ends of the 95 % confidence intervals, shapes as in :meth:`values`."""
-        whole, without = self.values(), self.left_out()
-        low, high = intervals(whole.overall[0], without.overall)
-        if whole.by_class is None or without.by_class is None:
-            return Values(low[None]), Values(high[None])
-        by_class = intervals(whole.by_class[0], without.by_class)
-        return Values(low[None], by_class[0][None]), Values(high[None], by_class[1][None])
-
-    def resampled(self, weights: Floats) -> Values:
-        """The scores of resamples of the clips, one set each.
-
-        A class that the reference has, but not the clips of a resample, is left out of the means over classes there:
-        the programs would give it F 0 and LE 180, which says nothing about a system.
-
-        Args:
-            weights: how often each clip stands in each resample, shape [resamples, clips].
-        """
-        return self.partial(self.counts.map(lambda array: weights @ array))
+        """Return the lower and upper ends of the 95 % confidence intervals, shapes as in :meth:`values`."""
+        without = self.profile.score(self.counts.without_each(), self.average)
+        return _ends(intervals, self.values(), without)
 
     def partial(self, counts: Counts) -> Values:
-        """The scores of *counts* of some of the clips, classes that those lack left out; see :meth:`resampled`."""
+        """Return the scores of *counts* of some of the clips, such as a resample, one set each.
+
+        A class that the reference has, but not these clips, is left out of the means over classes there: the programs
+        would give it F 0 and LE 180, which says nothing about a system.
+        """
         values = self.profile.score(counts, self.average)
         if values.by_class is None:
             return values
@@ -106,34 +95,31 @@ class SeldScore:
         Raises:
             UsageError: rooms are to be drawn, and a clip has none in its name.
         """
-        units = units_of(self.clips, self.rooms, draw.over)
-        drawn = [self.resampled(batch) for batch in resampling.weights(draw, units)]
-        count = len(np.unique(units))
-        low, high = resampling.interval(np.concatenate([each.overall for each in drawn]), count)
+        units = units_of(self.clips, draw.over)
+        totals = (self.counts.map(batch.__matmul__) for batch in resampling.weights(draw, units))
+        drawn = [self.partial(total) for total in totals]
         by_class = [each.by_class for each in drawn if each.by_class is not None]
-        if not by_class:
-            return Values(low[None]), Values(high[None])
-        drawn_ends, values = resampling.interval(np.concatenate(by_class), count), self.values().by_class
-        assert values is not None
-        ends = bounded(self.profile.names, values[0], self.counts, drawn_ends, units)
-        return Values(low[None], ends[0][None]), Values(high[None], ends[1][None])
+        every = Values(np.concatenate([each.overall for each in drawn]), np.concatenate(by_class) if by_class else None)
+        count, values = len(np.unique(units)), self.values()
+        low, high = _ends(lambda _, each: resampling.interval(each, count), values, every)
+        if values.by_class is None or low.by_class is None or high.by_class is None:
+            return low, high
+        ends = bounded(self.profile.names, values.by_class[0], self.counts, (low.by_class[0], high.by_class[0]), units)
+        return Values(low.overall, ends[0][None]), Values(high.overall, ends[1][None])
 
     def held(self, over: Over = "clips") -> Ints:
         """How many clips, or rooms, hold each class: have a reference of it."""
-        unit_of = units_of(self.clips, self.rooms, over)
+        unit_of = units_of(self.clips, over)
         return np.asarray((resampling.by_unit(self.counts.references, unit_of) > 0).sum(axis=0))
 
     def support(self, over: Over = "clips", *, pooled: bool = False) -> Floats:
         """On how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
 
         They count by their references of the class; for errors by their matches; see
-        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer.
-
-        Args:
-            over: what is drawn.
-            pooled: of all classes together, shape [scores].
+        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer. *pooled*: of all
+        classes together, shape [scores].
         """
-        unit_of = units_of(self.clips, self.rooms, over)
+        unit_of = units_of(self.clips, over)
         counts = (each.sum(axis=1) if pooled else each for each in (self.counts.references, self.counts.matched))
         held, matched = (effective(each, unit_of) for each in counts)
         both = dict.fromkeys(("ER", "F", "LR"), held) | {"SELD": np.minimum(held, matched)}
@@ -151,27 +137,27 @@ class SeldScore:
         counted = ~np.isnan(values[0]) & (np.array(self.profile.names) != "ER")[:, None]
         return np.asarray(counted & (support < FEWEST))
 
-    def left_out(self) -> Values:
-        """The scores over all clips but one, for each one."""
-        return self.profile.score(self.counts.without_each(), self.average)
+
+def _ends(
+    interval: Callable[[Floats, Floats], tuple[Floats, Floats]], whole: Values, drawn: Values
+) -> tuple[Values, Values]:
+    """Return both ends of the intervals of all scores; *interval* makes those of numbers of which many were drawn."""
+    low, high = interval(whole.overall[0], drawn.overall)
+    if whole.by_class is None or drawn.by_class is None:
+        return Values(low[None]), Values(high[None])
+    lows, highs = interval(whole.by_class[0], drawn.by_class)
+    return Values(low[None], lows[None]), Values(high[None], highs[None])
 
 
 def bounded(
     names: Sequence[str], values: Floats, counts: Counts, ends: tuple[Floats, Floats], unit_of: Ints
 ) -> tuple[Floats, Floats]:
-    """Return the ends of intervals by class, with bounds in the place of those of shares that are 0 or 1.
+    """Return the *ends* of intervals by class, with bounds in the place of those of shares that are 0 or 1.
 
     Where no reference of a class is found (or each is), resamples cannot tell anything: clips of another kind may have
     been missed by chance, a share q of them, see :func:`~seldio.scores.resampling.most_unseen`. If all is right in
     those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions as
     references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are NaN.
-
-    Args:
-        names: of the scores.
-        values: the scores over all clips, shape [scores, classes].
-        counts: of each clip.
-        ends: the lower and upper ends by resampling, shape [scores, classes].
-        unit_of: the clip or room of each clip that was drawn.
     """
     low, high = (each.copy() for each in ends)
     unmatched = counts.matched.sum(axis=0) == 0
@@ -194,16 +180,10 @@ def score_tables(
     reference: pa.Table, prediction: pa.Table, clips: Sequence[str], profile: SeldProfile, *, classes: int,
     average: Average | None = None, limits: Thresholds | None = None,
 ) -> SeldScore:  # fmt: skip
-    """Score the rows about *clips*.
+    """Score the rows of two event tables about *clips*; a clip without predicted rows is one where nothing was found.
 
-    Args:
-        reference: an event table; rows of one frame in the order of their file, where ties depend on it.
-        prediction: the predictions, of any format: angles or x, y, z; distances in metres.
-        clips: what is scored; a clip without predicted rows is one where nothing was found.
-        profile: how.
-        classes: how many the vocabulary has.
-        average: by class (macro) or over all (micro); the profile's first by default.
-        limits: thresholds; those of the profile by default.
+    Rows of one frame are in the order of their file, where ties depend on it. Average and limits are those of the
+    profile by default.
 
     Raises:
         UsageError: a side lacks a field that the profile needs.
@@ -217,15 +197,7 @@ def score_tables(
 def count_sides(
     reference: EventFrames, prediction: EventFrames, profile: SeldProfile, limits: Thresholds, classes: int, clips: int
 ) -> Counts:
-    """Count each clip.
-
-    Args:
-        reference: rows about clips.
-        prediction: the predictions.
-        profile: how.
-        limits: thresholds.
-        classes: how many the vocabulary has.
-        clips: how many there are.
+    """Count each of a number of *clips*.
 
     Raises:
         UsageError: a side lacks a field that the profile needs.
@@ -237,7 +209,7 @@ def count_sides(
 
 
 def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
-    """*side* with what the profile needs, distances in its unit.
+    """Return *side* with what the profile needs, distances in its unit.
 
     Raises:
         UsageError: a field is missing.
@@ -267,18 +239,11 @@ def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> In
 
 
 def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """The lower and upper end for each score.
+    """Return the lower and upper end for each score: NaN where it is not defined, or there is but one clip.
 
     The jackknife estimate ``n * whole - (n - 1) * mean``, give or take Student's t with n - 1 degrees of freedom
-    times the standard error ``sqrt((n - 1) / n * sum((without - mean) ** 2))``.
-
-    Args:
-        whole: scores over all clips, any shape.
-        without: scores without each of the n clips, shape [n, ...].
-        confidence: share of the distribution between the ends.
-
-    Returns:
-        Both ends, shape of *whole*; NaN where a score is not defined, or there is but one clip.
+    times the standard error ``sqrt((n - 1) / n * sum((without - mean) ** 2))``; *without* are the scores without each
+    of the n clips, shape [n, ...].
     """
     from scipy.special import stdtrit
 
@@ -337,16 +302,8 @@ class SeldAccumulator:
         Raises:
             UsageError: a column is missing.
         """
-        scored = score_tables(
-            _clip_table(clip, reference),
-            _clip_table(clip, prediction),
-            [clip],
-            self.profile,
-            classes=self._classes,
-            average=self.average,
-            limits=self._limits,
-        )
-        self._clips[clip] = scored.counts
+        a, b = (event_frames(_clip_table(clip, rows), {clip: 0}) for rows in (reference, prediction))
+        self._clips[clip] = count_sides(a, b, self.profile, self._limits, self._classes, 1)
 
     def forward(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> dict[str, float]:
         """:meth:`update`, and the scores of this clip alone; calling the accumulator does the same.
