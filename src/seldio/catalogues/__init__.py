@@ -26,7 +26,9 @@ from seldio import formats
 from seldio.catalogues.look import (
     PARQUET_SUFFIX,
     Content,
+    Detected,
     clip_names,
+    detected,
     files_by_layout,
     in_utf8,
     is_table,
@@ -91,7 +93,12 @@ class Catalogue:
 
         #: What the datasets of the source say of themselves; None where nothing says it.
         self.own = own = own_datasets(source, take) or (lent and lent.lent())
-        look = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, take, own)
+        kept = {} if without or chosen or own or contents else source.looks
+        if labels not in kept:
+            kept[labels] = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, own)
+        look: _FileEvidence = kept[labels]
+        for finding in look.findings:
+            take(finding)
         groups, self.lists = _labels_by_layout(look, chosen, wanted, take, own) if labels else ([], [])
         asked = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
@@ -207,6 +214,17 @@ class _FileEvidence:
     labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)  # or what may be some
     questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)  # and predictions, by format
     held: dict[str, bytes] = dataclasses.field(default_factory=dict)  # the content of files, by path
+    findings: list[Finding] = dataclasses.field(default_factory=list)  # about files that cannot be opened
+
+    @cached_property
+    def sound(self) -> list[TextFile]:
+        """The files of labels in UTF-8 that are text."""
+        return usable([file for _, file in self.labels], _quiet)
+
+    @cached_property
+    def detected(self) -> Detected:
+        """What these files are together."""
+        return detected(self.sound)
 
 
 def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
@@ -220,7 +238,7 @@ def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
 
 def _look_at(
     entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
-    sink: Sink, own: OwnDatasets | None = None,
+    own: OwnDatasets | None = None,
 ) -> _FileEvidence:  # fmt: skip
     """What all *entries* are, each by itself; large questions need not be looked at where their format is named."""
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
@@ -231,7 +249,7 @@ def _look_at(
         try:
             whole, data = (True, given) if given is not None else _evidence(entry, small, named)
         except InvalidData as error:
-            sink(error.finding)
+            told.findings.append(error.finding)
             continue
         name = "stdin.csv" if entry.name == "<stdin>" else entry.name
         file = TextFile(entry.path, name, "", data)
@@ -299,12 +317,13 @@ def _labels_by_layout(
             groups.append(Part(run(left), undecided=True))
         mine = {file.entry.path for part in groups for file in part.files}
         every = [file for file in every if file.path not in mine]
-    sound = usable(every, lambda _: None)
+    sound = usable(every, _quiet) if own else found.sound
     there = {file.path for file in sound}
     broken = [file for file in every if file.path not in there]
     groups += [Part(run(broken))] if broken else []
     as_they_are = {id(file) for file in every}
-    told = files_by_layout(sound, sink, wanted, others=bool(found.questions))
+    together = detected(sound) if own else found.detected
+    told = files_by_layout(together, sink, wanted, others=bool(found.questions))
     for layout, files, evidence, asked in told.layouts:
         whole = all(id(file) in as_they_are for file in files)
         for format, some in own.classes(layout, files, sink) if own else [(layout, files)]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from seldio.catalogues.look import files_by_layout, usable
+from seldio.catalogues.look import detected, files_by_layout, usable
 from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.names import without_suffix, written_suffix
@@ -39,7 +39,7 @@ def leftovers(entries: Iterable[Entry]) -> Iterator[tuple[str, tuple[str, ...], 
 def _layouts(entries: Sequence[Entry]) -> list[str]:
     """The formats of labels that some files look like; empty where they do not look like any."""
     texts = [file for entry in entries[:_SAMPLE] if (file := _text(entry)) is not None]
-    found = files_by_layout(usable(texts, lambda _: None), lambda _: None).layouts
+    found = files_by_layout(detected(usable(texts, lambda _: None)), lambda _: None).layouts
     return [layout.format.name for layout in found if not layout.asked] or ["rows of numbers"] * bool(texts)
 
 

@@ -14,10 +14,11 @@ import shlex
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cache
-from typing import BinaryIO, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from seldio import formats
 from seldio.errors import InvalidData, UsageError
+from seldio.files import Entry
 from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
@@ -89,21 +90,33 @@ class ByLayout(NamedTuple):
     lists: list[TextFile]  # tables of words, which are passed over
 
 
-def files_by_layout(
-    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
-) -> ByLayout:
-    """Usable *files* by their formats, each format with its evidence; nothing is read but what they hold.
+class Detected(NamedTuple):
+    """Usable files that belong together, and what those of each group are."""
+
+    files: Sequence[TextFile]
+    groups: Mapping[Key, Sequence[TextFile]]
+    detections: Mapping[Key, Detection]
+
+
+def detected(files: Sequence[TextFile]) -> Detected:
+    """Detect what usable *files* are; nothing is read but what they hold.
 
     Each Parquet table is taken by itself, as it holds many clips.
+    """
+    groups = _groups(files)
+    return Detected(files, groups, _detections(groups))
+
+
+def files_by_layout(found: Detected, sink: Sink, wanted: Wanted | None = None, *, others: bool = False) -> ByLayout:
+    """Files by their formats, each format with its evidence.
 
     Files of which several formats remain are findings, and so are those that no format fits. Tables of words are
     passed over where there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted*
     for, that decides between formats that the evidence leaves, which is a finding as well.
     """
-    groups = _groups(files)
-    detections = _detections(groups)
+    files, groups, detections = found
     words = {key for key in detections if all(map(wordy, groups[key])) and not detections[key].empty}
-    names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]}
+    names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]} if words else set()
     members: dict[tuple[str, str, bool], list[TextFile]] = {}
     evidence: dict[tuple[str, str, bool], str] = {}
     lists: list[TextFile] = []
@@ -400,21 +413,7 @@ def _years_alike(format: Dialect, detection: Detection) -> list[Dialect]:
 Content = Literal["labels", "items", "other", "damaged"]
 
 
-class NamedFile(Protocol):
-    """A file of a source."""
-
-    def head(self, count: int) -> bytes:
-        """Its first bytes."""
-
-    @property
-    def name(self) -> str:
-        """POSIX path below the source's root."""
-
-    def open(self) -> BinaryIO:
-        """A seekable stream of its content."""
-
-
-def content(file: NamedFile) -> Content:
+def content(file: Entry) -> Content:
     """What a Parquet file holds.
 
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
@@ -434,17 +433,17 @@ def content(file: NamedFile) -> Content:
     return "items" if formats.of_table(schema) is not None else "other"
 
 
-def is_table(file: NamedFile, *contents: Content) -> bool:
+def is_table(file: Entry, *contents: Content) -> bool:
     """Whether a file is called Parquet and holds one of *contents*."""
     return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents
 
 
-def begins_like_numbers(file: NamedFile) -> bool:
+def begins_like_numbers(file: Entry) -> bool:
     """Whether the first byte of a file is a digit, as of no question and of no table with names of its columns."""
     return file.head(1).isdigit()
 
 
-def named_like_labels(file: NamedFile) -> bool:
+def named_like_labels(file: Entry) -> bool:
     """Whether a file may hold labels, by its name; of text files, by how they begin."""
     name = file.name.lower()
     if not name.endswith(TEXTS):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 import pyarrow as pa
 
 from seldio import clock
-from seldio.catalogues.look import Recognised, check_classes, files_by_layout, usable
+from seldio.catalogues.look import Recognised, check_classes, detected, files_by_layout, usable
 from seldio.check.vetting import vet
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.item_inputs import read_items
@@ -256,7 +256,9 @@ def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None, named: La
     if own and (mine := list(own.layouts(files, raise_errors))):
         return max(mine, key=lambda group: len(group[1]))[0]
     remarks: list[Finding] = []
-    found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(remarks.append)).layouts
+    found = files_by_layout(
+        detected(usable(files, raising_unknown(raise_errors))), raising_unknown(remarks.append)
+    ).layouts
     for finding in remarks:
         raise_errors(finding)
     check_classes(remarks, told=True)

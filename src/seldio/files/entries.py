@@ -149,6 +149,8 @@ class Source:
     exported: bool = False  # whether it is an export, and *entries* are the files that it was made from
     #: of a source with only some of its files, all of them
     every: tuple[Entry, ...] = ()
+    #: what a catalogue has found in its files, for the next one, by whether labels were wanted
+    looks: dict[bool, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

@@ -210,7 +210,7 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
             sink(part.moved(finding))
         look.lines = look.lines[kept[end - len(look.lines) : end]]
         part.take(look)
-    decimals = any(
+    decimals = any(column.part.kind == "whole" for column in columns) and any(
         column.part.kind not in _BARE and to_mask(cells.matched(column.meant, "[.e]")).any() for column in columns
     )
     values = [column.values(kept, column_type(column.part.kind, decimals)) for column in columns]
@@ -321,7 +321,8 @@ class FileLook:
         """How many cells each line has; none where it is blank."""
         text = np.frombuffer(self.text, np.uint8)
         marks = text[(text == 44) | (text == 10)]
-        widths = np.diff(np.flatnonzero(marks == 10), prepend=-1)
+        widths = np.flatnonzero(marks == 10) + 1
+        widths[1:] -= widths[:-1].copy()
         for number in np.flatnonzero(widths == 1).tolist():
             if not self.line(number).strip(" \t\v\f"):
                 widths[number] = 0
@@ -539,6 +540,8 @@ class FileLook:
 
     def same_width(self, begin: int) -> bool:
         """False, with one finding, where all rows have the same wrong number of cells."""
+        if (self.widths[begin : begin + 1] == self.width).any():
+            return True  # nearly every file
         cut = not self.final_newline and len(self.ends) - 1 > begin
         filled = np.flatnonzero(self.widths[begin : len(self.ends) - cut]) + begin
         widths = self.widths[filled]

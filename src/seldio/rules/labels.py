@@ -184,8 +184,9 @@ def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 def _frame_apart(labels: Labels, file: int) -> int | None:
     """The first frame of a file that has rows on both sides of a fall of the frame number, if any."""
-    rows = labels.rows_of(file)  # the same rows in frame order
-    frames, pieces = labels.ordered("frame")[rows], labels.pieces[labels.rows(np.arange(rows.start, rows.stop))]
+    rows = labels.rows_of(file)
+    in_order = labels.rows(np.arange(rows.start, rows.stop))
+    frames, pieces = labels.column("frame")[in_order], labels.pieces[in_order]
     apart = np.flatnonzero((np.diff(frames) == 0) & (np.diff(pieces) != 0))
     return int(frames[apart[0]]) if len(apart) else None
 

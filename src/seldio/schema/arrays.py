@@ -36,8 +36,9 @@ def compute(function: str, *columns: Any, **options: Any) -> Any:
     arrow = import_module("pyarrow._compute")
     if "kind" in options:
         return arrow.call_function(function, [*columns], arrow.CastOptions.safe(options["kind"]))
-    made = {1: "MatchSubstringOptions", 2: "ReplaceSubstringOptions"}.get(len(options))
-    return arrow.call_function(function, [*columns], getattr(arrow, made)(**options) if made else None)
+    name = "TrimOptions" if "characters" in options else "MatchSubstringOptions"
+    name = "ReplaceSubstringOptions" if "replacement" in options else name
+    return arrow.call_function(function, [*columns], getattr(arrow, name)(**options) if options else None)
 
 
 @contextmanager
