@@ -214,7 +214,9 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
     """
     shown, known = printable(str(out)), () if earlier is None else earlier.files
     names = {part.name for part in content.parts} | {_SHARD_INDEX for _ in content.shards[:1]}
-    ours = {file.name for file in known if (earlier and not earlier.finished) or _is_as_written(out, file)}
+    # of a run that was broken off, some files may be there without a hash in its manifest
+    to_come = {file.name for file in known if not file.sha256} & names if earlier and not earlier.finished else set()
+    ours = {file.name for file in known if _is_as_written(out, file)} | to_come
     if others := sorted(name for name in names - ours if in_the_way(out / name, out) is not None):
         raise UsageError(
             f"{plural(len(others), 'file')} in the way in {shown} that are not as an export wrote them: "
@@ -237,7 +239,8 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
         files[_SHARD_INDEX] = write(_shard_index([files[name] for name in content.shards]))
     for name in ours - names:
         remove(out / name, out)
-    if left := sorted(file.name for file in known if file.name not in ours | names and (out / file.name).exists()):
+    changed = known if earlier is not None and earlier.finished else ()
+    if left := sorted(file.name for file in changed if file.name not in ours | names and (out / file.name).exists()):
         what = plural(len(left), "file stays", "files stay")
         text = f"{what} in {shown} that changed since an earlier export wrote them: {listed(left, _NAMED)}"
         warnings.warn(text, SeldioWarning, stacklevel=2)
