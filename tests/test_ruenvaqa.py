@@ -256,6 +256,21 @@ def test_any_bytes(data: bytes) -> None:
     harmless(packed(record())[: len(data)] + data)
 
 
+@pytest.mark.parametrize(
+    ("members", "codes"),
+    [
+        (None, ["PRD121"]),
+        ({"ruEnvAQA.json": b"{"}, ["PRD122"]),
+        ({"ruEnvAQA.jso": b"{}"}, ["PRD123"]),
+        ({"ruenvaqa.json": b"{}"}, ["PRD124"]),
+        ({"deep/ruEnvAQA.json": b'{"data": {"test": []}}'}, []),
+    ],
+    ids=str,
+)
+def test_packages(members: dict[str, bytes] | None, codes: list[str]) -> None:
+    assert codes == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
+
+
 def harmless(data: bytes) -> None:
     for format in FORMATS:
         assert 0 <= format.likes(data, "x.json") <= 1
