@@ -226,7 +226,7 @@ def _conversions(format: LabelFormat, tables: dict[str, pa.Table]) -> Iterator[s
         if target is format:
             continue
         try:
-            found = carry_out(tables[format.name], format, target).plan
+            found = carry_out(tables[format.name], format, target)
         except SeldioError as error:
             lost.setdefault(f"not possible: {error}", []).append(target.name)
             continue
