@@ -43,7 +43,7 @@ from seldio.text import Displayed, listed, plural, printable
 
 
 def keys_of(year: int) -> PackageKeys:
-    """What the challenge of a year takes.
+    """Return the keys of a package for the challenge of a year.
 
     Raises:
         UsageError: no record says it.
@@ -69,7 +69,7 @@ class ResultDifference:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PackedSystem:
-    """What was packed of one system."""
+    """The outputs of one system in a package."""
 
     label: str  # of the submission
     source: str  # where its outputs are
@@ -85,7 +85,7 @@ class PackedSystem:
     differences: tuple[ResultDifference, ...]  # results in the meta file that are others
 
     def lines(self) -> Iterator[str]:
-        """What was packed, for people."""
+        """Yield lines for people about what was packed."""
         how = "converted" if self.converted else "byte for byte"
         whole = self.files - len(self.empty)
         yield f"{self.label}: {plural(whole, 'output')} of {self.source} ({' and '.join(self.formats)}, {how})"
@@ -103,7 +103,7 @@ class PackedSystem:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Packaged(Displayed):
-    """What :func:`seldio.package` did."""
+    """The result of :func:`seldio.package`."""
 
     path: str  # of the zip
     year: int  # of the challenge
@@ -121,7 +121,7 @@ class Packaged(Displayed):
         return "\n".join(printable(line) for line in self.lines())
 
     def lines(self) -> Iterator[str]:
-        """What was done, for people; not what was found."""
+        """Yield lines for people about the package, without its findings."""
         errors = plural(count := self.report.count(Severity.ERROR), "error")
         done = f"written, with {errors}" if count else "written"
         packed = f"{plural(len(self.systems), 'system')} for DCASE {self.year}"
@@ -345,7 +345,7 @@ def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys)
 def _checked(
     whole: bytes, out: str, expected: Reference | None, format: str | None, origins: Mapping[str, str]
 ) -> Report:
-    """What is wrong with the zip; of copied files with the path that they were copied from."""
+    """Validate the zip; report findings in copied files at the path that they were copied from."""
     found: list[Finding] = []
     with open_packed(_entry(out, whole), "file", Memory(whole), found.append, DEFAULTS) as source:
         report = examine(source, format=format, reference=expected, rows=False).report

@@ -1,4 +1,4 @@
-"""What may have happened to the columns of labels: one table, whoever judges it.
+"""Changes that the columns of labels may have undergone: one table for all judges.
 
 Each change has what undoes it and what makes it, over columns as arrays or single values, and its sentences. A judge
 reports a change if the columns fit once it is undone, and not before; where two changes fit, none is repaired.

@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 class RenamedOption(NamedTuple):
-    """What an option of before 0.3 is now."""
+    """The present name of an option of before 0.3."""
 
     option: str
     key: str  # the name in front of its value, or the value of an old switch

@@ -1,4 +1,4 @@
-"""What a source consists of: each of its files in one group, told once, for every verb.
+"""The files of a source, each detected once and put into one group, for every verb.
 
 A :class:`Catalogue` looks at bounded evidence of all files, once, and says of each what it is: labels, questions or
 predictions of a format, a recording, a video, a table of words, what is read with labels, or none of these; with the
@@ -110,7 +110,7 @@ class Catalogue:
         self.questions = [part.of(part.files, look.held) for part in asked]
 
     def parts(self, *, size: int = CUT, by_clip: bool = False) -> list[Part]:
-        """What is worked on: what cannot be read, then labels by format, then questions and predictions by format.
+        """Return the parts to work on: labels by format, then questions and predictions; unreadable files first.
 
         Args:
             size: bytes of a part; no file is split.
@@ -163,7 +163,7 @@ def _quiet(_: Finding) -> None:
 
 
 def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
-    """What the datasets of a source say of themselves; None where there is nothing that says it."""
+    """Return what the datasets of a source say of themselves; None where nothing describes them."""
     if not own_files(source):
         return None
     from seldio.formats.own_dataset import described
@@ -209,7 +209,7 @@ def all_csv(source: Source) -> bool:
 
 @dataclasses.dataclass
 class _FileEvidence:
-    """What files hold."""
+    """The contents of files, and what they may be."""
 
     labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)  # or what may be some
     questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)  # and predictions, by format
@@ -223,7 +223,7 @@ class _FileEvidence:
 
     @cached_property
     def detected(self) -> Detected:
-        """What these files are together."""
+        """Detect the format of these files together."""
         return detected(self.sound)
 
 
@@ -240,7 +240,7 @@ def _look_at(
     entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
     own: OwnDatasets | None = None,
 ) -> _FileEvidence:  # fmt: skip
-    """What all *entries* are, each by itself; large questions need not be looked at where their format is named."""
+    """Look at each of *entries* by itself; large questions need not be looked at where their format is named."""
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
     told = _FileEvidence()
     for entry in _shown(entries):

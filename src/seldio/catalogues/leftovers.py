@@ -26,7 +26,7 @@ _SUFFIX = 12
 
 
 def leftovers(entries: Iterable[Entry]) -> Iterator[tuple[str, tuple[str, ...], list[Entry]]]:
-    """What files are called, in words, and the formats of labels that they look like, with the files."""
+    """Yield each kind of file in words, the formats of labels that its files look like, and the files."""
     kinds: dict[tuple[str, bool], list[Entry]] = {}
     for entry in entries:
         suffix = written_suffix(entry.name)

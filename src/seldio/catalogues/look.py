@@ -1,4 +1,4 @@
-"""What the files of a source are: labels of which format, questions or predictions, or none of these; and reading them.
+"""Detect the files of a source (labels of which format, questions, predictions, or none of these) and read them.
 
 Every verb begins here: a file that begins or is called like JSON of labels, Parquet, questions or predictions is
 recognised by that; tables of labels are grouped, and each group is distinguished by what is in its rows (``detect``).
@@ -84,7 +84,7 @@ class LabelLayout(NamedTuple):
 
 
 class ByLayout(NamedTuple):
-    """What label files are."""
+    """Label files by layout."""
 
     layouts: list[LabelLayout]
     lists: list[TextFile]  # tables of words, which are passed over
@@ -165,7 +165,7 @@ def files_by_layout(found: Detected, sink: Sink, wanted: Wanted | None = None, *
 
 
 def _detections(groups: Mapping[Key, Sequence[TextFile]]) -> dict[Key, Detection]:
-    """What files are; where those of a folder say too little, all of their shape in all folders are looked at."""
+    """Detect each group of files; if a folder gives too little evidence, look at its shape in all folders."""
     detections = {key: detect(group) for key, group in groups.items() if not key.format}
     by_shape = dict[tuple[int, str], list[Key]]()
     for key in detections:
@@ -193,7 +193,7 @@ def _decided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted
 
 
 class Key(NamedTuple):
-    """What files are told by that are looked at together."""
+    """The key by which files are grouped for detection."""
 
     place: str  # their folder; of a table of many clips, its path
     format: str  # that their first bytes show; empty for tables of numbers
@@ -291,7 +291,7 @@ def _own_columns(path: str, width: int) -> str:
 
 
 def _content(value: object, there: bool, lines: bool) -> str:
-    """What JSON holds, in words; *lines*: *value* is the first of many."""
+    """Describe a JSON value in words; *lines*: *value* is the first of many."""
     first = value[0] if isinstance(value, list) and value else value
     if not there:
         return "no record in the file"
@@ -303,7 +303,7 @@ def _content(value: object, there: bool, lines: bool) -> str:
 
 
 def _without_numbers(file: TextFile) -> str:
-    """What is alike in the names of the label files of a dataset; a list of rooms is called otherwise."""
+    """Return the part that names of label files of a dataset share; a list of rooms has a different one."""
     return re.sub(r"\d+", "", stem_of(posixpath.basename(file.name)))
 
 
@@ -414,7 +414,7 @@ Content = Literal["labels", "items", "other", "damaged"]
 
 
 def content(file: Entry) -> Content:
-    """What a Parquet file holds.
+    """Return the kind of data that a Parquet file contains.
 
     Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
     type or a strange name is told of. Items are questions or predictions.

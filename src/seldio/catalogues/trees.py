@@ -38,7 +38,7 @@ TYPES: dict[str, Literal["metadata", "audio", "video"]] = {"csv": "metadata", **
 
 @dataclass(frozen=True, slots=True)
 class TreePlace:
-    """Where a file stands in a tree."""
+    """The location of a file in a tree."""
 
     name: str  # as given
     stem: str  # its file name up to the last dot
@@ -85,7 +85,7 @@ class TreePlace:
 
 @dataclass(slots=True)
 class Holding:
-    """What a tree has of one clip of its dataset, whatever the folder: the first file of each field."""
+    """The files of one clip in a tree, whatever their folders: the first file of each field."""
 
     clip: str
     set: Set
@@ -123,7 +123,7 @@ class Tree:
 
     @cached_property
     def holdings(self) -> dict[tuple[Set, str], Holding]:
-        """What there is of each clip that is called as the dataset calls its clips."""
+        """Return the files of each clip whose name follows the dataset's pattern."""
         held: dict[tuple[Set, str], Holding] = {}
         flat = not any(place.inside for place in self.places)
         for place in self.places:

@@ -24,7 +24,7 @@ from seldio.schema.qa import Rows
 def with_answers_in_form(
     questions: Sequence[tuple[Part, CheckedItems]], paths: Collection[str]
 ) -> Iterator[tuple[str, bytes, bytes]]:
-    """Of those files of *questions* that are among *paths* and can be repaired: path, bytes before and after."""
+    """Yield path, bytes before and bytes after of each file of *questions* among *paths* that can be repaired."""
     for part, checked in questions:
         if part.files[checked.file].entry.path not in paths:
             continue

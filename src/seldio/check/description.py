@@ -1,4 +1,4 @@
-"""What a source holds, and what a format is: descriptions for people and for json."""
+"""Describe sources and formats, for people and for json."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def describe(path: Place, format: str | None = None) -> dict[str, Any]:
 
 
 def _media(path: str) -> dict[str, Any]:
-    """What is in a single recording or video; nothing for any other source, and for what cannot be read."""
+    """Describe a single recording or video; empty for any other source, and for what cannot be read."""
     kind = media_type(path)
     if kind is None or not Path(path).is_file():
         return {}
@@ -61,7 +61,7 @@ def _media(path: str) -> dict[str, Any]:
 
 
 def description(examined: Examined, path: str, named: bool = False) -> dict[str, Any]:
-    """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
+    """Return the result of :func:`describe` for an examined source; *named*: whether its format was named."""
     unread = {finding.path for finding in examined.report.findings if finding.severity is Severity.ERROR}
     groups = [_group(labels, unread) for labels in examined.labels]
     items = [_items(part, rows, named) for part, rows in examined.questions if rows.part is not None]
@@ -82,7 +82,7 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
 
 
 def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What is known of the dataset or benchmark that the source is.
+    """Yield facts about the dataset or benchmark that the source is.
 
     A tree is recognized by its names, and is ``complete`` where no labels lack, in the folders and the format of the
     dataset; questions are recognized by their format and number, which does not show that they are the published ones.
@@ -103,7 +103,7 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
 
 
 def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
-    """What is said of a dataset that was recognized."""
+    """Return the facts to show about a recognized dataset."""
     keys = ("name", "title", "license", "license_says", "download")
     # a name that a folder hardly has
     called = [*known.record.get("aliases", ()), known.name][0]
@@ -144,7 +144,7 @@ def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
 
 
 def _said(value: Any) -> str:
-    """What a dataset says of itself under one key, for people."""
+    """Format for people the value of one key in a dataset's own description."""
     return listed(value, _SHOWN) if isinstance(value, list) else f"{value:,} Hz" if isinstance(value, int) else value
 
 
@@ -311,7 +311,7 @@ _SAID = {"license_says": "licence", "doi": "doi", "download": "download", "page"
 
 
 def _about_text(one: dict[str, Any]) -> list[str]:
-    """What is known of the dataset that a source is, for people."""
+    """Return lines for people about the dataset that a source is."""
     lines = ["", f"{one['name']}  {one['title']}"]
     lines += [] if one["complete"] else ["  by its names, and only if its files are the published ones:"]
     lines += [f"  {name:<11} {one[key]}" for key, name in _SAID.items() if key in one]

@@ -52,7 +52,7 @@ class LabelFacts:
 
     @classmethod
     def of(cls, table: pa.Table, hop: Fraction) -> LabelFacts:
-        """What an event table with *hop* seconds between its frames holds."""
+        """Return the facts of an event table with *hop* seconds between its frames."""
         names = table.column_names
         facts = cls(table.num_rows, tuple(name for name in names if name != "clip"))
         if table.num_rows and "frame" in names:
@@ -148,7 +148,7 @@ def _different(table: pa.Table, name: str) -> int:
 
 
 def evidence_of(reading: ItemReading) -> str:
-    """What a file of questions or predictions was recognised by."""
+    """Return the evidence by which a file of questions or predictions was recognised."""
     format = reading.format
     from seldio.formats.json_items import JsonItems
     from seldio.schema.qa import Rows

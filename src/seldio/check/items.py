@@ -51,7 +51,7 @@ PREDICTION_FILE_RULES = (*PATH_RULES, *PREDICTION_RULES, instruction_missing_amo
 
 
 class CheckedItems(NamedTuple):
-    """What a file of questions or predictions gave."""
+    """The result of checking a file of questions or predictions."""
 
     file: int  # its number in the part
     findings: tuple[Finding, ...]  # what was wrong when it was read, and with answers to known questions
@@ -71,7 +71,7 @@ class ItemCheck:
     facts: bool = False  # say what files were recognised by
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
-        """What is wrong with files that cannot be opened, and what the others give."""
+        """Return the findings on files that cannot be opened, and the results of the others."""
         damaged: list[Finding] = []
         numbers = {file.entry.path: number for number, file in enumerate(part.files)}
         rows = []
@@ -158,7 +158,7 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
 def item_findings(
     found: Iterable[tuple[Part, CheckedItems]], look: Lookup | None, referred: bool = False
 ) -> Iterator[Finding]:
-    """What is wrong with the files of all parts, in the order of the parts; *look* finds the recordings they name.
+    """Yield the findings of all parts, in the order of the parts; *look* finds the recordings that they name.
 
     Without it, no more is said than what was wrong when they were read.
     Where they are compared with their questions, *referred*, that tells more of some things (:data:`REFERRED`).

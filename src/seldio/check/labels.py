@@ -88,7 +88,7 @@ class LabelGroup:
         row_rules: Sequence[Check] = ROW_RULES,
         judge: LabelFormat | None = None,
     ) -> list[RowFinding]:
-        """What is wrong with these labels, rows being judged by *judge*, if not by what their format says of them."""
+        """Return the findings on these labels; *judge* checks the rows, by default the format that they name."""
         usual = _judge(self.reading)
         reading = self.reading if usual is self.format else dataclasses.replace(self.reading, format=usual)
         labels = self.labels = Labels(reading, named=self.named, reference=reference)

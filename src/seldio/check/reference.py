@@ -1,4 +1,4 @@
-"""What files are compared with: submissions with clips and their lengths, predictions with their questions."""
+"""References to compare files with: for submissions clips and their lengths, for predictions their questions."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Repair(NamedTuple):
-    """What the repair of a rule rests on, and the change of values that it undoes."""
+    """The premise of a rule's repair, and the change of values that it undoes."""
 
     #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
     #: some files of the whole set have the fault
@@ -329,7 +329,7 @@ Check = Callable[[Mapping[str, bytes]], "list[Examined]"]
 
 
 def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fixed]:
-    """What a repair changes in each file; writes nothing.
+    """Return the changes that a repair makes in each file; write nothing.
 
     Each change is tried in memory. One after which a file is in doubt is not made.
     """
@@ -456,7 +456,7 @@ def _follows(old: pa.Table, new: pa.Table) -> bool:
 
 
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
-    """What to say where a repair changes nothing: that there is nothing to repair, or what stands in the way."""
+    """Explain why a repair changes nothing: there is nothing to repair, or something stands in the way."""
     left = [finding for one in examined for finding in one.report.findings if finding.fixable]
     packed = Counter(finding.packed for finding in left if finding.packed is not None)
     guesses = sum(_is_unsafe(finding.code) for finding in left if not finding.packed)

@@ -21,7 +21,7 @@ FAIL_ON = Severity.ERROR
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What to do with findings."""
+    """The settings for reporting findings."""
 
     select: tuple[str, ...] = ()  # prefixes of codes to keep; all if empty
     ignore: tuple[str, ...] = ()  # prefixes of codes to drop
@@ -60,7 +60,7 @@ NOTHING_CHECKED = "LAY118"
 
 
 def fingerprint(finding: Finding) -> str:
-    """What stays the same of a finding when lines above it come or go: code, file and offending text.
+    """Return the part of a finding that edits above it do not change: code, file and offending text.
 
     A finding that stands for many places has no text of its own.
     """

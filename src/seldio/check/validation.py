@@ -55,7 +55,7 @@ _OF_CLIPS = ("SUB101", "SUB111")
 
 @dataclasses.dataclass(frozen=True)
 class Examined:
-    """What was found, and what it was found in."""
+    """The findings, and the data that they are about."""
 
     report: Report  # every finding, sorted by file, line and column, and the number of files read
     labels: tuple[LabelGroup, ...]  # the label files by format

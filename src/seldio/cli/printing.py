@@ -1,4 +1,4 @@
-"""What commands print: reports, records as JSON, lines for people."""
+"""Print the output of commands: reports, records as JSON, lines for people."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _form(
     windows: Windows | None, target: str | None, distance: bool | None, elevation: bool | None, onscreen: bool | None,
     classes: int,
 ) -> TargetForm:  # fmt: skip
-    """What outputs hold: what the caller says, and else what *windows* do."""
+    """Return the form of outputs: as the caller specifies, by default that of *windows*."""
     base = windows.form if windows is not None and windows.target is not None else None
     kind = target or (base.target if base is not None else None)
     if kind is None or kind not in TARGETS:

@@ -134,7 +134,7 @@ class ClipRow:
 
 
 class ExportPlan:
-    """What is to be exported; *array* is that which becomes the column ``audio``, where a clip has it."""
+    """The contents of an export; *array* is the one for the column ``audio``, where a clip has it."""
 
     def __init__(self, index: Index, array: str) -> None:
         if array not in RECORDINGS:

@@ -324,12 +324,12 @@ def unpack(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> list[Pa
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Stored(Conversion):
-    """What an export or the way back did."""
+    """The result of an export or an import."""
 
     bytes: int = 0  # of the files written
 
     def lines(self) -> Iterator[str]:
-        """What was done, for people."""
+        """Yield lines for people about the result."""
         size = f"{self.bytes:,} bytes"
         yield (
             f"{' and '.join(self.formats)} to {self.target}: {plural(self.clips, 'clip')} from "

@@ -67,7 +67,7 @@ class Index:
 
     @cached_property
     def own(self) -> OwnDatasets | None:
-        """What its datasets say of themselves; None where nothing says it."""
+        """Return what its datasets say of themselves; None where nothing describes them."""
         return own_datasets(self.source, raise_errors)
 
     @cached_property
@@ -160,7 +160,7 @@ class Index:
 
     @cached_property
     def lookup(self) -> Lookup:
-        """What finds the files that questions name."""
+        """Return a lookup for the files that questions name."""
         return Lookup(self.source)
 
     def clip_of(self, path: str, name: str) -> str | None:
@@ -181,7 +181,7 @@ class Index:
 
     @cached_property
     def _told(self) -> Catalogue:
-        """What names do not tell: files that are called neither like media nor like tables, and tables that are alone.
+        """Detect files whose names do not tell: not named like media or tables, or tables that are alone.
 
         Of tables of numbers one byte is enough, as neither questions nor names of columns begin with a digit; where
         there are others, all files are looked at, as neighbours tell lists of words.
@@ -239,7 +239,7 @@ class Index:
 
 
 def holds_predictions(source: Source, format: str) -> str:
-    """What to say where questions are asked for and predictions are there."""
+    """Return the message for a source that holds predictions where questions are expected."""
     return f"{printable(source.path)} holds predictions ({format}): open the questions that they answer"
 
 
@@ -308,7 +308,7 @@ def open_clip(
 
 
 def _fetched(place: str) -> str:
-    """Where *place* is on this machine; of a label file on the Hub, with the recording and the video of its clip."""
+    """Return the path of *place* on this machine; for a label file on the Hub, fetch recording and video as well."""
     if is_remote(place):
         root, below, names = remote_listing(place)
         for row in read_tree(names, root).clips:

@@ -42,7 +42,7 @@ def checked(shard: object, what: str) -> Shard:
 
 @dataclass(frozen=True, slots=True)
 class OwnShard:
-    """What this process takes in a pass: the shard *worker* of the shard *rank* of its rank."""
+    """The share of this process in a pass: the shard *worker* of the shard *rank* of its rank."""
 
     rank: Shard = WHOLE
     worker: Shard = WHOLE

@@ -1,4 +1,4 @@
-"""What a model learns from labels: rows, class activity, activity with directions, ACCDOA and multi-ACCDOA.
+"""Make training targets from labels: rows, class activity, activity with directions, ACCDOA and multi-ACCDOA.
 
 :mod:`seldio.data.decoding` goes the other way. Directions are unit vectors: x front, y left, z up (azimuth +90 is
 left), distances metres. The sums are those of the DCASE baselines' ``cls_feature_class.py`` (2021 to 2024), whose
@@ -77,7 +77,7 @@ class TargetForm:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What a target has of a source besides its activity, in order."""
+        """Return the values of a source in a target besides its activity, in order."""
         if self.target == "activity":
             return ()
         return ("x", "y", *("z",) * self.elevation, *("distance",) * self.distance, *("onscreen",) * self.onscreen)

@@ -224,7 +224,7 @@ class Windows(Sequence[Element]):
 
     @cached_property
     def _digest(self) -> int:
-        """Of what there is to go through: the same data give the same, wherever they lie."""
+        """Return a checksum of the data to iterate over, independent of their location."""
         clips = (f"{clip}\0{frames}" for clip, (frames, _) in self.lengths().items())
         parts = clips if self._items is None else (item.id for item in self._items)
         return zlib.crc32("\0".join(parts).encode("utf-8", "backslashreplace"))
@@ -475,7 +475,7 @@ def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
 
 @dataclass(frozen=True)
 class WindowSources:
-    """What windows go through, column by column: clips, or questions, of which only recordings are known."""
+    """The data that windows iterate over, by column: clips, or questions, of which only recordings are known."""
 
     recordings: Sequence[tuple[Entry, ...]]  # that are heard
     clips: Sequence[str] = ()

@@ -1,1 +1,1 @@
-"""What changed between two versions of labels or questions: ``seldio diff``."""
+"""Compare two versions of labels or questions: ``seldio diff``."""

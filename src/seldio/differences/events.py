@@ -1,4 +1,4 @@
-"""What happened to each event between two versions of a clip: kept, moved, re-timed, renamed, joined, split, gone.
+"""Trace each event between two versions of a clip: kept, moved, re-timed, renamed, joined, split, gone.
 
 Two events are one and the same if at least two of three agree: the class, the time, and the place. Which is which is
 chosen so that the agreement of the whole clip is the largest (the Hungarian method). Only events that meet in time are

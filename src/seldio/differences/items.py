@@ -45,7 +45,7 @@ class ChangedRow:
 
 @dataclasses.dataclass(frozen=True)
 class ItemChanges:
-    """What changed between two files of questions or predictions."""
+    """The changes between two files of questions or predictions."""
 
     holds: str  # items or predictions
     rows: tuple[int, int]
@@ -56,7 +56,7 @@ class ItemChanges:
 
 
 def compared_items(holds: str, old: Sequence[ItemReading], new: Sequence[ItemReading]) -> ItemChanges:
-    """What changed in questions (*holds* ``items``) or in predictions, of which both versions have files.
+    """Compare questions (*holds* ``items``) or predictions of two versions.
 
     Raises:
         DataError: no row is in both.
@@ -192,7 +192,7 @@ def _changes(
 
 
 def _names(table: pa.Table) -> list[str]:
-    """What each row is called: its id, or its number."""
+    """Return the name of each row: its id, or its number."""
     ids = table["id"].to_pylist() if "id" in table.column_names else [None] * len(table)
     return [one or f"row {row + 1}" for row, one in enumerate(ids)]
 

@@ -52,7 +52,7 @@ class ChangedClip:
 
 @dataclasses.dataclass(frozen=True)
 class LabelChanges:
-    """What changed in some clips; that of parts adds up."""
+    """The changes in some clips; those of parts add up."""
 
     clips: int = 0  # that both versions have
     changed: tuple[ChangedClip, ...] = ()
@@ -76,7 +76,7 @@ class Comparing:
     sources: bool  # whether both number their sources
 
     def __call__(self, part: SharedPart) -> LabelChanges:
-        """What changed in *part*.
+        """Return the changes in *part*.
 
         Raises:
             InvalidData: something in a file cannot be read.
@@ -185,7 +185,7 @@ def versions(old: Source, new: Source, formats: tuple[LabelFormat | None, LabelF
 
 
 def compared(found: LabelVersions, force: bool) -> LabelChanges:
-    """What changed in the clips that both have.
+    """Compare the clips that both versions have.
 
     Raises:
         InvalidData: a version has errors, and they are not forced.

@@ -30,7 +30,7 @@ _SHORT = 12
 
 
 class Difference(ScoreReport):
-    """What :func:`seldio.diff` found: tables ``changes`` (what, how often), ``clips`` and ``events``, or ``rows``."""
+    """Result of :func:`seldio.diff`: tables ``changes`` (what, how often), ``clips`` and ``events``, or ``rows``."""
 
     @property
     def same(self) -> bool:
@@ -44,7 +44,7 @@ class Difference(ScoreReport):
 
 
 def difference(old: Path, new: Path, format: str | None, new_format: str | None, *, force: bool) -> Difference:
-    """What changed between two versions of labels, of questions, or of predictions.
+    """Compare two versions of labels, of questions, or of predictions.
 
     Raises:
         InvalidData: a file has an error.
@@ -229,7 +229,7 @@ Column("change", "change"), Column("detail", "detail"),
 
 
 def _over(common: int, noun: str, changed: int | None, several: bool) -> str:
-    """What both versions have; of several kinds of data the kind comes first. *changed*: None where all of it is."""
+    """Count what both versions have; of several kinds of data the kind comes first. *changed*: None for all."""
     first = f"{noun}s in both: {common:,}" if several else f"{plural(common, noun)} in both"
     if changed is None:
         return first

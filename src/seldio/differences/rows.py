@@ -126,7 +126,7 @@ def _rest(table: pa.Table, rests: Codes) -> Ints:
 
 
 def _polygons(column: pa.Array) -> list[tuple[bytes, ...] | None]:
-    """What tells the polygons of each row from those of others: how many points each has, and all numbers."""
+    """Return a key for the polygons of each row: the number of points of each polygon, and all coordinates."""
     rows, polygons, points = (_ends(level) for level in (column, column.flatten(), column.flatten().flatten()))
     values = np.asarray(column.flatten().flatten().flatten())
     found: list[tuple[bytes, ...] | None] = []
@@ -138,13 +138,13 @@ def _polygons(column: pa.Array) -> list[tuple[bytes, ...] | None]:
 
 
 def _ends(lists: pa.Array) -> Ints:
-    """Where each list ends among the values of all, after a 0."""
+    """Return the offset at which each list ends among the values of all, after a 0."""
     lengths = pc.fill_null(lists.value_lengths(), 0).to_numpy(zero_copy_only=False)
     return np.append(0, np.cumsum(lengths, dtype=np.int64))
 
 
 def same_by_clip(old: VersionRows, new: VersionRows, clips: int) -> NDArray[np.bool_]:
-    """Of each clip, whether both versions have the same rows in the same order."""
+    """Return for each clip whether both versions have the same rows in the same order."""
     counts = [np.bincount(side.clip, minlength=clips) for side in (old, new)]
     same = counts[0] == counts[1]
     if not same.all():

@@ -91,7 +91,7 @@ def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Li
 
 
 def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
-    """What the first bytes say it is, and what unpacks it."""
+    """Detect the kind of archive by its first bytes, and return it with its unpacker."""
     head = stream.read(tarfile.BLOCKSIZE)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip", None
@@ -158,7 +158,7 @@ def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Ent
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What an archive says of one member."""
+    """The header of one member in an archive."""
 
     raw: str  # its name as it stands there
     mode: int  # kind of file and rights

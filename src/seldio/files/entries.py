@@ -1,4 +1,4 @@
-"""What a source holds and may ask for: limits, entries, which are read one by one, their names, and the source itself.
+"""A source and its entries, which are read one by one; their names, and the limits of what a source may ask for.
 
 Some names are passed over; of others, a warning says that other systems (``SAF109``) or WebDataset (``SAF111``) take
 them otherwise.
@@ -29,7 +29,7 @@ Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a source may ask of this machine; whatever is over a limit is a ``SAF105`` finding."""
+    """The limits on what a source may ask of this machine; whatever exceeds one is a ``SAF105`` finding."""
 
     file_bytes: int = 256 * 2**20  # one file, or one member of an archive, read as a whole
     lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole dataset are one such file

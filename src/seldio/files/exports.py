@@ -72,7 +72,7 @@ _TYPES: Mapping[str, Any] = {
 
 @dataclass(frozen=True, repr=False)
 class Manifest(Displayed):
-    """What an export consists of.
+    """The contents of an export.
 
     Args:
         kind: parquet, webdataset, audiofolder, videofolder or files.

@@ -1,4 +1,4 @@
-"""What the name of a file says: its suffix, what it is called without it, and which kind of media it is.
+"""Parse the name of a file: its suffix, its name without it, and the kind of media that it names.
 
 What a file *is*, the catalogue tells (:mod:`seldio.catalogues`), which also looks into it.
 """

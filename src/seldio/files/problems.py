@@ -1,4 +1,4 @@
-"""What may be wrong with files (``SAF1xx``): why, and which exception says so."""
+"""Problems with files (``SAF1xx``): their causes, and the exceptions to raise."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def special(path: str, mode: int) -> Finding:
 
 
 def failure(path: str, error: OSError, deed: str = "read") -> SeldioError:
-    """What to raise when the system refuses a *deed*."""
+    """Return the exception to raise when the system refuses a *deed*."""
     if deed == "read" and isinstance(error, FileNotFoundError):
         return SeldioError(f"{printable(path)} vanished while it was being read")
     return SeldioError(f"cannot {deed} {printable(path)}: {error.strerror or error}")

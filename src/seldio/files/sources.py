@@ -117,7 +117,7 @@ def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, b
 
 
 def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, name: str = "<stdin>") -> Source:
-    """What the rest of *stream* holds, an archive perhaps, as a source that messages call *path*.
+    """Open the rest of *stream*, an archive perhaps, as a source that messages call *path*.
 
     Raises:
         SeldioError: it cannot be read.
@@ -205,7 +205,7 @@ def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
 
 
 def beside(path: str) -> list[str]:
-    """What lies in the folder in which *path* would lie, as names that *path* may have meant."""
+    """Return names in the folder of *path* (which may not exist) that *path* may have meant."""
     folder = path.rstrip(os.sep).removesuffix(_last(path))
     try:
         with os.scandir(folder or os.curdir) as found:
@@ -240,7 +240,7 @@ def _hub() -> Any:
 
 
 def on_this_machine(source: str, limits: Limits) -> str:
-    """Where *source* lies on disk; itself, if it need not be fetched."""
+    """Return the path of *source* on disk, which is fetched first if it is remote."""
     return str(_hub().fetch_address(source, limits)) if is_remote(source) else source
 
 
@@ -258,7 +258,7 @@ LEVELS = 3
 
 
 class Lookup:
-    """What finds the files that the files of a source name.
+    """A lookup for the files that the files of a source name.
 
     A path counts from the folder of the file that names it or from one above. In a folder or next to a single
     file the disk is asked too, up to three folders above: the dataset may begin higher than what was named.

@@ -73,7 +73,7 @@ class _Handle:
 
     @property
     def stamp(self) -> tuple[int, int]:
-        """What differs when the file does, the same on all machines that see it."""
+        """Return a stamp that changes with the file, the same on all machines that see it."""
         return self.size, os.fstat(self.number).st_mtime_ns
 
 
@@ -137,7 +137,7 @@ else:  # Windows, where nothing forks
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What lies inside of a file on disk, which is opened anew each time that this is called."""
+    """The content of a file on disk, or of a part of it, which each call opens anew."""
 
     real: str  # the file, links resolved
 
@@ -163,7 +163,7 @@ class Stretch(Inside):
 
 
 def inside(stream: BinaryIO) -> int:
-    """Where the bytes of a stream that :meth:`Entry.open` gave begin in the file behind its ``fileno``."""
+    """Return the offset in the file behind ``fileno`` at which a stream from :meth:`Entry.open` begins."""
     raw = getattr(stream, "raw", None)
     return raw.base if isinstance(raw, _Window) else 0
 

@@ -48,7 +48,7 @@ class _Folder(NamedTuple):
         return os.path.join(self.path, name) if self.handle is None else name
 
     def state(self, name: str) -> os.stat_result | None:
-        """What has a name in it, itself and not what it links to."""
+        """Return the state of *name*, without following links; None if nothing has that name."""
         try:
             return os.stat(self.at(name or "."), dir_fd=self.handle, follow_symlinks=False)
         except FileNotFoundError:
@@ -67,7 +67,7 @@ class _Folder(NamedTuple):
         return _Folder(path, None if self.handle is None else os.open(name, _FOLDER | SAFE, dir_fd=self.handle))
 
     def unlinked(self, name: str) -> os.stat_result | None:
-        """What has a name in it, which must not be a link."""
+        """Return the state of *name*; raise UsageError if it is a link."""
         state = self.state(name)
         # Windows has two kinds of links
         joined = getattr(state, "st_reparse_tag", 0) == getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)
@@ -255,7 +255,7 @@ def make_folder(path: Place, below: Place | None = None) -> None:
 
 
 def in_the_way(path: Place, below: Place) -> os.stat_result | None:
-    """What is at *path* already, as no link leads there from the folder *below*; None if there is nothing.
+    """Return the state of what is already at *path*, without links from the folder *below*; None if nothing is there.
 
     Raises:
         UsageError: there is a link on the way, or the file is one.

@@ -61,7 +61,7 @@ _LOOK = 1 << 16
 
 @cache
 def _finder(pattern: Any) -> Callable[..., object]:
-    """What looks for a pattern: where it has to be at the beginning, nowhere else."""
+    """Return a function that looks for a pattern, only at the beginning if the pattern is anchored there."""
     compiled = re.compile(pattern)
     return compiled.match if pattern[:2] in (r"\A", rb"\A") else compiled.search
 
@@ -84,7 +84,7 @@ HOMES = (
 
 
 class ListedFormat(NamedTuple):
-    """What is known of a format without loading it; ``make index`` writes these into ``formats/index.json``."""
+    """The index entry of a format, known without loading it; ``make index`` writes it into ``formats/index.json``."""
 
     name: str
     aliases: tuple[str, ...]
@@ -253,7 +253,7 @@ def stem_of(name: str) -> str:
 
 @cache
 def _stems() -> dict[str, list[re.Pattern[str]]]:
-    """What stands in names of files besides that of the clip, by suffix."""
+    """Return the patterns of stems in file names, by suffix."""
     found: dict[str, list[re.Pattern[str]]] = {}
     for one in index():
         for suffix in (one.suffix, *one.also) if one.stem else ():

@@ -1,4 +1,4 @@
-"""What people look up of a dataset or benchmark: contents, licences, citations, addresses, published results.
+"""Facts about datasets and benchmarks: contents, licences, citations, addresses, published results.
 
 Each has a file in ``datasets/about``, which is read when somebody asks for it. Numbers are as they were published, and
 addresses are text: nothing fetches them.
@@ -48,13 +48,13 @@ class Results(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownDataset:
-    """What is known of a dataset or benchmark; ``record`` is its file."""
+    """The facts about a dataset or benchmark; ``record`` is its file."""
 
     record: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """What people type."""
+        """Return the name that people type."""
         return str(self.record["name"])
 
     @property
@@ -113,7 +113,7 @@ def _read(file: str) -> KnownDataset:
 
 
 def _outside() -> Iterator[KnownDataset]:
-    """What the files of datasets from outside say."""
+    """Yield the facts from the files of datasets from outside."""
     for record in plugins.datasets():
         if "place" in record and ("license" in record or "cite" in record):
             yield _cited(record)

@@ -1,4 +1,4 @@
-"""What a format is, and what reading one gives."""
+"""Formats, and the results of reading one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class TextFile:
 
     @cached_property
     def content(self) -> bytes:
-        """What is the same of files with the same bytes, and of no others."""
+        """Return a digest of the bytes of the file."""
         return hashlib.blake2b(self.data, digest_size=16).digest()
 
     @cached_property
@@ -62,7 +62,7 @@ PARQUET_MAGIC = b"PAR1"
 
 
 class Place(NamedTuple):
-    """Where a value stands in its file; lines and columns are 1-based, columns count characters.
+    """The location of a value in its file; lines and columns are 1-based, columns count characters.
 
     What runs over several lines ends, for *end_column*, with its first line.
     """
@@ -96,7 +96,7 @@ class TextLines:
         return self.first_line - 1 + bisect.bisect_right(self._starts, offset)
 
     def place(self, start: int, end: int, value: str | None = None) -> Place:
-        """Where the text from *start* to *end* stands; on its first line, if it runs over several."""
+        """Return the location of the text from *start* to *end*; on its first line, if it runs over several."""
         index = bisect.bisect_right(self._starts, start) - 1
         begin = self._starts[index]
         if index != self._index:  # findings that follow each other in one line share its text
@@ -137,7 +137,7 @@ class FileRows(ABC):
 
     @abstractmethod
     def place(self, row: int, field: str | None) -> Place:
-        """Where *field* of row *row* (counted inside this part) stands; the whole line without a field."""
+        """Return the location of *field* of row *row* (counted inside this part); the whole line without a field."""
 
     def lines(self, rows: Ints) -> Ints:
         """The 1-based line in which each of *rows* (counted inside this part) begins."""
@@ -156,7 +156,7 @@ class Reading(ABC):
 
     @abstractmethod
     def place(self, row: int, field: str | None, number: int | None = None) -> Place:
-        """Where *field* of row number *row* stands; without one, the whole row; *number*: in a list."""
+        """Return the location of *field* of row number *row*; without one, the whole row; *number*: in a list."""
 
     def finding(
         self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
@@ -234,7 +234,7 @@ class Format(ABC):
         return 0.0
 
     def under(self, alias: str) -> Self:  # noqa: ARG002 - an alias is nothing but another name
-        """What an alias of the format means."""
+        """Return the format that an alias means."""
         return self
 
 

@@ -190,7 +190,7 @@ def plainly(text: str) -> str:
 
 
 def absent(field: str) -> tuple[str, str]:
-    """What is said of a cell without the value of *field*, which its format requires, and what to do."""
+    """Return problem and hint for a cell without the value of *field*, which its format requires."""
     return f"no {_NOUNS.get(field, field)} is given", _INSTEAD.get(field, "leave out rows where nothing was detected")
 
 
@@ -271,7 +271,7 @@ _CLASS_HINT = "write the class number, counted from 0; seldio formats shows the 
 
 
 class CellProblem(NamedTuple):
-    """What is wrong with a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
+    """A problem in a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
 
     A cell that can mean several things, or nothing, is not *repaired*.
     """
@@ -284,7 +284,7 @@ class CellProblem(NamedTuple):
 
     @property
     def fault(self) -> CellFault:
-        """What is wrong in general."""
+        """Return the fault that the cell has."""
         return FAULTS[self.number]
 
     @property
@@ -298,7 +298,7 @@ class CellProblem(NamedTuple):
 
     @property
     def sentences(self) -> tuple[str, str]:
-        """What is wrong with it, and what to do."""
+        """Return the problem and the hint as sentences."""
         text, (missing, instead) = self.cell.strip(), absent(self.field)
         words = {
             "text": clipped(text, 40), "short": clipped(text, 20), "expected": KINDS[self.kind].says,
@@ -324,7 +324,7 @@ def _looked_for(kind: str, field: str) -> tuple[tuple[int, str, re.Pattern[str]]
 
 
 def problem(cell: str, kind: str, field: str) -> CellProblem:
-    """What is wrong with a cell that is not in the grammar of its column."""
+    """Return the problem of a cell that does not match the grammar of its column."""
     text = cell.strip()
     for number, _, pattern in _looked_for(kind, field):
         fault = FAULTS[number]

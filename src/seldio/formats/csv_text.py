@@ -158,7 +158,7 @@ class CsvTable:
         return row_at(self.source.text, self.starts[row], self.delimiter).cells[column]
 
     def place(self, row: int, column: int | None) -> Place:
-        """Where a cell stands; the whole row without a column."""
+        """Return the location of a cell; the whole row without a column."""
         if column is not None:
             cell = self.cell(row, column)
             return self.source.place(cell.start, cell.end, cell.value)

@@ -75,7 +75,7 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class Detection:
-    """What files of one shape are."""
+    """The format of files of one shape, or the candidates that remain."""
 
     rows: LabelRows
     format: Dialect | None = None  # None where two remain, or nothing fits
@@ -94,7 +94,7 @@ class Detection:
 
     @property
     def shape(self) -> Shape | None:
-        """What is between the rows as they are and the candidates."""
+        """Return the difference in shape between the rows as they are and the candidates."""
         return self.rows.shape
 
     @property
@@ -395,7 +395,7 @@ def _only(found: Sequence[Detection]) -> Detection | None:
 
 
 def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
-    """What most files are by themselves, where each may have another fault."""
+    """Return what most files are detected as by themselves, where each may have another fault."""
     if len(files) < 2:
         return None
     alone = [detect([file]) for file in files[:_NAMES]]
@@ -478,7 +478,7 @@ def years(format: LabelFormat) -> tuple[int, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What files are likely to be."""
+    """The roles and years that files are likely to have."""
 
     roles: tuple[Role, ...]  # labels, or what systems write
     years: tuple[int, ...] = ()  # of the labels that they are compared with

@@ -1,4 +1,4 @@
-"""What is wrong with csv files that cannot be parsed as they are, and what their rows mean.
+"""Diagnose csv files that cannot be parsed as they are, and read the meaning of their rows.
 
 Each file is looked at as a text first: its encoding, line ends, header and the width of its rows. The cells of all
 files are then split at once, and those that are not in the grammar of their columns go through the table of
@@ -313,7 +313,7 @@ class FileLook:
 
     @cached_property
     def ends(self) -> Ints:
-        """Where each line ends."""
+        """Return the offset at which each line ends."""
         return np.flatnonzero(np.frombuffer(self.shown, np.uint8) == 10)
 
     @cached_property

@@ -50,7 +50,7 @@ def cells_of(line: str, delimiter: str) -> list[TableCell]:
 
 
 def delimiter_of(line: str, names: Iterable[str] = (), width: int = 0) -> str:
-    """What separates the cells of a line: what gives most of the *names* that it should hold, or *width* cells."""
+    """Return the delimiter that gives most of the *names* that a line should hold, or *width* cells."""
     wanted = {name.lower() for name in names}
 
     def fits(sign: str) -> tuple[int, bool, int]:
@@ -80,7 +80,7 @@ class PlainCsv:
         return decimal if numeric(decimal.strip()) else text.replace(",", COMMA)
 
     def place(self, line: int, index: int | None) -> Place:
-        """Where a cell stands, or its whole row."""
+        """Return the location of a cell, or of its whole row."""
         text = self.lines[line - 1]
         if index is None:
             return Place(line, 1, len(text) + 1, text, text)

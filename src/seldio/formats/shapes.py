@@ -52,7 +52,7 @@ _FIRST = 2
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What is between the rows as they are and those of a format."""
+    """A difference in shape between the rows as they are and those of a format."""
 
     code: str  # the rule
     message: str  # what is wrong with the file
@@ -68,7 +68,7 @@ class Shape:
 
 
 def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
-    """What may be between *files*, each given as its header (or nothing) and rows, and an unknown format.
+    """Yield possible shapes of *files*, each given as its header (or nothing) and rows, of an unknown format.
 
     The likelier ones first; a format has to be found behind them.
     """
@@ -94,7 +94,7 @@ def doubtful(
 
 
 def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator[Shape]:
-    """What may be between a whole file and its format; *quotes*: there are some in it, which takes long to look at."""
+    """Yield possible shapes of a whole file of a format; *quotes*: it has some, which takes long to look at."""
     spare = len(rows[0]) - len(dialect.columns) if rows else -1
     quoted = _quoted(rows) if quotes else None
     if quoted is not None and all(len(quoted.undo(row)) == len(dialect.columns) for row in rows):

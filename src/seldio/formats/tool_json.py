@@ -36,7 +36,7 @@ _HASHED = re.compile(r"^[0-9a-f]{8}-(?=.)")
 
 @dataclasses.dataclass
 class Described:
-    """What one person, or a program, says about a recording: a clip."""
+    """The annotation of a recording by one person, or a program: a clip."""
 
     clip: str
     pointer: Pointer
@@ -52,7 +52,7 @@ class JsonTool(ToolFormat):
     suffix: str = ".json"
 
     def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
-        """What a document holds; *clip*: the name of the file, for a recording that has none."""
+        """Yield the annotations in a document; *clip*: the name of the file, for a recording that has none."""
         raise NotImplementedError
 
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
@@ -398,12 +398,12 @@ class JamsFormat(JsonTool):
 
 
 def _length_of(labels: Sequence[ToolLabel]) -> dict[str, Any]:
-    """What JAMS asks to know of a recording, where nothing else is known: it lasts until the last label ends."""
+    """Return the duration that JAMS requires: if nothing else is known, the recording ends with its last label."""
     return {"duration": max((label.offset for label in labels), default=0.0)}
 
 
 def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
-    """What an annotation says besides its observations and what belongs to each of them."""
+    """Return the fields of an annotation besides its observations and what belongs to each of them."""
     about = {key: value for key, value in annotation.items() if key not in ("data", "sandbox") and value}
     if about.get("namespace") in ("tag_open", "scaper"):  # what seldio writes, and what holds objects
         del about["namespace"]

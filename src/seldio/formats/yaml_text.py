@@ -38,7 +38,7 @@ _TOO_LARGE = f"more than {MAX_VALUES:,} values or {MAX_DEPTH} levels, with alias
 
 
 class YamlProblem(Exception):
-    """What is wrong between two offsets; raised where it ends the reading."""
+    """A problem between two offsets; raised where it ends the reading."""
 
     def __init__(self, code: str, start: int, end: int, message: str, hint: str) -> None:
         self.code, self.start, self.end, self.message, self.hint = code, start, end, message, hint

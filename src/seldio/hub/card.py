@@ -29,7 +29,7 @@ _DERIVED = ("configs", "dataset_info", "size_categories")
 
 @dataclasses.dataclass(frozen=True)
 class About:
-    """What people say about their data, and no file tells."""
+    """Facts that people state about their data, and that no file contains."""
 
     license: str | None = None  # an identifier of the Hub's list, such as ``cc-by-4.0``
     languages: tuple[str, ...] = ()  # codes such as ``en``

@@ -22,7 +22,7 @@ from seldio.text import Displayed, listed, plural, printable
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Pulled(Displayed):
-    """What a pull did."""
+    """The result of a pull."""
 
     repo: str  # ``user/name``
     commit: str  # the commit that the files are of

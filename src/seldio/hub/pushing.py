@@ -64,7 +64,7 @@ class PushFile:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Pushed(Displayed):
-    """What a push did, or would do."""
+    """The result of a push, or of its dry run."""
 
     repo: str  # ``user/name``
     url: str  # its page

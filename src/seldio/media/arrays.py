@@ -1,4 +1,4 @@
-"""What the two recording formats of DCASE Task 3 make of a plane wave: FOA and MIC steering vectors.
+"""The responses of the two recording formats of DCASE Task 3 to a plane wave: FOA and MIC steering vectors.
 
 FOA is first-order Ambisonics, channels W, Y, Z, X (ACN order, SN3D). MIC is four capsules M1 … M4 on a
 rigid sphere of 4.2 cm: front left up, front right down, back left down, back right up. Both responses are

@@ -160,7 +160,7 @@ def _has_no_end(stream: BinaryIO) -> bool:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """What a header says: sample frames that are there, samples per second, channels."""
+    """The header of a recording: sample frames that are there, samples per second, channels."""
 
     frames: int  # frames that are there by libsndfile's count
     rate: int  # frames per second
@@ -173,7 +173,7 @@ class Probe:
 
     @property
     def cut_off(self) -> str:
-        """What of it is missing, in words; empty where nothing is."""
+        """Return in words which part of the file is missing; empty if it is complete."""
         if self.missing:
             return f"{plural(self.missing, 'byte')} of sound {'is' if self.missing == 1 else 'are'} missing"
         return "its last Ogg page is missing, and all that came before that" if self.open_end else ""
@@ -340,7 +340,7 @@ def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate
 
 
 class WrittenSound(NamedTuple):
-    """What became of blocks of sound."""
+    """The result of writing blocks of sound."""
 
     samples: int = 0  # written, of all channels
     clipped: int = 0  # of them, those that lay beyond full scale

@@ -1,4 +1,4 @@
-"""What the samples of sound are like, and what is in a recording or a video, in numbers."""
+"""Measure the samples of sound, and describe recordings and videos in numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NOTHING, _NO_PEAK = -70.0, -55.0
 
 @dataclasses.dataclass
 class SoundSurvey:
-    """What is known of a recording's samples; channels count from 0."""
+    """Statistics of a recording's samples; channels count from 0."""
 
     frames: int  # read, all of them unless *fault* is set
     lowest: Any  # smallest sample of each channel (samples that are no numbers left out)
@@ -58,7 +58,7 @@ class SoundSurvey:
 
     @property
     def levels(self) -> Any:
-        """Of each channel the root of the mean square, without its offset, in dB of full scale; -inf for silence."""
+        """Return the RMS level of each channel, without its offset, in dB of full scale; -inf for silence."""
         return _decibels(np.sqrt(np.maximum(0.0, self.squares / max(1, self.frames) - self.offsets**2)))
 
     @property
@@ -118,7 +118,7 @@ def _decibels(amplitude: Any) -> Any:
 
 
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
-    """What is in a file that is a recording or a video by its name; all samples of a recording are read."""
+    """Describe a file that is a recording or a video by its name; all samples of a recording are read."""
     if kind == "video":
         from seldio.media.video import Video
 
@@ -131,7 +131,7 @@ def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
 
 
 def sound_contents(recording: Recording) -> dict[str, Any]:
-    """What is in a recording, in numbers; all of it is read."""
+    """Describe a recording in numbers; all of it is read."""
     found, probe = listen(recording), recording.probe
     fault = found.fault or probe.cut_off
 
@@ -155,7 +155,7 @@ _CONSTANT = 0.01
 
 
 def video_contents(video: Video) -> dict[str, Any]:
-    """What is in a video, in numbers."""
+    """Describe a video in numbers."""
     width, height = video.size
     name = "MP4" if video.container.startswith("mov") else video.container.partition(",")[0].upper()
     variable = abs(video.mean_rate / video.rate - 1) > _CONSTANT

@@ -60,7 +60,7 @@ def taps_of(responses: Complexes, taps: int) -> Floats:
 
 
 def response_of(taps: Floats, frequencies: Floats, rate: float) -> Complexes:
-    """What filters do at *frequencies* (Hz): taps of shape (…, t), result (…, f)."""
+    """Return the response of filters at *frequencies* (Hz): taps of shape (…, t), result (…, f)."""
     times = (np.arange(taps.shape[-1]) - taps.shape[-1] // 2) / rate
     return np.asarray(taps @ np.exp(-2j * np.pi * np.outer(times, frequencies)))
 
@@ -227,7 +227,7 @@ def encoding_taps(rate: int, to: str, regularisation: float = REGULARISATION) ->
 
 
 def encoding_response(rate: int, to: str, frequencies: Floats, regularisation: float = REGULARISATION) -> Complexes:
-    """What encoding does at *frequencies* (Hz), as measured on its filters: shape (f, 4 out, 4 in)."""
+    """Return the response of encoding at *frequencies* (Hz), measured on its filters: shape (f, 4 out, 4 in)."""
     gains = response_of(encoding_taps(rate, to, regularisation), frequencies, rate).T
     if to == "mic":
         return np.asarray(MIX.T * gains[:, np.newaxis])

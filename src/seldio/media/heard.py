@@ -30,7 +30,7 @@ def renamed(path: str, array: Format) -> str:
 
 
 class ArrayHeard(NamedTuple):
-    """What is known of a recording with four channels."""
+    """The array format of a recording with four channels, as named and as heard."""
 
     path: str  # as shown to people
     named: Format | None  # what its folder or its name says; None if nothing
@@ -49,7 +49,7 @@ def named_array(path: str) -> Format | None:
 
 
 def array_heard(entry: Entry, path: str | None = None) -> ArrayHeard | None:
-    """What there is to know of a recording, whose *path* may name its array; None unless it has four channels.
+    """Detect the array of a recording, whose *path* may name it; None unless it has four channels.
 
     Whatever cannot be read is None as well: whoever needs the sound says why.
     """

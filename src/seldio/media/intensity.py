@@ -1,4 +1,4 @@
-"""Where sound comes from, label frame by label frame: active intensity of FOA, and of MIC made into FOA.
+"""Estimate directions of sound by label frame: active intensity of FOA, and of MIC made into FOA.
 
 The active intensity of a plane wave points to its source: ``Re(conj(W) X)``, and so on (Merimaa and Pulkki,
 "Spatial Impulse Response Rendering", 2005; Pulkki, "Directional audio coding", 2007). It is summed here over short
@@ -40,7 +40,7 @@ _QUIET = 0.1
 
 @dataclasses.dataclass(frozen=True)
 class SoundField:
-    """What the four channels of a recording have in common, in each label frame.
+    """The covariance of the four channels of a recording, in each label frame.
 
     Args:
         covariance: real part of the covariance of W, Y, Z, X in each band: shape (label frames, bands, 4, 4).
@@ -73,7 +73,7 @@ class SoundField:
         return np.asarray(np.log10(np.clip(self.power / floor, 1.0, 1e3)).mean(axis=1))
 
     def directions(self, reference: int = 0) -> Floats:
-        """Where the sound of each label frame comes from, where the channel *reference* is taken for W.
+        """Return the direction of the sound in each label frame, with the channel *reference* taken for W.
 
         Vectors, shape (label frames, 3), have lengths from 0 (diffuse, or noise) to 1 (one plane wave in all bands).
         Their components belong to the channels :func:`others`: front, left and up where W is taken for W.

@@ -73,7 +73,7 @@ class Recording(Closing):
 
     @property
     def probe(self) -> Probe:
-        """What its header says; NotAudio, where it cannot be read as audio."""
+        """Return the header; raise NotAudio where the file cannot be read as audio."""
         return self._sound().probe
 
     @property
@@ -270,7 +270,7 @@ QUALITY = "HQ"
 
 
 def resampler() -> Callable[..., Floats]:
-    """What resamples.
+    """Return soxr's function for resampling.
 
     Raises:
         MissingLibrary: soxr is not installed.

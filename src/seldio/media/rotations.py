@@ -58,7 +58,7 @@ class Rotation:
 
     @property
     def inverse(self) -> Rotation:
-        """What undoes it."""
+        """Return the rotation that undoes this one."""
         return self if self.mirrored else Rotation(turn=_quarter(-self.turn), flipped=self.flipped)
 
     def then(self, other: Rotation) -> Rotation:
@@ -68,7 +68,7 @@ class Rotation:
 
     @property
     def matrix(self) -> NDArray[np.int64]:
-        """What it does to vectors (front, left, up): one 1 or -1 in each row, shape (3, 3)."""
+        """Return the matrix that rotates vectors (front, left, up): one 1 or -1 in each row, shape (3, 3)."""
         cos, sin = {0: (1, 0), 90: (0, 1), 180: (-1, 0), -90: (0, -1)}[self.turn]
         sign = -1 if self.mirrored else 1
         return np.array([[cos, -sin * sign, 0], [sin, cos * sign, 0], [0, 0, -1 if self.flipped else 1]])

@@ -95,7 +95,7 @@ FAILURES = (av.error.FFmpegError, IndexError, ValueError, OverflowError)
 
 
 def reason(error: BaseException) -> str:
-    """What PyAV says, in a few words."""
+    """Return PyAV's reason for an error, in a few words."""
     return printable(str(getattr(error, "strerror", None) or error)).lower()
 
 
@@ -266,7 +266,7 @@ class Video(Closing):
         return self._decoded(frames, numbers, size)
 
     def pictures(self, label_frames: Iterable[int], **options: Any) -> Picture:
-        """What :meth:`frames_at` gives, as one array of shape (label frames, height, width, 3)."""
+        """Return the pictures of :meth:`frames_at` as one array of shape (label frames, height, width, 3)."""
         found = [picture for _, picture in self.frames_at(label_frames, **options)]
         width, height = options.get("size") or self.size
         return np.stack(found) if found else np.zeros((0, height, width, 3), np.uint8)

@@ -182,7 +182,7 @@ class Downmix:
 
 
 def ears(array: Array, channels: int) -> tuple[Weights, str]:
-    """What of each channel goes to each ear, and how to say so.
+    """Return the weight of each channel for each ear, and a phrase that describes the weights.
 
     FOA (W, Y, Z, X): cardioids to the left and to the right, ``(W ± Y) / 2``. MIC: the two capsules of each
     side. A recording of four channels whose array is not known is taken for FOA. Weights have the shape (ears,

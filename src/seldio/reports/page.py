@@ -84,7 +84,7 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
 
 
 def content(subject: Subject, options: Options, found: Sequence[Section]) -> Iterator[str]:
-    """What the page of *subject* holds below its title: the *found* sections, then what the columns mean."""
+    """Yield the page of *subject* below its title: the *found* sections, then what the columns mean."""
     if isinstance(subject, Report):
         yield from _results([*_findings(found[0], subject, options)])
     elif len(found) > 1:
@@ -166,13 +166,13 @@ def _figures(reports: Sequence[ScoreReport]) -> str:
 
 
 def _sentence(report: ScoreReport) -> str:
-    """What a score is, in a sentence: its measure over its clips; empty where it has none."""
+    """Return a sentence with a score: its measure over its clips; empty where it has none."""
     name, value = _measured(report)
     return f"{name} {value} over {report.over}." if name and report.over else ""
 
 
 def _side_by_side(reports: Sequence[ScoreReport]) -> str:
-    """What several scores are, where all are read by one measure."""
+    """Return a sentence with several scores; empty unless all are read by one measure."""
     found = [_measured(report) for report in reports]
     if len({name for name, _ in found}) > 1 or not found[0][0]:
         return ""

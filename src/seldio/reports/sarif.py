@@ -98,7 +98,7 @@ def _snippet(text: str | None) -> dict[str, Any]:
 
 
 def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
-    """What stays the same when lines move; the n-th of equal ones ends with ``:n``."""
+    """Return a digest that does not change when lines move; the n-th of equal ones ends with ``:n``."""
     parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     counts[digest] += 1

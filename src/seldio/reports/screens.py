@@ -1,4 +1,4 @@
-"""What people read, as far as it needs no terminal: rich is loaded where there may be one, or something to lay out."""
+"""Print for people, without a terminal if possible: rich is loaded only for a terminal, or for something to lay out."""
 
 from __future__ import annotations
 

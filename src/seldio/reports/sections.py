@@ -31,7 +31,7 @@ from seldio.text import listed, plural, printable
 
 
 class Section(NamedTuple):
-    """What stands together on paper; texts are printable."""
+    """A section of a report; texts are printable."""
 
     headline: str = ""  # what was scored, and in which profile; or what the sections behind it have in common
     title: str = ""  # what this is, in a sentence
@@ -47,7 +47,7 @@ class Section(NamedTuple):
 
 
 def sections(subject: Subject, options: Options) -> list[Section]:
-    """What people are shown: of findings the rules and the places, of scores the systems side by side, then each."""
+    """Return the sections to show: of findings the rules and places, of scores the systems side by side, then each."""
     if isinstance(subject, Report):
         return [_findings(subject, options)]
     several = len(subject) > 1
@@ -78,7 +78,7 @@ def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
 
 
 def _grave(reports: Sequence[ScoreReport]) -> tuple[Notice, ...]:
-    """What must be known before the numbers are read: those of several systems once for one cause."""
+    """Return the notices to read before the numbers: those of several systems once for one cause."""
     distinct = len({report.system for report in reports}) == len(reports)
     names = [report.system if distinct else _headline(report) for report in reports]
     return in_order(said_of(names, [[note for note in report.notices if note.grave or note.first]
@@ -96,7 +96,7 @@ def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
 
 
 def details(subject: Subject) -> str:
-    """What a report of scores without its details leaves out, in a sentence; empty if that is nothing."""
+    """Return a sentence on what a report of scores without its details leaves out; empty if that is nothing."""
     if isinstance(subject, Report):
         return ""
     tables = [table for report in subject for table in report.tables]
@@ -165,7 +165,7 @@ _OUTCOMES = ("contradicted", "unclear", "not heard", "fits")
 
 
 def listening(report: Report, options: Options) -> list[Table]:
-    """Where labels were compared with the audio, a table of what was heard: the clips that fit worst, then all."""
+    """Return a table of what was heard in the audio under the labels, if compared: the worst clips, then all."""
     if not report.heard:
         return []
     order = sorted(
@@ -273,7 +273,7 @@ def name_of(code: str, catalogue: Mapping[str, Rule]) -> str:
 
 
 def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[Finding]], dict[str, int]]:
-    """What people are shown: findings one by one, and those with one cause in many files together.
+    """Group findings for people: single ones, and those with one cause in many files together.
 
     Args:
         findings: in their order.

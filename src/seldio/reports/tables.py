@@ -1,4 +1,4 @@
-"""What all reports are made of: tables with columns and rows, notices about them, and systems side by side."""
+"""The parts of all reports: tables with columns and rows, notices about them, and systems side by side."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Interval(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What csv says of it: ``unreliable``, ``weak``, or nothing."""
+        """Return its mark in csv: ``unreliable``, ``weak``, or nothing."""
         return next((mark for mark, kind in INTERVALS.items() if type(self) is kind), "")
 
 
@@ -171,7 +171,7 @@ class Table(Displayed):
 
     @property
     def numeric(self) -> list[bool]:
-        """Of each column but the first, which is text, whether it holds numbers and nothing else."""
+        """Return for each column whether it contains only numbers; the first is text."""
         columns = ([row[place] for row in self.rows if row[place] is not None] for place in range(len(self.columns)))
         numbers = [bool(cells) and not any(isinstance(cell, str | Phrase) for cell in cells) for cells in columns]
         return [False, *numbers[1:]]
@@ -238,7 +238,7 @@ _COUNT = re.compile(
 
 
 def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
-    """What is told of each of several systems, once for one cause: it names the systems unless it is true of all.
+    """Yield the notices of several systems, once for one cause; each names its systems unless all have it.
 
     Texts that differ in what they count alone have one cause; each count becomes the range of those of all systems.
     """
@@ -302,7 +302,7 @@ class ScoreReport(Displayed):
 
     @property
     def in_brief(self) -> str:
-        """What was scored and over what; what a comparison comes to, or the first numbers."""
+        """Return what was scored and over what, with the verdict of a comparison or the first numbers."""
         rows = [(table.columns[1:], row[1:]) for table in self.tables[:1] for row in table.rows[:1]]
         first = [pair for columns, row in rows for pair in zip(columns, row, strict=False)]
         numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")

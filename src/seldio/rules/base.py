@@ -103,7 +103,7 @@ class Labels:
 
     @property
     def metre(self) -> int | None:
-        """What the format writes a metre as; None where it has no unit."""
+        """Return how many units of the format make a metre; None where it has no unit."""
         return self.dialect.metre if self.dialect is not None else None
 
     @property
@@ -310,7 +310,7 @@ class Labels:
 
     @cached_property
     def datasets(self) -> Sequence[DatasetSpec | None]:
-        """Of each file that has rows, the dataset with a recording of its name; none where the classes are others."""
+        """Return for each file with rows a dataset with a recording of its name; None where the classes are others."""
         specs = [counted(self.format.name, clip) for clip in self.clips]
         usual = not any(specs) or get(self.format.name).vocabulary == self.format.vocabulary
         return specs if usual else [None] * len(specs)
@@ -366,7 +366,7 @@ class Labels:
 
 
 class RowFault(NamedTuple):
-    """What a rule reports at a row, or with a :class:`FirstRow` at several with the same fault."""
+    """A fault that a rule reports at a row, or with a :class:`FirstRow` at several with the same fault."""
 
     row: int
     field: str | None  # at which it is reported; the whole row if None

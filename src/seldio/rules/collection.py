@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """What a submission is checked against."""
+    """The reference that a submission is checked against."""
 
     path: str  # as the user passed it
     #: the expected clips, each with its number of label frames where the reference has it
@@ -33,7 +33,7 @@ class Reference:
 
 @dataclasses.dataclass(frozen=True)
 class Collection:
-    """What the rules for submissions, packages and trees check."""
+    """The files that the rules for submissions, packages and trees check."""
 
     path: str  # the source as the user passed it
     kind: str  # file, folder, zip, tar, gzip or stdin

@@ -69,7 +69,7 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def _explained(fault: BlamedCause, siblings: str) -> tuple[str, str]:
-    """What is wrong and what to do; *siblings* is the term for the other recordings of the clips here.
+    """Return problem and hint; *siblings* is the term for the other recordings of the clips here.
 
     An inverted channel of FOA looks like mirrored labels: only the other array can tell which it is.
     """
@@ -214,7 +214,7 @@ _SECONDS, _PLACES, _SHARE = 5.0, 2, 0.5
 
 
 def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
-    """What was heard of labels, recording by recording, then in all recordings of a format that could be heard."""
+    """Return what was heard of labels, recording by recording, then in all audible recordings of a format."""
     blamed = {fit.recording for fault in (*fits.faults, *fits.shared) for fit in fault.fits}
     blamed |= {fit.recording for fit, _ in fits.timings}
     wrong = {fit.labels for fit, *_ in fits.misfits}

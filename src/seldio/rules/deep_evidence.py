@@ -1,4 +1,4 @@
-"""What was heard of labels, in numbers: how far labels and audio are apart, where a single source is labelled.
+"""Measure how far labels and audio are apart, where a single source is labelled.
 
 A row is a piece of an event, up to two seconds long. Rows of recordings and of whole datasets add up.
 """

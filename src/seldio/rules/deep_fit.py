@@ -222,7 +222,7 @@ class Fit:
 
 
 class HeardClip(NamedTuple):
-    """What was heard of one clip."""
+    """The measurements of one clip."""
 
     recordings: list[Heard]  # in each of its recordings
     frames: AudibleFrames  # the directions in each label frame of the first one
@@ -263,7 +263,7 @@ class BlamedCause:
 
 
 class Symptom(NamedTuple):
-    """What is wrong with a recording, whatever its labels."""
+    """A fault of a recording, whatever its labels."""
 
     fit: Fit
     what: str  # a sentence

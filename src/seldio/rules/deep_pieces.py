@@ -1,4 +1,4 @@
-"""What labels and audio have in common: label frames in which it is known who is heard, put together by place.
+"""Compare labels and audio: label frames in which it is known who is heard, put together by place.
 
 Label frames of one event are not independent, nor are events at one place, which share their reflections. So frames
 are grouped into pieces of two seconds at one place, and pieces into places; significance is judged over places. Frames
@@ -88,7 +88,7 @@ def _crowds(few: Bools, frame: Ints, units: Floats) -> tuple[Ints, Floats]:
 
 @dataclasses.dataclass(frozen=True)
 class Pieces:
-    """What labels and audio have in common, of one or more clips, piece by piece.
+    """The agreement of labels and audio in one or more clips, piece by piece.
 
     A piece is all that is heard at one place within two seconds, whatever events it belongs to: labels that jump with
     every label frame count as much as those that stand still.

@@ -108,7 +108,7 @@ def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Find
 
 
 def _lacking(asked: _Asked) -> str | None:
-    """What a canonical answer must do but does not; None where it may be right."""
+    """Return the requirement that a canonical answer does not meet; None where it may be right."""
     task, text = str(asked.task), asked.canonical
     if text is None:
         return None

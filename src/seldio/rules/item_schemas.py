@@ -165,7 +165,7 @@ def _unless(one: FieldValues, schema: _Schema) -> _Schema:
 
 
 def _at(keys: Sequence[str], schema: _Schema) -> _Schema:
-    """What stands under keys fits a schema; as a condition it has to be there."""
+    """Return a schema for the value under *keys*; as a condition the value has to be there."""
     for key in reversed(keys):
         schema = {"properties": {key: schema}}
     return schema

@@ -48,7 +48,7 @@ class Groups(NamedTuple):
 
 
 class Breach(NamedTuple):
-    """What breaks a rule, before anyone looks where it stands; the message may be made of the row."""
+    """A breach of a rule, not yet located in the file; the message may be made of the row."""
 
     rule: Rule
     row: Any  # its number, or an array of several; None for the file
@@ -120,7 +120,7 @@ class ItemTable:
 
     @property
     def reading(self) -> ItemReading:
-        """What the rows were read from, for places."""
+        """Return the reading of the rows, for places."""
         assert self.read is not None
         return self.read()
 
@@ -157,7 +157,7 @@ class ItemTable:
         return json.loads(text) if text else {}
 
     def further(self, *keys: str) -> list[Any]:
-        """What each row has under further keys; None where it has nothing there."""
+        """Return the value of each row under further keys; None where it has none."""
         if keys not in self._further:
             self._further[keys] = [dig(self.extra(row), *keys) for row in range(len(self))]
         return self._further[keys]
@@ -179,7 +179,7 @@ class ItemTable:
         return found
 
     def field(self, one: FieldValues) -> pa.Array:
-        """What each record has in a field of its benchmark, as text; null where it has none, or may have any."""
+        """Return a benchmark's field of each record as text; null where it has none, or may have any."""
         name = f"field {one.name}"
         if name not in self._columns:
             self._columns[name] = self._field(one)

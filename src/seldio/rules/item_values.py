@@ -88,7 +88,7 @@ def _runs(numbers: Sequence[int]) -> str:
 
 
 def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
-    """What has other counts than it has in the benchmark: the field, and sentences about its values."""
+    """Yield each field whose counts differ from those of the benchmark, with sentences about its values."""
     wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
     counts = _counts(table.column("task"))
     if wanted and counts != wanted:
@@ -137,7 +137,7 @@ def value_of_another_benchmark(table: ItemTable, found: Found) -> Iterator[Findi
 
 
 def _strange(known: Benchmark, one: FieldValues, table: ItemTable, found: Found) -> Iterator[Finding]:
-    """What a field of a benchmark does not hold, each value once for the file."""
+    """Yield a finding for each value that a field of a benchmark does not allow, once for the file."""
     column = table.field(one)
     has = one.has or listed([*one.values], 6) or "one for each question"
     if one.needed and (one.values or one.wrong):  # else an empty one is told of elsewhere
@@ -181,7 +181,7 @@ def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:
-    """What a task has and a question has not; None where both agree."""
+    """Return the options of a task that a question lacks; None where both agree."""
     wanted, count = task.get("options"), task.get("count")
     if wanted is not None and sorted(option.lower() for option in options) != sorted(wanted):
         shown = listed([clipped(option, 20) for option in options], 4) if options else "none"

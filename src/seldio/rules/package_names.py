@@ -1,4 +1,4 @@
-"""What a package of a submission to DCASE is, by the names of its files alone."""
+"""Recognize a package of a submission to DCASE by the names of its files alone."""
 
 from __future__ import annotations
 

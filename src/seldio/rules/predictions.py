@@ -42,7 +42,7 @@ class ItemReference:
 
 @dataclasses.dataclass(frozen=True)
 class Join:
-    """What the official scorer of a benchmark does with predictions that do not fit its questions."""
+    """The way in which a benchmark's official scorer treats predictions that do not fit its questions."""
 
     missing: str = "scorers skip it or count it as wrong, most of them silently"
     surplus: str = "scorers ignore it or join it to another question: correct its id"
@@ -118,7 +118,7 @@ class Answered:
         return bool(alike(self.answers.values(field)[row], self.questions.values(field)[item]))
 
     def hint(self, row: int, field: Literal["audio", "task"]) -> str:
-        """What the scorer does where recording or task of a prediction differ from those of its question."""
+        """Return what the scorer does if recording or task of a prediction differ from those of its question."""
         return self.join.order if self.answers.values("id")[row] is None else str(getattr(self.join, field))
 
     def called(self, row: int, item: int) -> str:

@@ -59,7 +59,7 @@ class TreeFile(Generic[Facts]):
 
     @property
     def again(self) -> str:
-        """What to do where it is damaged."""
+        """Return the hint for a damaged file."""
         from seldio.formats.about import with_address  # which reads files
 
         return with_address("download or unpack it again", self.dataset)

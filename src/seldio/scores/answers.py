@@ -111,7 +111,7 @@ def score_answers(
 
 
 def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
-    """What a score of *sides* rests on."""
+    """Return the signature of a score of *sides*."""
     given: dict[str, Any] = {"allow_missing": options.allow_missing, **options.threshold}
     given |= {name: value for name, usual in (("join", "strict"), ("offline", "extract"))
               if (value := getattr(options, name)) != usual}  # fmt: skip
@@ -136,7 +136,7 @@ def verified(
 
 
 class AnswerSides(NamedTuple):
-    """What is compared."""
+    """The questions and predictions to compare."""
 
     items: Sequence[Item] | None  # the questions; None where predictions carry what scoring needs
     outputs: Sequence[Prediction]  # the predictions

@@ -1,4 +1,4 @@
-"""What is to be scored: labels, energy maps of labels, or answers to questions."""
+"""Detect what to score: labels, energy maps of labels, or answers to questions."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Means:
 
     @property
     def own(self) -> NDArray[np.bool_]:
-        """Of each mean, whether its questions are right or wrong and each has a recording of its own."""
+        """Return for each mean whether its questions are right or wrong and each has a recording of its own."""
         return np.asarray(self.binary & (self.sizes <= 1).all(axis=0))
 
     @property

@@ -34,7 +34,7 @@ Orientation = Literal["A", "S", "G", "N"]
 
 
 class Judged(NamedTuple):
-    """What a judge decided."""
+    """The decision of a judge."""
 
     rating: int | None  # 0, 1 or 2; None where none is given
     orientation: Orientation | None  # None where none is given; ``eval.py`` then asks the judge once more
@@ -188,7 +188,7 @@ _TEXTS = (
 
 
 def _faults(verdict: Mapping[str, Any]) -> list[str]:
-    """What of a verdict cannot be read; the explanations may be anything."""
+    """Return the faults of a verdict that cannot be read; the explanations may be anything."""
     found = _of_object(dict(verdict))
     texts = {"rating": "is none of 0, 1, 2", "orientation": f"is none of {', '.join(_WRITTEN.values())}"}
     return [f"{name} {text}" for name, text in texts.items() if getattr(found, name) is None]
@@ -321,7 +321,7 @@ ITEMS = 80
 
 
 class Coverage(NamedTuple):
-    """What a file lacks."""
+    """The gaps of a file."""
 
     missing: tuple[str, ...]  # items without any row
     lacking: tuple[str, ...]  # what is wrong, in words; empty where all is there
@@ -385,7 +385,7 @@ _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASC
 
 @dataclasses.dataclass
 class Official:
-    """What ``eval.py`` comes to."""
+    """The results of ``eval.py``."""
 
     best_mean: float | None = None  # None where it crashes before
     #: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before
@@ -487,7 +487,7 @@ _ORIENTATIONS: dict[Orientation | None, str] = {
 
 @dataclasses.dataclass(frozen=True)
 class AnswerMarks:
-    """What rows are worth in one reading, by number of the row; rows that the reading never saw are absent."""
+    """Marks of rows in one reading, by number of the row; rows that the reading never saw are absent."""
 
     points: Mapping[int, int]
     orientations: Mapping[int, Orientation | None]

@@ -157,7 +157,7 @@ def _digest(*content: object) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """What came back for a request."""
+    """The reply to a request."""
 
     id: str  # of the request
     verdict: dict[str, Any] | None  # the reply's keys without ``request``; None where there is no verdict
@@ -384,7 +384,7 @@ class JudgeTally:
 
 @dataclasses.dataclass(frozen=True)
 class JudgePlan:
-    """What a run would take (``--dry-run``)."""
+    """The cost of a run (``--dry-run``)."""
 
     requests: int  # all
     cached: int  # whose reply is in the cache

@@ -1,4 +1,4 @@
-"""What became of each reply, and the accuracy under each assumption about those that nobody read: never one for all."""
+"""Count how replies were read, and give the accuracy under each assumption about unread ones: never one for all."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ASSUMED = (
 
 
 class Server(Protocol):
-    """What asks a model, as :class:`seldio.scores.judge.Judge` does."""
+    """A client that asks a model, as :class:`seldio.scores.judge.Judge` does."""
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         """Return a reply to each request, in their order."""
@@ -74,7 +74,7 @@ def _request(item: Item, reply: str) -> JudgeRequest:
 
 
 def state_of(found: ReplyReading | None) -> str:
-    """What becomes of a reply: the layer that reads it, or a key of :data:`OPEN`; None where there is no reply."""
+    """Return the state of a reply: the layer that reads it, or a key of :data:`OPEN`; "missing" if there is none."""
     if found is None:
         return "missing"
     if found.layer == JUDGED:

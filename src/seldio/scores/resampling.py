@@ -1,4 +1,4 @@
-"""What a score might have been on other clips of the same kind: bootstrap intervals, permutation tests, ranks.
+"""Estimate how scores vary over clips of the same kind: bootstrap intervals, permutation tests, ranks.
 
 Scores are made from sums over units (clips, or rooms with all their clips), so that a resample is nothing but a weight
 for each unit, and thousands of resamples are one product of matrices. Systems get the same weights, which makes their
@@ -215,7 +215,7 @@ def interval_cells(
 
 
 def doubt(reliable: Sequence[bool], columns: Sequence[Column]) -> str | None:
-    """What a column about intervals says of a row: which scores have none that can be relied on."""
+    """Return the doubt about a row in a column of intervals: the scores without a reliable one, or None."""
     none = [column.title for sure, column in zip(reliable, columns, strict=True) if not sure]
     if not none:
         return None

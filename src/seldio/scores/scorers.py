@@ -13,7 +13,7 @@ from seldio.text import meant, printable
 
 
 class ListedProfile(NamedTuple):
-    """What is known of a profile without loading it; ``make index`` writes these into ``scores/index.json``."""
+    """The index entry of a profile, known without loading it; ``make index`` writes it into ``scores/index.json``."""
 
     name: str
     title: str
@@ -34,7 +34,7 @@ def index() -> tuple[ListedProfile, ...]:
 
 
 def what(profile: str) -> str | None:
-    """What the profile called *profile* scores: labels, maps or answers; None where none has that name."""
+    """Return what the profile called *profile* scores: labels, maps or answers; None where none has that name."""
     return next((one.scores for one in index() if one.name == profile), None)
 
 

@@ -1,4 +1,4 @@
-"""What a score rests on, in one line: version, way of scoring, judge, and digests of what was compared.
+"""Sign a score in one line: version, way of scoring, judge, and digests of what was compared.
 
 Digests are of rows, not of files: the same labels, questions or replies have the same one in any format and
 order.

@@ -399,7 +399,7 @@ Offline = Literal["extract", "none", "official-fallback"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a prediction scores."""
+    """The score of a prediction."""
 
     correct: float  # from 0 to 1
     metric: str  # how it was measured, as the official program calls it
@@ -532,7 +532,7 @@ def official_fallback(text: str) -> Judgement:
 
 
 class _Case(NamedTuple):
-    """What a measure looks at; *task* is None where SO-Bench does not have it."""
+    """The input of a measure; *task* is None where SO-Bench does not have it."""
 
     asked: AnsweredQuestion
     judgement: Judgement
@@ -719,7 +719,7 @@ _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
 
 
 def state_of(row: Scored) -> str:
-    """What became of a reply."""
+    """Return the state of a reply."""
     return _STATES.get(row.how) or replies.state_of(read_reply(row.prediction, ()))
 
 

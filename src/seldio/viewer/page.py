@@ -218,7 +218,7 @@ _PANORAMA = 0.05
 
 @dataclasses.dataclass(frozen=True)
 class PageMedia:
-    """What can be heard and seen: addresses, how long the longer of the two lasts, and what there is, for people.
+    """The sound and video of a page: addresses, length of the longer of the two, and notes for people.
 
     The address of the sound is empty where it is in the video. *size* counts the bytes inside the page, *linked* is
     whether addresses lead out of it.

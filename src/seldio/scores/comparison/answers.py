@@ -35,7 +35,7 @@ _COUNT = Column("items", "questions", "", 0, None, "number of questions in this 
 
 @dataclasses.dataclass(frozen=True)
 class MarkedAnswers:
-    """What each answer of a system is worth."""
+    """The marks of each answer of a system."""
 
     title: str  # of the way of scoring
     items: tuple[str, ...]  # ids of the questions

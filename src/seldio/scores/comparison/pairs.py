@@ -166,12 +166,12 @@ class Contest:
         return f"paired permutation test over {self.over}"
 
     def settings(self, draw: Resampling) -> dict[str, str | int | bool | None]:
-        """What a report says of how systems were compared."""
+        """Return the settings of the comparison for a report."""
         return {"against": self.against, "lead": self.columns[self.lead].name, **dataclasses.asdict(draw)}
 
     @property
     def lower(self) -> Floats:
-        """Of each score, whether lower is better."""
+        """Return for each score whether lower is better."""
         return np.array([column.better == "lower" for column in self.columns])
 
     @cached_property
@@ -186,7 +186,7 @@ class Contest:
         return every
 
     def named(self, pair: tuple[int, int]) -> str:
-        """What a pair is called."""
+        """Return the name of a pair."""
         return f"{self.systems[pair[1]]} − {self.systems[pair[0]]}"
 
     def by_system(self, column: Column) -> list[Column]:
@@ -241,7 +241,7 @@ class Contest:
 
     @property
     def reliable(self) -> NDArray[np.bool_]:
-        """Of each score, whether enough units tell of it for an interval."""
+        """Return for each score whether enough units support an interval."""
         support = np.full(len(self.columns), self.units) if self.support is None else self.support
         return np.asarray(support >= FEWEST)
 
@@ -251,7 +251,7 @@ class Contest:
         return interval_cells(values, low, high, self.reliable, weak)
 
     def differences(self) -> Table:
-        """What each score differs by."""
+        """Return a table of the difference in each score."""
         rows = []
         for one, other in self.pairs:
             low, high = interval(self.drawn[:, other] - self.drawn[:, one], self.units)
@@ -417,7 +417,7 @@ class Contest:
         )  # fmt: skip
 
     def notices(self, draw: Resampling) -> list[Notice]:
-        """What there is to know about any comparison."""
+        """Return the notices that apply to any comparison."""
         found: list[Notice] = []
         if self.units < FEWEST:
             few = f"{self.units:,} {self.over} are too few to generalize from"

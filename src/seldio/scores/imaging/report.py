@@ -23,7 +23,7 @@ _PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
 
 @dataclasses.dataclass(frozen=True)
 class MapFacts:
-    """What is notable about the rows of a side."""
+    """Counts of notable rows of a side."""
 
     rows: int = 0
     scored: int = 0  # with a score
@@ -226,7 +226,7 @@ def _equal(case: ImagingCase) -> Iterator[Notice]:
 
 
 def _by_class(case: ImagingCase) -> Iterator[Notice]:
-    """What means over classes leave out."""
+    """Yield notices about what means over classes leave out."""
     free = case.labelled(lambda one: not one.references and one.detections > 0)
     if free:
         count = sum(one.detections for one in case.score.classes if not one.references)

@@ -165,7 +165,7 @@ _SIGNED = ("average", "split", "allow_missing", "force")
 
 
 def digest_of_maps(clip: str, table: pa.Table | None) -> int:
-    """Of the rows of a clip with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
+    """Return a digest of a clip's rows with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
     name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
     total = int.from_bytes(sha256(name).digest()[:8], "little")
     if table is None or not table.num_rows:
@@ -189,7 +189,7 @@ _MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "s
 
 @dataclasses.dataclass(frozen=True)
 class MapsCounted:
-    """What was counted in some clips; parts add up in the order of their clips."""
+    """The counts of some clips; parts add up in the order of their clips."""
 
     clips: tuple[Detections, ...] = ()
     reference: MapFacts = dataclasses.field(default_factory=MapFacts)  # what is notable about the labels
@@ -221,7 +221,7 @@ class MapCounting:
     classes: int  # how many the vocabulary has
 
     def __call__(self, part: SharedPart) -> MapsCounted:
-        """What there is in *part*.
+        """Return the counts of *part*.
 
         Raises:
             InvalidData: something in a file is wrong.

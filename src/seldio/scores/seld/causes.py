@@ -70,7 +70,7 @@ def sample(side: EventFrames, chosen: Sequence[int]) -> EventFrames:
 
 
 class Tally(NamedTuple):
-    """What a change makes of the sample, shape [clips, classes] each: rows well placed, and rows matched."""
+    """Counts after a change to the sample, shape [clips, classes] each: rows well placed, and rows matched."""
 
     true: Ints
     matched: Ints
@@ -127,7 +127,7 @@ class Trial:
         return np.asarray(near)
 
     def tally(self, b: EventFrames) -> Tally:
-        """What there is with predictions changed to *b*."""
+        """Return the counts with predictions changed to *b*."""
         same = self.a.class_id[self.i] == b.class_id[self.j]
         i, j = self.i[same], self.j[same]
         near = self.near(b, i, j)
@@ -214,7 +214,7 @@ def _agreed(
 
 
 def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
-    """What is worse than fair systems make it, who find a third of all sources, and place a third of those."""
+    """Return which shares are worse than in fair systems (a third of all sources found, a third of those placed)."""
     true, matched = (each[clips].sum() for each in trial.before)
     return {"place": bool(true < _PLACED * matched), "match": bool(matched < _FOUND * trial.references[clips].sum())}
 

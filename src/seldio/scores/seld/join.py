@@ -1,4 +1,4 @@
-"""What is compared: the labels of both sides by clip, and the clips that both have."""
+"""The labels of both sides by clip, and the clips that both have."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ class Compared(NamedTuple):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What there is to say about formats that were chosen."""
+        """Return remarks about formats that were chosen."""
         return (
             *(f"the reference is {_reference_option(remark)}" for remark in self.reference.remarks),
             *(f"the prediction is {remark}" for remark in self.prediction.remarks),
@@ -303,7 +303,7 @@ def join(
 
 
 def all_of_split(split: str) -> str:
-    """What to do where all predictions are of one *split* of the reference; empty where they are not."""
+    """Return a hint if all predictions are of one *split* of the reference; empty where they are not."""
     return f"All predicted clips are of {split}: --split {split} leaves out the clips of other splits" if split else ""
 
 
@@ -342,7 +342,7 @@ def _clips(
 
 
 def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
-    """What to do where only the folders of the predictions are in the way, as in a package of several systems."""
+    """Return a hint if only the folders of the predictions do not fit, as in a package of several systems."""
     last = {name.rpartition("/")[2] for name in expected}
     folders = sorted({name.rpartition("/")[0] for name in surplus if name.rpartition("/")[2] in last} - {""})
     if not folders:
@@ -354,7 +354,7 @@ def labels_of(
     source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False,
     lent: OwnDatasets | None = None,
 ) -> SideLabels:  # fmt: skip
-    """What *source* holds, nothing of which is read yet unless it is a table.
+    """Return the labels in *source*, which are not read yet unless they are a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
     of 100 ms unless it is wanted *as_read*. *lent*: see :class:`Catalogue`.

@@ -1,4 +1,4 @@
-"""What is counted, and what official programs make of it.
+"""Count matches and errors, and compute the scores of the official programs.
 
 They go by segments of one second (2021 to 2023) or frame by frame (2024, 2025). In a segment a class has as many
 references and predictions as in its fullest frame. In each frame they are paired; the errors of a pair are averaged
@@ -36,7 +36,7 @@ EDGE = 1e-6
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What a matched prediction must not exceed to be well placed."""
+    """The limits that a well-placed matched prediction must not exceed."""
 
     angle: float  # degrees
     distance: float = np.inf  # metres

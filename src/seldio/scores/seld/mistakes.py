@@ -1,4 +1,4 @@
-"""Where a lost F comes from: what was missed, made up, called by another name, or put in the wrong place.
+"""Split a lost F into its causes: missed, spurious, of the wrong class, or in the wrong place.
 
 F of a class is ``TP / (TP + w * misplaced + (FP + FN) / 2)``, so what it lacks to 1 is
 ``(w * misplaced + FP / 2 + FN / 2)`` over the same denominator: each error has a share of it, and the shares add up
@@ -93,7 +93,7 @@ def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
 
 
 def _faults(a: EventFrames, b: EventFrames, i: Ints, j: Ints, error: Floats, limits: Thresholds) -> Ints:
-    """What is wrong with pairs of rows, angles first."""
+    """Return the fault of each pair of rows, angles first."""
     distance, relative, onscreen = pair_errors(a, b, i, j)
     far = (distance > limits.distance) | (relative > limits.relative)
     hidden = (onscreen != 1) & limits.onscreen

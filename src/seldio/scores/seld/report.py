@@ -65,7 +65,7 @@ class SeldCase:
         return found | ({"jackknife": self.score.jackknife()} if self.intervals else {})
 
     def over(self, kind: str) -> Over:
-        """What the intervals of a kind are drawn from."""
+        """Return the units from which the intervals of a kind are drawn."""
         return self.bootstrap.over if kind == "bootstrap" and self.bootstrap is not None else "clips"
 
     def units(self, kind: str) -> int:
@@ -464,7 +464,7 @@ def _titles(score: SeldScore, chosen: Any) -> str:
 
 
 def _stuck(score: SeldScore) -> Any:
-    """Of each class, whether F or LR is 0 or 1, so that no resample differs."""
+    """Return for each class whether F or LR is 0 or 1, so that no resample differs."""
     values = score.values().by_class
     assert values is not None
     places = [score.profile.names.index(name) for name in ("F", "LR") if name in score.profile.names]

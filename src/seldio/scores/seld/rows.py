@@ -85,7 +85,7 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
 
 
 def digest(side: EventFrames, clips: Sequence[str]) -> int:
-    """Of the rows of some clips, in any order and format; those of further clips are added, without the carry.
+    """Return a digest of some clips' rows, in any order and format; those of further clips add up, without the carry.
 
     A clip goes by its own name, whatever folder it lies in, and one without rows counts too.
     """
@@ -199,7 +199,7 @@ class RowFacts:
 
 @dataclasses.dataclass(frozen=True)
 class SideFacts:
-    """What is notable about both sides of some clips."""
+    """Counts of notable rows on both sides of some clips."""
 
     reference: RowFacts
     prediction: RowFacts
