@@ -50,9 +50,6 @@ def values(data: bytes) -> list[list[float]]:
     return [[180 if cell == -180 else cell for cell in row] for row in rows]
 
 
-# --- the table -----------------------------------------------------------------------------------------------------
-
-
 # --- the format ----------------------------------------------------------------------------------------------------
 
 #: Four sources that move, in three files.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -246,6 +248,19 @@ def test_systems_are_compared_on_the_clips_that_all_have(folder: Path, tmp_path:
     report = seldio.compare(systems, folder / "starss23/metadata_dev", allow_missing=True, intervals="bootstrap=100")
     assert report.over.startswith("10 clips")
     assert "common-clips" in {notice.name for notice in report.notices}
+
+
+def test_labels_are_read_once_for_all_systems(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Counter[str]()
+
+    def counted(path: Any, *rest: Any, **named: Any) -> int:
+        opened.update([Path(path).parent.name])
+        return descriptor(path, *rest, **named)
+
+    descriptor = os.open
+    monkeypatch.setattr(os, "open", counted)
+    compared.__wrapped__(folder, "good", "fair", "poor")
+    assert opened["dev-test-tau"] == opened["poor"] == 12
 
 
 def test_one_system_has_both_kinds_of_intervals(folder: Path) -> None:
