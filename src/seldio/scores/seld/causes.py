@@ -29,9 +29,10 @@ class Suspect(NamedTuple):
     """A change that fits much better in the sample, and the clips that it is about."""
 
     change: Change
-    clips: tuple[int, ...] = ()  # numbers, if it is not about the whole set
-    where: str = ""  # the rooms or clips, if it is not about the whole set
-    moved: tuple[int, ...] = ()  # of each clip, the one that has its predictions
+    rooms: tuple[str, ...] = ()  # if it is about all clips of these
+    clips: tuple[int, ...] = ()  # numbers in the sample, if it is about these
+    where: str = ""  # those clips, in words
+    moved: tuple[int, ...] = ()  # of each clip of the sample, the one that has its predictions
 
 
 class ProbableCause(NamedTuple):
@@ -186,13 +187,10 @@ def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[in
     for clip in set(every.tolist()) - told:
         if (change := _best(trial, tried, np.array([clip]), _OF_CLIP)) is not None:
             single.setdefault(change, []).append(clip)
-    suspected = [
-        Suspect(change, tuple(clip for room in some for clip in rooms[room]), listed(some, 3))
-        for change, some in found.items()
-    ]
+    suspected = [Suspect(change, tuple(some), where=listed(some, 3)) for change, some in found.items()]
     for change, clips in _agreed(trial, tried, single):
         where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
-        suspected.append(Suspect(change, tuple(clips), where))
+        suspected.append(Suspect(change, clips=tuple(clips), where=where))
     return suspected
 
 
@@ -316,7 +314,7 @@ def _moved(trial: Trial, names: Sequence[str]) -> Suspect | None:
         why = f"names seem to be shifted by {min(step, clips - step)}"
     still = shifted(0)
     change = Change("files", still.undo, still.redo, many, why)
-    return Suspect(change, tuple(every.tolist()), moved=tuple(np.argsort(new).tolist()))
+    return Suspect(change, clips=tuple(every.tolist()), moved=tuple(np.argsort(new).tolist()))
 
 
 # --- shifts in time ----------------------------------------------------------------------------------------------

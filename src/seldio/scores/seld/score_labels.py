@@ -270,8 +270,12 @@ def probable_causes(
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
     if not suspects and (shift := causes.shift(causes.lags(a, b, few))):
         suspects.append((Suspect(shifted(shift)), _SHIFTED))
-    for (change, clips, where, files), least in suspects:
-        about = chosen[list(clips)] if where or files else every
+    for (change, rooms, clips, where, files), least in suspects:
+        about = chosen[list(clips)] if clips else every
+        if rooms:
+            about = np.concatenate([score.rooms[room] for room in rooms])
+        elif files and len(about) < len(every):
+            where = f"the {len(about)} of {len(every):,} clips that are tried"
         rows = _of_clips(prediction, chosen[list(files)] if files else about)
         changed = rows if files else causes.applied(change, rows)
         again = count_sides(_of_clips(reference, about), changed, score.profile, limits, classes, len(about))
