@@ -895,7 +895,7 @@ def verify(
         UsageError: *signature* is none.
         InvalidData: a file has an error.
     """
-    from seldio.scores.scorers import what
+    from seldio.scores.scorers import scored_content
     from seldio.scores.signatures import Signature, judged_by
     from seldio.scores.signatures import given as settings_text
 
@@ -904,13 +904,13 @@ def verify(
     given = _in_memory(predictions, "predictions", fields is not None)
     of_reference = _own_keys(reference_fields, reference_format, asked=True)
     formats = {"format": _own_keys(fields, format), "reference_format": of_reference}
-    if what(known.profile) == "answers":
+    if scored_content(known.profile) == "answers":
         from seldio.scores.answers import verified as of_answers
 
         here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
     elif asked is None:
         raise UsageError("the labels to compare with are required too")
-    elif what(known.profile) == "maps":
+    elif scored_content(known.profile) == "maps":
         from seldio.scores.imaging.score_maps import verified as of_maps
 
         here = of_maps(known, given, asked, **formats)
@@ -920,7 +920,7 @@ def verify(
         here = of_labels(known, given, asked, **formats)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
-    reference_is = "the questions" if what(known.profile) == "answers" else "the reference"
+    reference_is = "the questions" if scored_content(known.profile) == "answers" else "the reference"
     return known.differences(here._replace(settings=settings_text(settings)), reference_is)
 
 

@@ -302,7 +302,7 @@ class ScoreReport(Displayed):
 
     @property
     def in_brief(self) -> str:
-        """Return what was scored and over what, with the verdict of a comparison or the first numbers."""
+        """Return the system, the verdict of a comparison or the first numbers, and the clips or questions in a line."""
         rows = [(table.columns[1:], row[1:]) for table in self.tables[:1] for row in table.rows[:1]]
         first = [pair for columns, row in rows for pair in zip(columns, row, strict=False)]
         numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")

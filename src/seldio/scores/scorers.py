@@ -33,8 +33,8 @@ def index() -> tuple[ListedProfile, ...]:
     return (*listed, *(ListedProfile(one.name, one.title, "labels") for one in outside))
 
 
-def what(profile: str) -> str | None:
-    """Return what the profile called *profile* scores: labels, maps or answers; None where none has that name."""
+def scored_content(profile: str) -> str | None:
+    """Return the content that a profile scores: labels, maps or answers; None for a profile that is not listed."""
     return next((one.scores for one in index() if one.name == profile), None)
 
 
