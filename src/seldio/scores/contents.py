@@ -12,7 +12,7 @@ from seldio.scores.scorers import scored_content
 
 
 def holds_answers(path: Place, profile: str | None, format: str | None) -> bool:
-    """Whether predictions are answers to questions, by the profile, the format or the content."""
+    """Return whether predictions are answers to questions, by the profile, the format or the content."""
     if profile is not None:
         return scored_content(profile) == "answers"
     if format is not None:
@@ -52,7 +52,7 @@ def profile_for_maps(
 
 
 def _of_maps(path: Place, format: str | None) -> str | None:
-    """The profile that belongs to the labels or outputs at *path*, where these are energy maps."""
+    """Return the profile that belongs to the labels or outputs at *path*, where these are energy maps."""
     if format is not None:
         names = {formats.get(format).name}
     else:

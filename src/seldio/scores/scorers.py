@@ -22,7 +22,7 @@ class ListedProfile(NamedTuple):
 
 @cache
 def index() -> tuple[ListedProfile, ...]:
-    """All profiles: those of seldio, then those in files of datasets from outside."""
+    """Return all profiles: those of seldio, then those in files of datasets from outside."""
     listed = tuple(ListedProfile(*row) for row in plugins.index("scores"))
     if not plugins.data_folders():
         return listed
@@ -39,7 +39,7 @@ def scored_content(profile: str) -> str | None:
 
 
 def profile_titles() -> list[tuple[str, str]]:
-    """All ways of scoring: name and title."""
+    """Return all ways of scoring: name and title."""
     return [(one.name, one.title) for one in index()]
 
 

@@ -168,7 +168,7 @@ def view(
 
 
 def document(record: dict[str, Any], media: PageMedia) -> bytes:
-    """The page about *record*, UTF-8.
+    """Return the page about *record*, UTF-8.
 
     Its policy lets the page load nothing and run this one script only, known by its hash.
     """
@@ -306,7 +306,7 @@ def _name(entry: Entry) -> str:
 
 
 def _address(entry: Entry, folder: Path | None) -> str:
-    """The address of a file on disk, from the *folder* of the page where there is one."""
+    """Return the address of a file on disk, from the *folder* of the page where there is one."""
     if entry.local is None:
         raise UsageError(
             f"{printable(entry.path)} is not a separate file, so that a page cannot link to it: leave out --link-media"

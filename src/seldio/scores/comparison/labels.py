@@ -108,7 +108,7 @@ def contested(
 
 
 def _measured(score: SeldScore, counts: Counts) -> Floats:
-    """All scores of some *counts* and F of the classes, shape [batch, scores and classes]."""
+    """Return all scores of some *counts* and F of the classes, shape [batch, scores and classes]."""
     values = score.partial(counts)
     return values.overall if values.by_class is None else np.hstack((values.overall, values.by_class[:, _f(score)]))
 

@@ -188,7 +188,7 @@ def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
 
 
 def splits_of(labels: SideLabels) -> dict[str, str]:
-    """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
+    """Return the split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     return {
         clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
         for clip, (name, path) in labels.files.items()
@@ -206,7 +206,7 @@ def _only_split(labels: SideLabels, found: set[str]) -> str:
 
 
 def usual_profile(labels: SideLabels) -> SeldProfile:
-    """The default profile of labels: that of their dataset, or else one that fits their content.
+    """Return the default profile of labels: that of their dataset, or else one that fits their content.
 
     Stereo labels have distances and no elevations.
     """

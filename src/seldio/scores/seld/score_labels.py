@@ -58,7 +58,7 @@ class SeldOptions:
     baselines: bool = False  # with the published results of the profile, where they are over the same clips
 
     def limits(self, profile: SeldProfile) -> Thresholds:
-        """The thresholds of the profile, those of the options in their place.
+        """Return the thresholds of the profile, those of the options in their place.
 
         Raises:
             UsageError: one is not a threshold, or the profile does not use it or does not know the average.
@@ -140,7 +140,7 @@ def opened_reference(reference: Place, options: SeldOptions, format: str | None 
 
 
 def scored_case(predictions: Place, reference: Reference, options: SeldOptions, format: str | None = None) -> SeldCase:
-    """All that a report of :func:`score_labels` is made of; what it raises is the same."""
+    """Return all that a report of :func:`score_labels` is made of; what it raises is the same."""
     truth, profile, read = reference
     layout = None if format is None else get(format)
     limits = options.limits(profile)
@@ -193,7 +193,7 @@ def verified(
 
 
 def report_of(system: str, case: SeldCase) -> ScoreReport:
-    """The report of a case."""
+    """Return the report of a case."""
     profile, average, limits = case.profile, case.score.average, case.limits
     over = f"{plural(len(case.score.clips), 'clip')}, {len(case.labels)} classes"
     settings = {
