@@ -321,7 +321,7 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     rival = next((fit for fit in named or fits if not means_the_same(fit.format, best.format)), None)
     lead = math.inf if rival is None else rival.size - best.size
     clocks = [] if named else list(_other_clocks(best, fits))
-    if rival is not None and (best.headless or lead * rows.distinct < SURE) or clocks:
+    if (rival is not None and (best.headless or lead * rows.distinct < SURE)) or clocks:
         remaining = sorted(named or [*fits, *clocks], key=lambda fit: fit.headless)
         return Detection(rows, None, tuple(Candidate(fit.format, str(fit)) for fit in remaining))
     others = [fit for fit in twins if not named or fit in named]
