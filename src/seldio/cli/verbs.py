@@ -241,7 +241,7 @@ def diff(
     """Print a difference.
 
     Args:
-        table: report: only this table: changes, clips, events or rows.
+        table: report: only this table: changes, clips, events or rows. JSON has every table.
         details: report: print long tables of clips, events and rows too.
     """
     from seldio.reports import Options
