@@ -152,7 +152,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def compared(folder: Path, *names: str, **options: Any) -> ScoreReport:
     """The same comparison is made once for all tests."""
-    intervals = f"bootstrap=200,{options.pop('intervals', '')}"
+    given = options.pop("intervals", "")
+    intervals = given if "bootstrap" in given else f"bootstrap=200,{given}"
     systems = [folder / name for name in names]
     return seldio.compare(systems, folder / "starss23/metadata_dev", intervals=intervals, **options)
 

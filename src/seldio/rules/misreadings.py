@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from seldio.changes import instead_of_0_to_360
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, counted
@@ -328,6 +327,8 @@ def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
     fits = (low >= 0) & (high > 180) & (high <= 360)
     if not fits.any():
         return
+    from seldio.changes import instead_of_0_to_360  # a table that clean labels do not need
+
     behind = azimuth > 180
     counts = labels.count(behind)
     fits &= counts >= 2

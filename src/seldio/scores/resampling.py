@@ -77,6 +77,8 @@ class Intervals:
         values: dict[str, Any] = {}
         for part in filter(None, map(str.strip, str(intervals or "").split(","))):
             name, equals, value = part.partition("=")
+            if name in values:
+                raise UsageError(f"--intervals {printable(part)}: {name} was given twice")
             if part == "jackknife":
                 values[name] = True
             elif part == "bootstrap":

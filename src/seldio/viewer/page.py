@@ -95,7 +95,7 @@ def view(
     Args:
         source: the label file of the clip; its recording (FOA before MIC) and video are found in its dataset. Or a
             dataset: a folder, archive, export, or ``hf://datasets/USER/NAME``.
-        out: the page to write, or a binary stream; ``CLIP.html`` in the current folder by default.
+        out: the page to write; ``CLIP.html`` in the current folder by default. In Python also a binary stream.
         clip: the clip to show, if the dataset has several. Named, it is also drawn with predictions whose file is
             called after another one (``fold3_room4_mix002`` for ``fold3_room4_mix001``).
         audio: the recording to use instead of the one found.
