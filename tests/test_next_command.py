@@ -61,7 +61,7 @@ def test_a_split_of_a_folder_is_a_reference(here: Path) -> None:
     (here / "out" / "fold4_room1_mix001.csv").write_text("10,1,1,0\n")
     assert run("validate out -f dcase2023-submission -r d:dev-test")[0] == 0
     assert "SUB101" in run("validate out -f dcase2023-submission -r d")[1]
-    assert "no clip of d is of the split dev-other; it has dev-test-tau, dev-train-tau" in run(
+    assert "d has no clip in the split dev-other; it has dev-test-tau, dev-train-tau" in run(
         "validate out -r d:dev-other"
     )[1]  # fmt: skip
 
@@ -120,7 +120,7 @@ def test_a_further_key_is_put_in_extra(here: Path) -> None:
 
 def test_a_dataset_says_how_to_cite_it(here: Path) -> None:
     (here / "d/dataset.toml").write_text('name = "yard"\ntitle = "A yard"\n')
-    assert "says nothing of citing it: write cite" in run("cite d")[1]
+    assert "has no citation: write cite" in run("cite d")[1]
     (here / "d/dataset.toml").write_text('name = "yard"\ntitle = "A yard"\ncite = "@misc{yard}"\n')
     assert run("cite d")[1].strip() == "% yard: the data @misc{yard}"
 

@@ -97,10 +97,10 @@ def older(name: str) -> Iterator[Labelled]:
 def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], right: int, wrong: int) -> None:
     found = [(reply, says, read(reply, options, question).option) for reply, options, question, says in labelled]
     misread = [row for row in found if row[2] not in (None, row[1])]
-    alike = sum(says == option for _, says, option in found)
-    print(f"{alike:,} of {len(found):,} as people read them, {len(misread)} wrongly")  # what the README says
+    as_labelled = sum(says == option for _, says, option in found)
+    print(f"{as_labelled} of {len(found)} replies read as labelled, {len(misread)} wrongly")
 
-    assert alike >= right
+    assert as_labelled >= right
     assert len(misread) <= wrong, misread
 
 

@@ -898,7 +898,7 @@ def verify(
     """Check that predictions, reference, settings and judge are those in the signature of a score.
 
     Args:
-        signature: the line of the report, such as ``seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
+        signature: the line of the report, such as ``seldio 0.3.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
         predictions: the labels or answers, in any format or order, as for :func:`score`; of a comparison, those
             of one system.
         reference: the labels or questions; not needed where the predictions hold them.

@@ -36,9 +36,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return all numbers of a plain text that are not names, sizes or tolerances, nor replaced by another one.
+    """Return the numbers in a plain text, without names, sizes, tolerances and values that another one corrects.
 
-    One without unit takes that of the next where the two are joined (*2 to 3 m*); parts become one (*6 ft 2 inches*).
+    A number without a unit takes that of the next if both are joined (*2 to 3 m*); parts are added (*6 ft 2 inches*).
     """
     if "±" in text or "give or take" in text:
         text = _RE.tolerance.sub(lambda match: " " * len(match.group()), text)

@@ -1,4 +1,4 @@
-"""Clips with labels and recordings, each read once: does the sound come from the labelled directions?"""
+"""Compare labels with recordings, each read once: does the sound come from the labelled directions?"""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class ChoiceCase:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of every table: how many questions, each measure, and guessing."""
+        """The columns of every table: number of questions, each measure, chance."""
         return (ITEMS, *self.measures, CHANCE)
 
     @property

@@ -309,7 +309,7 @@ def _address(entry: Entry, folder: Path | None) -> str:
     """Return the address of a file on disk, from the *folder* of the page where there is one."""
     if entry.local is None:
         raise UsageError(
-            f"{printable(entry.path)} is not a separate file, so that a page cannot link to it: leave out --link-media"
+            f"a page cannot link to {printable(entry.path)}, which lies in an archive: leave out --link-media"
         )
     path = os.path.abspath(entry.path)
     if folder is not None:

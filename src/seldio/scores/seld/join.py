@@ -138,7 +138,7 @@ def reference_labels(
     chosen = {clip for clip, name in splits.items() if within(name, split)}
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
-        raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
+        raise UsageError(f"{printable(source.path)} has no clip in the split {printable(split)}; it has {there}")
     return labels.of_splits(chosen)
 
 
