@@ -162,7 +162,7 @@ def missing_direction(labels: Labels) -> Iterator[RowFault]:
 
 
 def event_times(onset: Values, offset: Values) -> Bools:
-    return (onset < 0) | (offset < onset)
+    return (onset < 0) | (offset < onset) | (offset > LONGEST)
 
 
 def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
