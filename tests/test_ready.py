@@ -23,7 +23,15 @@ CASES = Path(__file__).parent / "cases"
 LABELS = [one.name for one in formats.index() if one.holds == "events" and one.name != "dcase2026"]
 ITEMS = [one.name for one in formats.index() if one.holds != "events"]
 #: Requests that no finding forbids: two kinds of data for one table, class numbers of two lists, another benchmark.
-ASKED = ("holds 2 files", "files of questions", "single format", "name the format", "holds no labels", "scor")
+ASKED = (
+    "holds 2 files",
+    "files of questions",
+    "single format",
+    "name the format",
+    "holds no labels",
+    "scoring requires",
+    "scores need",
+)
 #: What a single row, or rows of one class, leave open.
 OPEN = {"SYN903", "SUB116", "SUB105", "LAY118"}
 

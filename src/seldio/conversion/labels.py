@@ -70,7 +70,7 @@ def convert_source(
         tables = [one_table(labels.tables, source.path)] if target.role == "table" else labels.tables
         converted = [carry_out(table, layout, target, fill) for table, layout in tables]
         losses = accepted(converted, target, allow_loss)
-        _see_meaning(converted, target, force)
+        _see_no_errors(converted, target, force)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
@@ -113,14 +113,17 @@ def _see_clips_differ(tables: Sequence[tuple[pa.Table, LabelFormat]], target: La
             )
 
 
-def _see_meaning(converted: Sequence[Converted], target: LabelFormat, force: bool) -> None:
-    """Refuse to write what would be taken for something else, such as a few directions in front for radians."""
+def _see_no_errors(converted: Sequence[Converted], target: LabelFormat, force: bool) -> None:
+    """Refuse to write what would be an error there, such as directions in front that may be radians.
+
+    That the target has no class of a name is noted otherwise.
+    """
     errors, _ = vet(Recognised(part.read_back, False, "") for part in converted if part.read_back is not None).errors()
     for code, finding in errors.items():
-        if code.startswith("LAB3") and not force:
+        if code != "LAB102" and not force:
             raise UsageError(
-                f"in {target.name}, {printable(finding.path)} would be taken for something else ({code}: "
-                f"{finding.message}); use --force to write it all the same"
+                f"{printable(finding.path)} would have an error in {target.name} ({code}: {finding.message}); use "
+                "--force to write it all the same"
             )
 
 
@@ -154,7 +157,7 @@ def write_events(
     vet([Recognised(reading_of(table, "the table"), False, "")]).settle(force)
     converted = carry_out(table, PARQUET, target, fill)
     accepted([converted], target, checked_fields(allow_loss))
-    _see_meaning([converted], target, force)
+    _see_no_errors([converted], target, force)
     return _write([converted], out, target, [], "the table", single)
 
 

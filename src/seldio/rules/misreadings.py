@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from seldio.catalogues.parts import resolved
 from seldio.changes import instead_of_0_to_360
 from seldio.findings import Severity
 from seldio.formats.base import Ints
@@ -198,8 +197,7 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
         certain = [file for file in fits if proves([file])]
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
-    format = resolved(labels.format, labels.reading.table)
-    written = isinstance(format, Dialect) or format.role == "table"  # and not derived from an image
+    written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
     doubtful = (
         fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT else []
     )
