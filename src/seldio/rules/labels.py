@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from seldio.catalogues.parts import resolved
 from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
@@ -42,8 +41,7 @@ def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
         return
     classes = vocabulary(labels.format.vocabulary)
     field = "class_name" if labels.has("class_name") else "class_id"
-    origin = resolved(labels.format, labels.reading.table)
-    if field == "class_name" and (origin.tool or origin.name == "seld-studio"):
+    if field == "class_name" and (labels.origin.tool or labels.origin.name == "seld-studio"):
         return  # names of people's own choice: LAB120
     for row in labels.where(field, (class_id < 0) | (class_id >= len(classes))):
         text = labels.text(row, field)
@@ -165,7 +163,7 @@ def missing_direction(labels: Labels) -> Iterator[RowFault]:
 
 
 def event_times(onset: Values, offset: Values) -> Bools:
-    return (onset < 0) | (offset < onset)
+    return (onset < 0) | (offset < onset) | (offset > LONGEST)
 
 
 def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:

@@ -14,6 +14,7 @@ from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, counted
 from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
 from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
+from seldio.formats.label_csv import Dialect
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
 
@@ -195,7 +196,7 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
         certain = [file for file in fits if proves([file])]
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
-    written = labels.dialect is not None or labels.format.role == "table"  # and not derived from an image
+    written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
     doubtful = (
         fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT else []
     )

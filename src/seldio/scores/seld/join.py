@@ -23,7 +23,7 @@ from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
-from seldio.formats.base import Role
+from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
@@ -109,8 +109,6 @@ class SideLabels:
         return dataclasses.replace(self, **of_clips, others=frozenset(self.places) - chosen)
 
 
-#: What systems write, in numbers of the classes of their labels.
-OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
 
