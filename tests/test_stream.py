@@ -207,7 +207,9 @@ def test_a_stream_is_not_split_twice(library: str, monkeypatch: pytest.MonkeyPat
     assert [0, 1, 2, 3] == list(Stream(range(4)))
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
-    with pytest.raises(UsageError, match=rf"^{library} may split this stream .*again \(shard 1 of 2\).*split=False"):
+    with pytest.raises(
+        UsageError, match=rf"\b{library}( or \w+)* may split this stream .*again \(shard 1 of 2\).*split=False"
+    ):
         list(Stream(range(4)))
     assert [0, 1, 2, 3] == list(Stream(range(4), split=False))
     assert [1, 3] == list(Stream(range(4), split=True))
@@ -246,7 +248,7 @@ def test_workers_of_a_loader_of_something_else_do_not_split_unasked(monkeypatch:
     assert [0, 2] == list(stream)  # on a single rank
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", "1")
-    with pytest.raises(UsageError, match=r"^accelerate may split this stream"):
+    with pytest.raises(UsageError, match=r"accelerate may split this stream"):
         list(stream)
 
 

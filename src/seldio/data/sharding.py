@@ -96,7 +96,7 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
 
 
 def _other_splitter(own: OwnShard, loader: Any, chosen: Shard | None, kind: type) -> str | None:
-    """Return what may split a stream of *kind* too, other than the torch *loader* that reads it; None for nothing."""
+    """Return what may split a stream of *kind* too, besides the torch *loader* that reads it; None for nothing."""
     if own.worker[0] > 1 and loader is not None:
         owner = type(loader.dataset)
         if not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
@@ -104,7 +104,7 @@ def _other_splitter(own: OwnShard, loader: Any, chosen: Shard | None, kind: type
     shared = own.shard if loader is None else own.rank  # a loader's workers share what their process has
     if chosen is not None or shared[0] == 1:
         return None
-    return next((name for name in _SPLITTERS if name in sys.modules), None)
+    return " or ".join(name for name in _SPLITTERS if name in sys.modules) or None
 
 
 def _from_environment(count: str, index: str) -> Shard | None:
