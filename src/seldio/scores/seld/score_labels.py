@@ -117,7 +117,7 @@ def score_labels(
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
 
 
-class Reference(NamedTuple):
+class OpenReference(NamedTuple):
     """Labels that one system or several are scored against; their source is open."""
 
     labels: SideLabels
@@ -126,7 +126,7 @@ class Reference(NamedTuple):
 
 
 @contextmanager
-def opened_reference(reference: Place, options: SeldOptions, format: str | None = None) -> Iterator[Reference]:
+def opened_reference(reference: Place, options: SeldOptions, format: str | None = None) -> Iterator[OpenReference]:
     """Open the labels of *reference*.
 
     Raises:
@@ -136,10 +136,12 @@ def opened_reference(reference: Place, options: SeldOptions, format: str | None 
     layout = None if format is None else get(format)
     with reopened(reference, raise_errors) as source:
         labels = reference_labels(source, layout, options.split, named)
-        yield Reference(labels, named or usual_profile(labels), lru_cache(maxsize=1)(partial(_rows, labels)))
+        yield OpenReference(labels, named or usual_profile(labels), lru_cache(maxsize=1)(partial(_rows, labels)))
 
 
-def scored_case(predictions: Place, reference: Reference, options: SeldOptions, format: str | None = None) -> SeldCase:
+def scored_case(
+    predictions: Place, reference: OpenReference, options: SeldOptions, format: str | None = None
+) -> SeldCase:
     """Return all that a report of :func:`score_labels` is made of; what it raises is the same."""
     truth, profile, read = reference
     layout = None if format is None else get(format)
