@@ -24,6 +24,8 @@ from seldio.schema.events import ClipFile, Origin, with_origin
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Role = Literal["label", "output", "submission", "table"]
+#: What systems write, in numbers of the classes of their labels.
+OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 #: Short and long names of the units of distances, by what one metre is written as.
 UNITS = {1: ("m", "metres"), 100: ("cm", "centimetres"), 1000: ("mm", "millimetres")}
 
