@@ -286,7 +286,7 @@ class LabelFormat(Format):
 def assembled(
     format: LabelFormat, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()
 ) -> LabelReading:
-    """A reading of *columns* (without ``clip``) whose parts know their number of rows."""
+    """Return a reading of *columns* (without ``clip``); each part knows its number of rows."""
     first = 0
     for part in parts:
         part.first = first

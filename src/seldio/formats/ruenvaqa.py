@@ -186,7 +186,7 @@ class RuEnvAqa(ItemFormat):
         } | extra
 
     def _named(self, item: Item, number: Any, layout: Layout) -> Any:
-        """Return an instruction as its number if a source file is written and it still is that one; else its text."""
+        """Return the number of an instruction that the source file has too, else its text."""
         if type(number) is int and self._instruction(number) == item.instruction:
             return number if layout.head.lstrip().startswith("{") or item.instruction is None else item.instruction
         return template(len(item.options or ())) if item.instruction is None else item.instruction

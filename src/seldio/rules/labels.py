@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from seldio.changes import crosses_the_seam
 from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
@@ -80,8 +79,12 @@ def _closest(name: str, classes: Vocabulary) -> str | None:
 
 def azimuth_range(azimuth: Values, labels: Labels, widest: int) -> Iterator[RowFault]:
     outside = np.abs(azimuth) > widest
+    if not outside.any():
+        return
+    from seldio.changes import crosses_the_seam  # a table that clean labels do not need
+
     wrapped = crosses_the_seam(azimuth, widest)
-    for row in labels.where("azimuth", outside) if outside.any() else ():
+    for row in labels.where("azimuth", outside):
         yield RowFault(row, "azimuth", {"but": "" if wrapped else NOT_WRAPPED}, fixable=wrapped)
 
 

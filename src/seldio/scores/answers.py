@@ -125,7 +125,7 @@ def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
 def verified(
     known: Signature, predictions: Place, reference: Place | None, judgements: str | None, **formats: str | None
 ) -> Signature:
-    """The signature of the files at hand, read as a score with the signature *known* reads them.
+    """Return the signature of the files at hand, read as a score with the signature *known* reads them.
 
     Raises:
         InvalidData, UsageError, DataError: as :func:`score_answers`.

@@ -177,7 +177,7 @@ class ChoiceCase:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of every table: how many questions, each measure, and guessing."""
+        """The columns of every table: number of questions, each measure, chance."""
         return (ITEMS, *self.measures, CHANCE)
 
     @property
@@ -190,7 +190,7 @@ class ChoiceCase:
         return kinds | {"knowledge": [_knowledge(item) for item in items], "instruction": _instructions(items)}
 
     def right(self, column: Column) -> Floats:
-        """Which answers are right, a question that does not count being wrong."""
+        """Return which answers are right, a question that does not count being wrong."""
         return np.nan_to_num(self.measures[column])
 
     def row(self, chosen: Sequence[int] | None = None) -> tuple[Cell, ...]:

@@ -136,7 +136,7 @@ def reference_labels(
     chosen = {clip for clip, name in splits.items() if within(name, split)}
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
-        raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
+        raise UsageError(f"{printable(source.path)} has no clip in the split {printable(split)}; it has {there}")
     return labels.of_splits(chosen)
 
 
@@ -186,7 +186,7 @@ def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
 
 
 def splits_of(labels: SideLabels) -> dict[str, str]:
-    """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
+    """Return the split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     return {
         clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
         for clip, (name, path) in labels.files.items()
@@ -204,7 +204,7 @@ def _only_split(labels: SideLabels, found: set[str]) -> str:
 
 
 def usual_profile(labels: SideLabels) -> SeldProfile:
-    """The default profile of labels: that of their dataset, or else one that fits their content.
+    """Return the default profile of labels: that of their dataset, or else one that fits their content.
 
     Stereo labels have distances and no elevations.
     """
