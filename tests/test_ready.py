@@ -97,6 +97,20 @@ def test_what_is_ready_is_accepted(path: Path, tmp_path: Path) -> None:
     kept(path, tmp_path, random.Random(path.name))
 
 
+@pytest.mark.parametrize(
+    ("case", "target", "reason"),
+    [
+        ("rules/SYN215", "sony-av-output", "LAB313: .*--force"),
+        ("labels/classes-in-order", "dcase2023-output", "convert one folder at a time"),
+        ("rules/QAI125/good.csv", "adqa-submission", "only prompts"),
+    ],
+)
+def test_what_would_be_an_error_once_written_is_refused(case: str, target: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=reason):
+        seldio.convert(CASES / case, f"{tmp_path / 'out'}/", target, allow_loss=["all"])
+    assert not any(tmp_path.iterdir())
+
+
 #: Small files of every format, of which mutants are made.
 FILES = [path for path in EXAMPLES if "formats" in path.parts[-3] and path.name != "rows.jsonl"]
 CELLS = (

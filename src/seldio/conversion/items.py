@@ -130,7 +130,7 @@ def _fitted(
         ids = table.column("id").to_pylist()
         dropped = [(str(ids[row]), faults[row]) for row in sorted(faults)]
         table = table.filter(pa.array([row not in faults for row in range(len(table))], pa.bool_()))
-    if (refusal := target.refusal(table)) is not None:
+    if (refusal := target.refusal(table) or _alike(table, target)) is not None:
         raise UsageError(f"{target.name} cannot be made from {source}: {refusal}")
     if dropped and not len(table):
         reasons = Counter(why for _, why in dropped)
@@ -144,6 +144,16 @@ def _fitted(
         hint = f". To set one value for all, use {fills}" if fills else ""
         raise UsageError(f"{target.name} cannot be made from {source}: {'; '.join(lacking)}{hint}")
     return table, [*notes, *changes], dropped
+
+
+def _alike(table: pa.Table, target: ItemFormat) -> str | None:
+    """Why predictions cannot be told apart in *target*; None where they can, or could not be before."""
+    if target.holds != "predictions" or "prompt" in target.carries:
+        return None
+    alike = len(table) - pc.count_distinct(table.column("id")).as_py()
+    told_apart = alike and table.group_by(["id", "prompt"]).aggregate([]).num_rows == len(table)
+    has = plural(alike, "prediction has", "predictions have")
+    return f"{has} the id of another one, and only prompts, which it lacks, tell them apart" if told_apart else None
 
 
 def _faults(table: pa.Table, target: ItemFormat, answers: RightAnswers) -> dict[int, str]:
