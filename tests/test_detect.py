@@ -163,6 +163,7 @@ TOLD = [
     ("{n},1,{s},{a}.25,{e}.5", "dcase2020-submission"),
     ("{n},1,0,{f},-0.31,0.12,0", "dcase2023-output"),
     ("{n},1,0,{f},-0.31,0.12,2.{d}", "dcase2024-output"),
+    ("{n},14,0,{f},-0.31,0.12,2.{d}", "dcase2024-output"),
     ("30{n}00,1,{a},{e}", "dcase2023-submission"),
     ("{n},1,{a}.5,{e}.25", "sony-av-output"),
     ("speech,{n}.5,{n}.75,0,10,1", "dcase2019"),
@@ -195,6 +196,7 @@ def test_a_header_or_a_name_decides() -> None:
     same = scene("{n},1,{s},{a},{e}")
     assert [format.name for format in detected(same).alike] == ["dcase2020"]
     assert name_of(detected(same, "dcase2021/metadata_dev/a.csv")) == "dcase2020"
+    assert name_of(detected("18,8,-10,-10\n19,8,-10,-10\n", "mix001_result.csv")) == "dcase2023-submission"
 
 
 def test_six_columns_of_2025_with_and_without_their_header() -> None:
