@@ -339,10 +339,9 @@ def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit],
     for sign in signs:
         if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
-    others = [fit for fit in fits_of(rows) if not fit.headless]
+    misread = [fit for fit in fits_of(rows) if not fit.headless and (fit.possible or fit.strange <= 1)]
     for sign in (sign for sign in signs if sign.rank < _SHARED):
-        fitting = [fit for fit in others if re.fullmatch(sign.dialects, fit.format.name)]
-        if named := [fit for fit in fitting if fit.possible or fit.strange <= 1]:
+        if named := [fit for fit in misread if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
     return [], ""
 

@@ -109,9 +109,7 @@ class FormatSignKeys(_Keys):
     path: Pattern = Field(description="a regular expression that the path holds")
     formats: Pattern = Field(description="a regular expression for the names of the formats")
     says: str = Field(description="the evidence in words")
-    rank: int = Field(
-        0, description="signs of a lower rank are looked for first; 2: names that labels share with outputs"
-    )
+    rank: int = Field(0, description="lower ones are looked for first; 2: names that labels share with outputs")
 
 
 class SplitKeys(_Keys):
