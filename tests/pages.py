@@ -270,7 +270,8 @@ def check_options(text: str) -> None:
         if match is None or "=" in line.split("seldio")[0]:
             continue
         assert match["command"] in known, f"no command: {line}"
-        options = {name for param in known[match["command"]].params for name in (*param.opts, *param.secondary_opts)}
+        shown = [param for param in known[match["command"]].params if not getattr(param, "hidden", False)]
+        options = {name for param in shown for name in (*param.opts, *param.secondary_opts)}
         for option in re.findall(r"(?<=\s)-{1,2}[a-z][\w-]*", match["rest"]):
             assert option in options | {"--help"}, f"no option {option}: {line}"
 

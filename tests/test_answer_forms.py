@@ -177,6 +177,19 @@ def test_what_may_mean_two_options_stays(tmp_path: Path) -> None:
     assert (False, "write A or B: ") == (left.fixable, (left.hint or "")[:14])
 
 
+def test_options_behind_z_are_named_by_numbers(tmp_path: Path) -> None:
+    options = [f"sound {number}" for number in range(27)]
+    inspect, own = (formats.get(name, ItemFormat) for name in ("inspect", "items"))
+    written(own, tmp_path, item("sound 26", options=options))
+    path = written(inspect, tmp_path, item("sound 26", options=options))
+    assert "QAI104" not in codes(path)
+    seldio.validate(path, format="inspect", fix=True)
+    assert ["1"] == answers(inspect, path)
+    assert not FORMS & codes(path)
+    seldio.convert(path, tmp_path / "mmar.jsonl", "mmar", allow_loss="all")
+    assert ["sound 26"] == answers(formats.get("mmar", ItemFormat), tmp_path / "mmar.jsonl")
+
+
 def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
     mmar = formats.get("mmar", ItemFormat)
     path = written(mmar, tmp_path, item("B"))

@@ -125,11 +125,11 @@ def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, out
     assert re.search("is a link" if "link" in way else "in the way|is not empty|is a file", said), said
 
 
-def forge(out: Path, names: dict[str, str], *, finished: bool) -> None:
+def forge(out: Path, names: dict[str, str], *, finished: bool, hashed: bool = True) -> None:
     """Write a manifest as of an export of these files, by their names with their content."""
     files = [
-        {"name": name, "bytes": len(text), "sha256": hashlib.sha256(text.encode()).hexdigest(), "split": None,
-         "rows": 0, "origin": None} for name, text in names.items()
+        {"name": name, "bytes": len(text) * hashed, "split": None, "rows": 0, "origin": None,
+         "sha256": hashlib.sha256(text.encode()).hexdigest() if hashed else ""} for name, text in names.items()
     ]  # fmt: skip
     record = {"seldio_export": 1, "kind": "parquet", "files": files, "finished": finished,
               "statistics": {"clips": 0, "files": {"other": 0}}}  # fmt: skip
@@ -147,10 +147,10 @@ def test_a_manifest_that_leads_out(finished: bool, tree: Path, outside: Path, tm
         assert 2 == seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")[0]
 
 
-@pytest.mark.parametrize("finished", [True, False])
-def test_files_of_the_user_are_not_replaced(finished: bool, tree: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("finished", "hashed"), [(True, True), (False, True), (False, False)])
+def test_files_of_the_user_are_not_replaced(finished: bool, hashed: bool, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    forge(out, {"other/LICENSE": "another", "thesis.tex": "months"}, finished=finished)
+    forge(out, {"other/LICENSE": "another", "thesis.tex": "months"}, finished=finished, hashed=hashed)
     (out / "thesis.tex").write_text("years")
     (out / "notes.txt").write_text("weeks")
     write_bytes(out / "other/LICENSE", b"mine", out)

@@ -50,9 +50,6 @@ def values(data: bytes) -> list[list[float]]:
     return [[180 if cell == -180 else cell for cell in row] for row in rows]
 
 
-# --- the table -----------------------------------------------------------------------------------------------------
-
-
 # --- the format ----------------------------------------------------------------------------------------------------
 
 #: Four sources that move, in three files.
@@ -383,6 +380,19 @@ def test_what_is_wrong_with_a_set_or_a_part_of_it_is_named(name: str, tmp_path: 
     events = [[change(clip, event) for event in predicted(clip)] for clip in range(24)]
     (said,) = causes(seldio.score(clips(tmp_path / "out", events, as_axes), truth, format="dcase2024-output"))
     assert re.search(expected, said), said
+
+
+def test_what_is_said_of_a_room_is_about_all_of_its_clips(tmp_path: Path) -> None:
+    truth = clips(tmp_path / "ref", [labelled(clip) for clip in range(150)], as_label)
+    mirror = mirrored_in(lambda clip: clip % 3 == 1)
+    given = [
+        [event if event[1] < clip % 4 else mirror(clip, event) for event in predicted(clip)] for clip in range(150)
+    ]
+    score = seldio.score(clips(tmp_path / "out", given, as_axes), truth, format="dcase2024-output")
+    (said,) = causes(score)
+    measured = next(row for row in score.table("rooms") if row[0] == "room 2")
+    names = [column.name for column in score.table("rooms").columns]
+    assert f" % in room 2, not {100 * measured[names.index('F')]:.1f} %" in said
 
 
 @pytest.mark.parametrize("step", [1, 5])

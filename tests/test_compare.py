@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -150,7 +152,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @cache
 def compared(folder: Path, *names: str, **options: Any) -> ScoreReport:
     """The same comparison is made once for all tests."""
-    intervals = f"bootstrap=200,{options.pop('intervals', '')}"
+    given = options.pop("intervals", "")
+    intervals = given if "bootstrap" in given else f"bootstrap=200,{given}"
     systems = [folder / name for name in names]
     return seldio.compare(systems, folder / "starss23/metadata_dev", intervals=intervals, **options)
 
@@ -246,6 +249,19 @@ def test_systems_are_compared_on_the_clips_that_all_have(folder: Path, tmp_path:
     report = seldio.compare(systems, folder / "starss23/metadata_dev", allow_missing=True, intervals="bootstrap=100")
     assert report.over.startswith("10 clips")
     assert "common-clips" in {notice.name for notice in report.notices}
+
+
+def test_labels_are_read_once_for_all_systems(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = Counter[str]()
+
+    def counted(path: Any, *rest: Any, **named: Any) -> int:
+        opened.update([Path(path).parent.name])
+        return descriptor(path, *rest, **named)
+
+    descriptor = os.open
+    monkeypatch.setattr(os, "open", counted)
+    compared.__wrapped__(folder, "good", "fair", "poor")
+    assert opened["dev-test-tau"] == opened["poor"] == 12
 
 
 def test_one_system_has_both_kinds_of_intervals(folder: Path) -> None:

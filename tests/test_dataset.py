@@ -206,7 +206,8 @@ def test_wrong_labels_say_where(tmp_path: Path) -> None:
 
 
 def test_open_refuses_what_holds_nothing(tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text("hello", "utf-8")
+    for name in ("notes.md", "LICENSE"):
+        (tmp_path / name).write_text("hello", "utf-8")
 
     with pytest.raises(UsageError, match="holds no recording, video, labels or questions"):
         seldio.open(tmp_path)

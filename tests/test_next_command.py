@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
+from seldio.errors import UsageError
+from seldio.scores.resampling import Intervals
 
 LABELS = "10,1,1,-50,30,181\n11,1,1,-50,30,181\n"
 YEAR = """
@@ -59,7 +61,7 @@ def test_a_split_of_a_folder_is_a_reference(here: Path) -> None:
     (here / "out" / "fold4_room1_mix001.csv").write_text("10,1,1,0\n")
     assert run("validate out -f dcase2023-submission -r d:dev-test")[0] == 0
     assert "SUB101" in run("validate out -f dcase2023-submission -r d")[1]
-    assert "no clip of d is of the split dev-other; it has dev-test-tau, dev-train-tau" in run(
+    assert "d has no clip in the split dev-other; it has dev-test-tau, dev-train-tau" in run(
         "validate out -r d:dev-other"
     )[1]  # fmt: skip
 
@@ -118,19 +120,63 @@ def test_a_further_key_is_put_in_extra(here: Path) -> None:
 
 def test_a_dataset_says_how_to_cite_it(here: Path) -> None:
     (here / "d/dataset.toml").write_text('name = "yard"\ntitle = "A yard"\n')
-    assert "says nothing of citing it: write cite" in run("cite d")[1]
+    assert "has no citation: write cite" in run("cite d")[1]
     (here / "d/dataset.toml").write_text('name = "yard"\ntitle = "A yard"\ncite = "@misc{yard}"\n')
     assert run("cite d")[1].strip() == "% yard: the data @misc{yard}"
 
 
-def test_options_of_before_are_those_of_now(here: Path) -> None:
-    """``--jackknife`` is ``--intervals jackknife``; in Python too, where it is a keyword."""
-    line = "score d/metadata_dev -r d/metadata_dev --output json"
-    _, now = run(f"{line} --intervals jackknife,bootstrap=200,seed=1 --threshold angle=15")
-    code, before = run(f"{line} --jackknife --resamples 200 --seed=1 --angle 15")
-    assert code == 0
-    assert before.startswith(now)
-    assert "--angle is --threshold angle=15 now" in before
-    old = seldio.score("d/metadata_dev", "d/metadata_dev", jackknife=True, angle=15, judge_json=True)
-    new = seldio.score("d/metadata_dev", "d/metadata_dev", intervals="jackknife", threshold={"angle": 15})
-    assert old == new
+SCORE = "score d/metadata_dev -r d/metadata_dev --output json"
+TABLE = SCORE.replace("json", "csv")
+LIMITED = f"{SCORE} -p dcase2024"
+ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        (f"{SCORE} --jackknife --resamples 200 --seed=1 --angle 15",
+         f"{SCORE} --intervals jackknife,bootstrap=200,seed=1 --threshold angle=15"),
+        (f"{SCORE} --jackknife --intervals bootstrap=200", f"{SCORE} --intervals bootstrap=200,jackknife"),
+        (f"{LIMITED} --threshold relative=1 --angle 15", f"{LIMITED} --threshold angle=15 --threshold relative=1"),
+        (f"{TABLE} --errors --table errors", f"{TABLE} --table errors"),
+        (f"{SCORE} --by-clip --errors --judge-json", f"{SCORE} --table all"),
+        (f"{ASK} --total 2 --balance", f"{ASK} --total balanced=2"),
+        (f"{ASK} --balance --language ru --split=--x", f"{ASK} --total balanced --fill split=--x --fill language=ru"),
+    ],
+)  # fmt: skip
+def test_options_of_before_are_those_of_now(here: Path, old: str, now: str) -> None:
+    """``--jackknife`` is ``--intervals jackknife``."""
+    given, before = (CliRunner().invoke(app, shlex.split(line)) for line in (now, old))
+    assert here.exists()
+    assert (before.exit_code, before.stdout) == (0, given.stdout)
+    assert "; the old name is accepted until 0.4" in before.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [("--errors --table classes", "--errors is --table all now, which cannot be joined with classes"),
+     ("--angle 5 --threshold angle=6", "--threshold angle was given twice (6, 5)"),
+     ("--angle wide", "--threshold angle=wide: expected NAME=NUMBER"),
+     ("--seed 1 --seed 2", "--seed was given twice (1, 2)"),
+     ("--bootstrap --intervals bootstrap=200", "bootstrap was given twice"),
+     ("--intervals jackknife,seed=3", "bootstrap is what draws them"),
+     ("-- --angle", "--angle")],
+)  # fmt: skip
+def test_nothing_that_is_asked_for_is_lost(here: Path, options: str, said: str) -> None:
+    assert here.exists()
+    code, text = run(f"score d/metadata_dev -r d/metadata_dev {options}")
+    assert (code, said in text) == (2, True), text
+
+
+def test_keywords_of_before_are_those_of_now(here: Path) -> None:
+    assert here.exists()
+    labels = "d/metadata_dev"
+    new = seldio.score(labels, labels, intervals="jackknife", threshold={"angle": 15})
+    assert seldio.score(labels, labels, jackknife=True, angle=15, judge_json=True) == new
+    for options in ({"intervals": Intervals(bootstrap=200), "jackknife": True}, {"by_clip": True, "table": "errors"}):
+        with pytest.raises(UsageError, match="which cannot be joined with"):
+            seldio.score(labels, labels, **options)
+    with pytest.raises(UsageError, match='intervals="jackknife" is of seldio score'):
+        seldio.compare(labels, labels, jackknife=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
+        seldio.score(labels, labels, wide=True)

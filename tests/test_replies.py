@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio.answers import spelling
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion
 from seldio.answers.measures import QUANTITIES
@@ -96,8 +97,10 @@ def older(name: str) -> Iterator[Labelled]:
 def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], right: int, wrong: int) -> None:
     found = [(reply, says, read(reply, options, question).option) for reply, options, question, says in labelled]
     misread = [row for row in found if row[2] not in (None, row[1])]
+    as_labelled = sum(says == option for _, says, option in found)
+    print(f"{as_labelled} of {len(found)} replies read as labelled, {len(misread)} wrongly")
 
-    assert sum(says == option for _, says, option in found) >= right
+    assert as_labelled >= right
     assert len(misread) <= wrong, misread
 
 
@@ -128,10 +131,22 @@ def test_no_reply_ends_a_score(reply: str, options: list[str], question: str) ->
     assert (found.state == "read") == (found.option is not None)
 
 
-@pytest.mark.parametrize("bit", ["<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ",
-                                 "Ответ: ", "<answer>", "answer ", "a violin, ", "A/B ", "так "])  # fmt: skip
+BITS = ("<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ", "\\boxed{", "or ", "\n", "B) ", "Ответ: ",
+        "<answer>", "answer ", "a violin, ", "A/B ", "A or B ", "A. B. ", "no, flute ", "так ")  # fmt: skip
+
+
+@pytest.mark.parametrize("bit", BITS)
 def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
     assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 20_000)
+
+
+@pytest.mark.parametrize("bit", BITS)
+def test_the_time_for_all_of_a_reply_grows_no_faster_where_nothing_is_left_out(
+    bit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spelling, "READ_OF_END", 1 << 20)
+
+    assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 1_000)
 
 
 def restated(options: list[str]) -> Iterator[str]:

@@ -151,9 +151,7 @@ def test_a_split_is_chosen_by_its_folder_or_by_the_rooms_of_the_dataset(developm
     assert "other-splits" not in {notice.name for notice in report.notices}
     assert f_scores(seldio.score(mine, whole, split="test")) == f_scores(report)
     assert seldio.compare([mine, mine], whole, split="dev-test", intervals="bootstrap=100").over.startswith("3 clips")
-    with pytest.raises(
-        UsageError, match="is of the split dev-valid; it has dev-test-sony, dev-test-tau, dev-train-sony"
-    ):
+    with pytest.raises(UsageError, match="in the split dev-valid; it has dev-test-sony, dev-test-tau, dev-train-sony"):
         seldio.score(mine, whole, split="dev-valid")
 
 

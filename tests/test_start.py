@@ -57,7 +57,7 @@ def of_seldio(modules: set[str]) -> list[str]:
 
 def test_reading_one_line_loads_little(line: Path) -> None:
     modules = loaded("read", line)
-    assert len(of_seldio(modules)) <= 47, of_seldio(modules)
+    assert len(of_seldio(modules)) <= 45, of_seldio(modules)
     assert [name for name in (*HEAVY, "pydantic", "pyarrow.parquet", "rich") if name in modules] == []
 
 

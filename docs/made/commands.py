@@ -112,7 +112,7 @@ def _index() -> str:
 def _page(name: str, command: Any, data: Path | None) -> str:
     """The page of a command, with examples that run on *data*."""
     arguments = [each for each in command.params if each.param_type_name == "argument"]
-    options = [each for each in command.params if each.param_type_name == "option"]
+    options = [each for each in command.params if each.param_type_name == "option" and not each.hidden]
     kinds = typing.get_type_hints(inspect.unwrap(command.callback))
     usage = " ".join(_usage(each) for each in arguments)
     lines = [(command.help or "").strip(), "", *code(f"seldio {name} [OPTIONS] {usage}".rstrip())]
@@ -163,7 +163,7 @@ def _option(option: Any, kinds: dict[str, Any]) -> tuple[str, str, str]:
 
 def _value(metavar: str, kind: Any) -> tuple[list[str], str]:
     """The choices for the value of an option, and what it is called."""
-    if "|" in metavar:
+    if metavar.startswith("["):
         return metavar.strip("[]").split("|"), ""
     parts = [each for each in typing.get_args(kind) or (kind,) if each is not type(None)]
     first = parts[0] if parts else str

@@ -9,15 +9,16 @@ when it is called.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, ParamSpec, TypeVar, cast
 
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
-from seldio.renamed import accepts_renamed
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -39,9 +40,27 @@ __all__ = [
     "validate", "verify", "write",
 ]  # fmt: skip
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Path = str | os.PathLike[str]
 #: The default of options that map names to values: no values.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _accepting_old_names(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function take the keywords of before 0.3 as well."""
+    names = inspect.signature(function).parameters.keys()
+
+    @functools.wraps(function)
+    def accepting(*args: P.args, **options: P.kwargs) -> R:
+        if options.keys() <= names:
+            return function(*args, **options)
+        from seldio.renamed import renewed
+
+        present: dict[str, Any] = renewed(function.__name__, options)[0]
+        return function(*args, **present)
+
+    return accepting
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
@@ -399,7 +418,7 @@ def _settings(
 # --- conversion -------------------------------------------------------------------------------------
 
 
-@accepts_renamed
+@_accepting_old_names
 def convert(
     path: Any,
     out: Path | BinaryIO,
@@ -508,7 +527,7 @@ def _names(names: str | Iterable[str]) -> list[str]:
 # --- scores ---------------------------------------------------------------------------------------------------------
 
 
-@accepts_renamed
+@_accepting_old_names
 def score(
     predictions: Any,
     reference: Any = None,
@@ -606,6 +625,8 @@ def score(
     }
     reference, split = _of_split(reference, split)
     drawn = Intervals.of(intervals)
+    if not drawn.bootstrap and drawn.resampling != Intervals().resampling:
+        raise UsageError("--intervals: over and seed are of resamples, and bootstrap is what draws them: add it")
     chosen = _Chosen(
         {
             "average": average, "threshold": dict(threshold), "onscreen": onscreen, "classes": classes,
@@ -709,7 +730,7 @@ class _Chosen:
         return kind(**{name: on for name, on in self._tables.items() if name in known} | self._chosen | others)
 
 
-@accepts_renamed
+@_accepting_old_names
 def compare(
     systems: Any,
     reference: Any = None,
@@ -792,7 +813,10 @@ def compare(
         "reference_format": _own_keys(reference_fields, reference_format, asked=True),
     }
     answered = holds_answers(paths[0], profile, formats["format"])
-    draw = Intervals.of(intervals).resampling
+    drawn = Intervals.of(intervals)
+    if drawn.jackknife:
+        raise UsageError("--intervals jackknife is of seldio score; comparisons resample: bootstrap, over and seed")
+    draw = drawn.resampling
     reference, split = _of_split(reference, split)
     chosen = _Chosen({
         "average": average, "threshold": dict(threshold), "onscreen": onscreen, "classes": classes, "split": split,
@@ -874,7 +898,7 @@ def verify(
     """Check that predictions, reference, settings and judge are those in the signature of a score.
 
     Args:
-        signature: the line of the report, such as ``seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
+        signature: the line of the report, such as ``seldio 0.3.0|so-bench|no judge|ref 9f3c…|pred 1a2b…``.
         predictions: the labels or answers, in any format or order, as for :func:`score`; of a comparison, those
             of one system.
         reference: the labels or questions; not needed where the predictions hold them.
@@ -895,7 +919,7 @@ def verify(
         UsageError: *signature* is none.
         InvalidData: a file has an error.
     """
-    from seldio.scores.scorers import what
+    from seldio.scores.scorers import scored_content
     from seldio.scores.signatures import Signature, judged_by
     from seldio.scores.signatures import given as settings_text
 
@@ -904,13 +928,13 @@ def verify(
     given = _in_memory(predictions, "predictions", fields is not None)
     of_reference = _own_keys(reference_fields, reference_format, asked=True)
     formats = {"format": _own_keys(fields, format), "reference_format": of_reference}
-    if what(known.profile) == "answers":
+    if scored_content(known.profile) == "answers":
         from seldio.scores.answers import verified as of_answers
 
         here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
     elif asked is None:
         raise UsageError("the labels to compare with are required too")
-    elif what(known.profile) == "maps":
+    elif scored_content(known.profile) == "maps":
         from seldio.scores.imaging.score_maps import verified as of_maps
 
         here = of_maps(known, given, asked, **formats)
@@ -920,7 +944,7 @@ def verify(
         here = of_labels(known, given, asked, **formats)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
-    reference_is = "the questions" if what(known.profile) == "answers" else "the reference"
+    reference_is = "the questions" if scored_content(known.profile) == "answers" else "the reference"
     return known.differences(here._replace(settings=settings_text(settings)), reference_is)
 
 

@@ -225,16 +225,6 @@ def shifted(frames: int) -> Change:
     return Change(f"shift:{frames}", later, earlier, text, "they seem to be shifted in time", "frame")
 
 
-def change_named(name: str) -> Change:
-    """Return the change between sides called *name*, also ``shift:N`` and ``classes:N,…``."""
-    kind, _, numbers = name.partition(":")
-    if kind == "shift":
-        return shifted(int(numbers))
-    if kind == "classes":
-        return classes_permuted([*map(int, numbers.split(","))])
-    return next(change for change in BETWEEN_SIDES if change.name == name)
-
-
 # --- azimuths that are out of range ---------------------------------------------------------------------------------
 
 #: A wrap is certain in so many rows, and so many degrees outside of what a format has: rounding and noise get so far.

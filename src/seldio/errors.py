@@ -53,19 +53,22 @@ FLAGS = frozenset((
 #: Options whose value is one word, with the values that look like any other word of a sentence.
 CHOICES = {
     "format": ("jasco", "parquet", "starss22", "starss23"),
+    "intervals": ("bootstrap", "jackknife"),
     "join": ("order",),
     "language": ("en", "ru"),
     "to": ("files", "foa", "mic", "parquet", "webdataset"),
     "as": ("audiofolder", "files", "parquet"),
     "split": ("eval", "test", "train", "validation"),
+    "table": ("all",),
+    "total": ("balanced",),
 }  # fmt: skip
 #: All other options that messages name.
 OTHERS = frozenset((
     "against", "allow-loss", "citation", "classes", "clip", "development", "development-reference", "fail-on", "fields",
-    "fill", "gain", "ignore", "include", "intervals", "items", "judge", "judge-set", "judge-url", "judgements", "label",
+    "fill", "gain", "ignore", "include", "items", "judge", "judge-set", "judge-url", "judgements", "label",
     "lead", "margin", "meta", "metrics", "o", "offline", "per-task", "predictions", "predictions-format", "profile",
-    "questions", "reference", "reference-fields", "reference-format", "seed", "select", "sort", "table",
-    "threshold", "total", "video", "write-baseline", "year",
+    "questions", "reference", "reference-fields", "reference-format", "seed", "select", "sort", "threshold",
+    "video", "write-baseline", "year",
 ))  # fmt: skip
 _NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(

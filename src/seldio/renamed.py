@@ -2,102 +2,90 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-P = ParamSpec("P")
-R = TypeVar("R")
+from seldio.errors import UsageError
+from seldio.text import printable
 
 
 class RenamedOption(NamedTuple):
     """The present name of an option of before 0.3."""
 
     option: str
-    key: str  # the name in front of its value, or the value of an old switch
-    switch: bool = False
+    key: str  # the name in front of its value, or what a switch is now
+    unset: bool | None = None  # the value with which a switch says nothing; None if it is no switch
 
 
-RENAMED_OPTIONS = {
-    **{name: RenamedOption("threshold", name) for name in ("angle", "distance", "relative")},
-    "jackknife": RenamedOption("intervals", "jackknife", switch=True),
-    "bootstrap": RenamedOption("intervals", "bootstrap", switch=True),
+_THRESHOLDS = {name: RenamedOption("threshold", name) for name in ("angle", "distance", "relative")}
+_INTERVALS = {
+    "jackknife": RenamedOption("intervals", "jackknife", unset=False),
+    "bootstrap": RenamedOption("intervals", "bootstrap", unset=False),
     "resamples": RenamedOption("intervals", "bootstrap"),
     "over": RenamedOption("intervals", "over"),
     "seed": RenamedOption("intervals", "seed"),
-    "by_clip": RenamedOption("table", "all", switch=True),
-    "errors": RenamedOption("table", "all", switch=True),
-    **{
-        f"judge_{name}": RenamedOption("judge_set", name)
-        for name in ("cache", "concurrency", "timeout", "retries", "max_tokens", "temperature", "prompt")
-    },
-    "judge_again": RenamedOption("judge_set", "again=yes", switch=True),
-    "no_judge_json": RenamedOption("judge_set", "json=no", switch=True),
-    "balance": RenamedOption("total", "balanced", switch=True),
-    "split": RenamedOption("fill", "split"),
-    "language": RenamedOption("fill", "language"),
 }
+_JUDGING = {
+    f"judge_{name}": RenamedOption("judge_set", name)
+    for name in ("cache", "concurrency", "timeout", "retries", "max_tokens", "temperature", "prompt")
+}
+#: The options of each command by their old names.
+RENAMED_OPTIONS = {
+    "score": {
+        **_THRESHOLDS,
+        **_INTERVALS,
+        **_JUDGING,
+        "judge_again": RenamedOption("judge_set", "again=yes", unset=False),
+        "judge_json": RenamedOption("judge_set", "json=no", unset=True),
+        "by_clip": RenamedOption("table", "all", unset=False),
+        "errors": RenamedOption("table", "all", unset=False),
+    },
+    "compare": {**_THRESHOLDS, **_INTERVALS},
+    "convert": {
+        "balance": RenamedOption("total", "balanced", unset=False),
+        "split": RenamedOption("fill", "split"),
+        "language": RenamedOption("fill", "language"),
+    },
+}
+_MAPPINGS = ("threshold", "judge_set", "fill")
+#: The tables that have what an old switch added.
+_TABLES = {"by_clip": ("clips", "all"), "errors": ("errors", "confusions", "all")}
 
 
-def accepts_renamed(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function take the names of before 0.3 as well."""
-    names = inspect.signature(function).parameters
+def renewed(command: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the options of a command by their present names, and a sentence about each that had an old one.
 
-    @functools.wraps(function)
-    def accepting(*args: P.args, **options: P.kwargs) -> R:
-        given: dict[str, Any] = dict(options)
-        if given.pop("judge_json", True) is False:
-            given["no_judge_json"] = True
-        for name in given.keys() & RENAMED_OPTIONS.keys() - names.keys():
-            option, key, switch = RENAMED_OPTIONS[name]
-            value = given.pop(name)
-            if option not in names:
-                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}")
-            if value is None or value is False:
-                continue
-            if option in ("threshold", "judge_set", "fill"):
-                key, _, text = key.partition("=")
-                given[option] = {**(given.get(option) or {}), key: text if switch else value}
-            elif option == "total":
-                given[option] = key if given.get(option) is None else f"{key}={given[option]}"
-            else:
-                parts = [given.get(option), key if switch else f"{key}={value}"]
-                given[option] = ",".join(dict.fromkeys(filter(None, parts)))
-        return function(*args, **given)
-
-    return accepting
-
-
-def renewed(arguments: Sequence[str], known: set[str], note: Callable[[str], object]) -> list[str]:
-    """Return the arguments of a command with the options of before 0.3 as they are written now.
-
-    Args:
-        arguments: of the command line.
-        known: the options of the command.
-        note: takes a sentence for each option that is another one now.
+    Raises:
+        UsageError: an option says something else than its old name, which was given too.
     """
-    renewed_arguments: list[str] = []
-    intervals: list[str] = []
-    rest = iter(arguments)
-    for argument in rest:
-        name, equals, value = argument.partition("=")
-        renamed = RENAMED_OPTIONS.get(name[2:].replace("-", "_")) if name.startswith("--") else None
-        option = f"--{renamed.option.replace('_', '-')}" if renamed is not None else ""
-        if renamed is None or name in known or option not in known:
-            renewed_arguments.append(argument)
-            if argument == "--":
-                renewed_arguments += rest
+    present, notes = dict(options), []
+    for name, (option, key, unset) in RENAMED_OPTIONS[command].items():
+        value = present.pop(name, None)
+        if value is None or value == unset:
             continue
-        text = renamed.key if renamed.switch else f"{renamed.key}={value if equals else next(rest, '')}"
-        note(f"{name} is {option} {text} now; the old name is accepted until 0.4")
-        if option == "--intervals":
-            intervals.append(text)
-        elif option != "--table" or option not in renewed_arguments:
-            renewed_arguments[:0] = [option, text]
-    if intervals and "--intervals" in renewed_arguments[:-1]:
-        place = renewed_arguments.index("--intervals") + 1
-        renewed_arguments[place] = ",".join([renewed_arguments[place], *intervals])
-    elif intervals:
-        renewed_arguments[:0] = ["--intervals", ",".join(intervals)]
-    return renewed_arguments
+        text = f"{key}={value}" if unset is None else key
+        key, _, word = key.partition("=")
+        before = present.get(option)
+        together = _together(name, option, before, text, {key: value if unset is None else word})
+        is_now = f"--{name.replace('_', '-')} is --{option.replace('_', '-')} {text} now"
+        if together is None:
+            raise UsageError(f"{is_now}, which cannot be joined with {printable(str(before))}: give all of it there")
+        present[option] = together
+        notes.append(f"{is_now}; the old name is accepted until 0.4")
+    return present, notes
+
+
+def _together(name: str, option: str, before: Any, text: str, entry: Mapping[str, Any]) -> Any:
+    """Return the value of an option that has *text*, or *entry*, as well as the value *before*; None if it cannot."""
+    if isinstance(before, list):  # of the command line, which sees to names that are given twice
+        return [*before, text]
+    if option in _MAPPINGS:
+        known = before or {}
+        return {**known, **entry} if all(known.get(key, value) == value for key, value in entry.items()) else None
+    if before is None:
+        return text
+    if option == "total":
+        return before if str(before).startswith(text) else f"{text}={before}"
+    if option == "intervals":
+        return f"{before},{text}" if isinstance(before, str) else None
+    return before if before in _TABLES[name] else None

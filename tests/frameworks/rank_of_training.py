@@ -57,7 +57,7 @@ elif library == "transformers":  # its Trainer: likewise
         )  # fmt: skip
         stream = windows.stream(seed=1, split=True).shard(1, 0).torch()
         Trainer(Network(), settings, train_dataset=stream, data_collator=partial(collate, tensors=True)).train()
-else:  # Lightning leaves streams as they are: the stream by rank and worker
+else:  # Lightning leaves streams as they are, and stops at len(loader): the stream by rank and worker, in batches
     import lightning
 
     class Module(lightning.LightningModule):
@@ -77,8 +77,8 @@ else:  # Lightning leaves streams as they are: the stream by rank and worker
         accelerator="cpu", devices=int(os.environ["WORLD_SIZE"]), strategy="ddp", max_epochs=1, logger=False,
         enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
     )  # fmt: skip
-    stream = windows.stream(seed=1, even="drop")
-    trainer.fit(Module(), torch.utils.data.DataLoader(stream, batch_size=2, num_workers=workers))
+    stream = windows.stream(seed=1, even="drop").batch(2)
+    trainer.fit(Module(), torch.utils.data.DataLoader(stream, batch_size=None, num_workers=workers))
 
 print(json.dumps(taken), flush=True)
 os._exit(0)  # what gloo's threads say at the end is of no interest

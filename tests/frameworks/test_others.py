@@ -152,7 +152,7 @@ def test_a_stream_is_not_split_once_more_by_datasets(
     assert keys == _read(datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"split": False}), 2)
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(UsageError, match=r"^datasets may split this stream"):
+    with pytest.raises(UsageError, match=r"datasets( or \w+)* may split this stream"):
         _read(datasets.distributed.split_dataset_by_node(found, 0, 2), 0)
 
 
@@ -169,7 +169,7 @@ def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys, monkeypatch:
     assert keys == [_key(window) for window in found.as_numpy_iterator()]
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(tf.errors.OpError, match=r"tf\.data reads this stream"):
+    with pytest.raises(tf.errors.OpError, match=r"tensorflow( or \w+)* may split this stream"):
         list(found.as_numpy_iterator())
     assert np.array_equal(np.stack([w["target"] for w in windows]), np.concatenate([b["target"] for b in batches]))
 

@@ -15,17 +15,17 @@ _OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front",
 
 
 def denied(text: str, place: int) -> bool:
-    """Whether what stands at *place* is denied: *not left*, *rather than the left*."""
+    """Return whether what stands at *place* is denied: *not left*, *rather than the left*."""
     return bool(_RE.negated.search(text, max(0, place - 60), place))
 
 
 def retracted(text: str) -> bool:
-    """Whether a plain text takes back what it says: *unlikely*, *I doubt it*, *? No.*, *: false*."""
+    """Return whether a plain text takes back what it says: *unlikely*, *I doubt it*, *? No.*, *: false*."""
     return bool(_RE.retracted.search(text))
 
 
 def inaudible(text: str, start: int, end: int) -> bool:
-    """Whether the clause around a name says that it is not heard, or only asks."""
+    """Return whether the clause around a name says that it is not heard, or only asks."""
     stop = _RE.clause_end.search(text, end)
     assert stop is not None
     begin = max(
@@ -37,7 +37,7 @@ def inaudible(text: str, start: int, end: int) -> bool:
 
 
 def given_up(text: str, place: int) -> bool:
-    """Whether the text at *place* is denied in favour of the text before it: *a dog, not a guitar*."""
+    """Return whether the text at *place* is denied in favour of the text before it: *a dog, not a guitar*."""
     return bool(_RE.given_up.search(text, max(0, place - 30), place))
 
 
@@ -76,7 +76,7 @@ def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
 
 
 def contradictory(named: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a direction in *named* is the opposite of one in *other*, which does not name it as well."""
+    """Return whether a direction in *named* is the opposite of one in *other*, which does not name it as well."""
     return any(_OPPOSITE[name] in other and name not in other for name in named)
 
 
@@ -100,7 +100,7 @@ def sides(text: str) -> list[tuple[Side, int]]:
 
 
 def motion(text: str) -> str | None:
-    """The one motion that a plain text names, as a ``motion_label``; None where there is none or a choice."""
+    """Return the one motion that a plain text names, as a ``motion_label``; None where there is none or a choice."""
     if _RE.not_still.search(text):
         text = _RE.not_still.sub(" moving ", text)
     labels = set()

@@ -49,7 +49,7 @@ class _Relation(NamedTuple):
 
 
 def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
-    """A judgement on compare_elevation or compare_distance; None where a judge is needed."""
+    """Return a judgement on compare_elevation or compare_distance; None where a judge is needed."""
     if not request.canonical_answer:
         return None
     question = plainly(request.question)
@@ -112,7 +112,7 @@ _TURNED = {"left": "right", "right": "left"}
 
 
 def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
-    """A judgement on relative_left_right; None where a judge is needed."""
+    """Return a judgement on relative_left_right; None where a judge is needed."""
     truth = side_answer(request.canonical_answer or "") or side_answer(request.answer)
     if truth is None:
         return None
@@ -163,7 +163,7 @@ _LONGEST = 2000
 
 
 def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
-    """A judgement on what the prediction says; None where a judge is needed."""
+    """Return a judgement on what the prediction says; None where a judge is needed."""
     task = PUBLISHED.get(request.task)
     if task is None or task.answer == "speech":
         return judgement(notes="compared word by word")
@@ -215,7 +215,7 @@ def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, objec
 
 
 def beside_another(text: str, mention: Mention) -> bool:
-    """Whether a name stands in a row with something else: *a guitar and a kazoo*."""
+    """Return whether a name stands in a row with something else: *a guitar and a kazoo*."""
     after = _RE.and_word.match(text, mention.end) and not _RE.goes_on.match(text, mention.end)
     before = _RE.before_and.search(text, 0, mention.start)
     direction = re.search(r"\b(?:above|below|left|right)\s+and\s+(?:the\s+)?\Z", text[: mention.start])
@@ -288,7 +288,7 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
 
 
 def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | None:
-    """Whether two directions in words agree; None if one is vaguer than the other."""
+    """Return whether two directions in words agree; None if one is vaguer than the other."""
     if answer == true:
         return True
     return False if bearings.contradictory(answer, true) else None

@@ -61,7 +61,7 @@ Judge = Callable[[list[AnsweredQuestion]], Sequence[Judgement | None]]
 def judgement(
     prediction: Mapping[str, Any] | None = None, semantic: Mapping[str, Any] | None = None, notes: str = ""
 ) -> Judgement:
-    """A judgement with all fields; those not given are None, empty or unknown."""
+    """Return a judgement with all fields; those not given are None, empty or unknown."""
     said = dict.fromkeys(PREDICTION_FIELDS) | {"sources": []} | dict(prediction or {})
     compared = dict.fromkeys(SEMANTIC_FIELDS) | {"source_match_level": "unknown", "source_match": False}
     return {"prediction": said, "semantic": compared | dict(semantic or {}), "notes": notes}

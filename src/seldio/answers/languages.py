@@ -118,7 +118,7 @@ def _russian() -> Language:
 
 
 def in_english(text: str) -> str:
-    """A text in lower case with the words of other languages in English; others are :data:`UNKNOWN`.
+    """Return a text in lower case with the words of other languages in English; others are :data:`UNKNOWN`.
 
     >>> in_english("примерно шестьдесят пять градусов вправо")
     'about 65 degrees to the right'
@@ -127,7 +127,7 @@ def in_english(text: str) -> str:
 
 
 def unsure(text: str, numeric: bool) -> bool:
-    """Whether a word that nobody knows may change what an answer says: any but one before a number."""
+    """Return whether a word that nobody knows may change what an answer says: any but one before a number."""
     return bool(_UNKNOWN_BEHIND.search(text)) if numeric else UNKNOWN in text.split()
 
 

@@ -132,7 +132,7 @@ def _folded(letter: str) -> str:
 
 
 def unlabelled(text: str) -> Iterator[str]:
-    """The text, and the text without the label of an option that it begins with: ``B) pier`` gives ``pier``."""
+    """Yield the text, and the text without the label of an option that it begins with: ``B) pier`` gives ``pier``."""
     yield text
     if first := _RE.first.match(text):
         yield text[first.end(1) :].lstrip(" \t\r\n).:]—–-*_")

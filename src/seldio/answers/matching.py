@@ -23,7 +23,7 @@ def normalised(text: str) -> str:
 
 
 def exact_match(prediction: str, reference: str) -> bool:
-    """Whether lm-eval's ``exact_match`` gives 1 with MERA's options for ruEnvAQA.
+    """Return whether lm-eval's ``exact_match`` gives 1 with MERA's options for ruEnvAQA.
 
     Source: lm-evaluation-harness, ``api/metrics.py``, ``exact_match_hf_evaluate``; MERA_MULTIMODAL, ``ruenvaqa.yaml``.
     """
@@ -47,7 +47,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 def string_match(prediction: str, answer: str, options: Sequence[str]) -> bool:
-    """Whether all words of the answer are in the prediction, and no word that only wrong options have.
+    """Return whether all words of the answer are in the prediction, and no word that only wrong options have.
 
     Source: ``string_match`` of MMAU's ``evaluation.py`` at 110127f; MMAR's at 3bce090 is the same.
     """
@@ -65,7 +65,7 @@ _TOKEN = re.compile(
 
 
 def folded(text: str) -> str:
-    """A text without what does not matter: case, punctuation (Unicode's too) and the width of whitespace.
+    """Return a text without what does not matter: case, punctuation (Unicode's too) and the width of whitespace.
 
     Signs that make another word or number (``C#``, ``-2``, ``2.5``) matter. Where nothing is left of it (``+``), the
     text itself, stripped.
@@ -75,13 +75,13 @@ def folded(text: str) -> str:
 
 
 def same_text(prediction: str, answer: str) -> bool:
-    """Whether the prediction is the text of the answer, the label of its option aside (``B) pier``)."""
+    """Return whether the prediction is the text of the answer, the label of its option aside (``B) pier``)."""
     right = folded(answer)
     return any(folded(part) == right for part in unlabelled(prediction))
 
 
 def chosen(prediction: str, options: Sequence[str]) -> tuple[Letter | None, str | None]:
-    """The letter of a prediction, and the option that it means; None where it means none."""
+    """Return the letter of a prediction, and the option that it means; None where it means none."""
     letter = letter_of(prediction)
     if letter is None or not 0 <= letter.index < len(options):
         return letter, None
@@ -127,12 +127,12 @@ class Transcript(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """The words that are compared: lower case, without punctuation but for the straight apostrophe."""
+    """Return the words that are compared: lower case, without punctuation but for the straight apostrophe."""
     return _OTHER.sub(" ", text.lower().replace("_", " ")).split()
 
 
 def word_error_rate(reference: str, hypothesis: str) -> Wer:
-    """The least number of words to put in, leave out and exchange, over the words of *reference*."""
+    """Return the least number of words to put in, leave out and exchange, over the words of *reference*."""
     with needing("rapidfuzz"):
         from rapidfuzz.distance import Levenshtein
 
@@ -144,7 +144,7 @@ def word_error_rate(reference: str, hypothesis: str) -> Wer:
 
 
 def candidates(text: str) -> list[str]:
-    """The whole text, what of it stands in quotes, and what follows words like *says*; each reading once."""
+    """Return the whole text, what of it stands in quotes, and what follows words like *says*; each reading once."""
     text = text.strip()
     readings = [text, *(next(filter(None, groups)).strip() for groups in _QUOTED.findall(text))]
     readings += [match.group(1).strip() for pattern in _BEHIND if (match := pattern.search(text))]

@@ -69,12 +69,12 @@ def _listed(text: str, numbers: Sequence[Quantity]) -> dict[int, str]:
 
 
 def words_at(text: str, angle: Quantity) -> re.Match[str] | None:
-    """The word that says where an angle points, right behind or before it."""
+    """Return the word that says where an angle points, right behind or before it."""
     return _RE.after.match(text, angle.end) or _RE.before.search(text, max(0, angle.start - 60), angle.start)
 
 
 def pointed(word: re.Match[str]) -> str:
-    """The field of an angle with this word of direction."""
+    """Return the field of an angle with this word of direction."""
     return "elevation" if word["up"] or word["down"] else "azimuth"
 
 
@@ -92,17 +92,17 @@ def azimuth(text: str) -> float | None:
 
 
 def elevation(text: str) -> float | None:
-    """The one elevation in a plain text, degrees, +90 is up: *10 degrees below* is -10, *at ear level* 0."""
+    """Return the one elevation in a plain text, degrees, +90 is up: *10 degrees below* is -10, *at ear level* 0."""
     return _angle(text, "elevation") if _numbers(text) else pointing(text, "elevation")
 
 
 def _numbers(text: str) -> bool:
-    """Whether a text holds a number but for hours of a clock."""
+    """Return whether a text holds a number but for hours of a clock."""
     return any(not text[number.start : number.end].endswith("o'clock") for number in quantities(text))
 
 
 def names_only(text: str, other: str) -> bool:
-    """Whether all angles of a plain text are said to be the *other* one."""
+    """Return whether all angles of a plain text are said to be the *other* one."""
     angles = _angles(text)
     return bool(angles) and all(owner == other for _, owner in angles)
 
@@ -193,7 +193,7 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
 
 
 def metres(text: str) -> float | None:
-    """The one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
+    """Return the one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
     text = _RE.decimal.sub(r"\1.", text)
     distances = _distances(text)
     if not distances or any(distance.value < 0 or distance.doubtful for distance in distances):
@@ -230,12 +230,12 @@ Span = tuple[float, float]
 
 
 def times(text: str) -> list[Quantity]:
-    """The moments in a plain text."""
+    """Return the moments in a plain text."""
     return of_kind(text, "seconds")
 
 
 def spans(text: str) -> list[Span]:
-    """The intervals in a plain text, each once."""
+    """Return the intervals in a plain text, each once."""
     return list(dict.fromkeys(intervals(text)))
 
 
@@ -251,7 +251,7 @@ def intervals(text: str) -> list[Span]:
 
 
 def span(text: str) -> Span | None:
-    """The one interval in a plain text; None where there is none or a choice."""
+    """Return the one interval in a plain text; None where there is none or a choice."""
     return only(spans(_RE.first.sub(r"from 0 to \1 s", text)))
 
 
@@ -284,7 +284,7 @@ def _pairs(text: str, moments: list[Quantity]) -> list[tuple[Quantity, Quantity]
 
 
 def _joined(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether two numbers are the ends of an interval: *a to b*, *a-b*, *between a and b*, *[a, b]*."""
+    """Return whether two numbers are the ends of an interval: *a to b*, *a-b*, *between a and b*, *[a, b]*."""
     if second.signed and not text[first.end : second.start].strip():  # "18.4 -20.0"
         return text[second.start] == "-"
     if not _RE.to.fullmatch(text, first.end, second.start):
@@ -294,7 +294,7 @@ def _joined(text: str, first: Quantity, second: Quantity) -> bool:
 
 
 def _is_interval(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether a pair is an interval rather than a range: *from a to b*, *a s to b s*, *[a, b]*."""
+    """Return whether a pair is an interval rather than a range: *from a to b*, *a s to b s*, *[a, b]*."""
     lead = text[max(0, first.start - 120) : first.start]
     if _RE.between.search(lead):
         return False
@@ -308,7 +308,7 @@ def _leads(text: str, moments: list[Quantity]) -> list[str]:
 
 
 def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
-    """Whether a pair is the range of one end, or the text may mean another moment."""
+    """Return whether a pair is the range of one end, or the text may mean another moment."""
     firsts, seconds = {first.start for first, _ in pairs}, {second.start for _, second in pairs}
     if any(
         first.start in seconds and second.start not in firsts and _joined(text, first, second)

@@ -42,7 +42,7 @@ class SideAnswer(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """A word without the ending of a plural; the same for both, whatever it is."""
+    """Return a word without the ending of a plural; the same for both, whatever it is."""
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("sses", "shes", "ches", "xes")):
@@ -52,7 +52,7 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def key(name: str) -> str:
-    """The one spelling in which names are compared.
+    """Return the one spelling in which names are compared.
 
     >>> key("String_Instruments"), key("door bell"), key("Doorbell")
     ('stringinstrument', 'doorbell', 'doorbell')
@@ -62,24 +62,24 @@ def key(name: str) -> str:
 
 
 def listed_names(text: str) -> list[str]:
-    """The names in a list of events with their times (detect_source)."""
+    """Return the names in a list of events with their times (detect_source)."""
     return [match["quoted"] or _RE.lead.sub("", match["plain"]).strip() for match in _RE.listed.finditer(text)]
 
 
 def side_answer(text: str) -> SideAnswer | None:
-    """The two names and the side of an answer of relative_left_right."""
+    """Return the two names and the side of an answer of relative_left_right."""
     match = _RE.sides.match(text)
     return SideAnswer(match["x"], match["side"].lower(), match["y"]) if match else None
 
 
 def source_and_direction(text: str) -> tuple[str, str] | None:
-    """The two parts of a canonical answer of spatial_temporal, which is *source* from *direction*."""
+    """Return the two parts of a canonical answer of spatial_temporal, which is *source* from *direction*."""
     source, separator, direction = text.strip().rstrip(".").partition(" from ")
     return (source.strip().strip('"'), direction.strip()) if separator else None
 
 
 def names_in(task: str | None, answer: str | None, canonical: str | None) -> Iterator[str]:
-    """The names that the right answer of a question holds."""
+    """Yield the names that the right answer of a question holds."""
     text, read = canonical or "", PUBLISHED[task].read if task in PUBLISHED else None
     if read == "sources":
         yield from listed_names(text or answer or "")
@@ -136,11 +136,11 @@ class Names:
             self._longest = max(self._longest, len(_TOKEN.findall(name.lower())) + 1)
 
     def named(self, name: str) -> str:
-        """The spelling under which *name* is found in texts."""
+        """Return the spelling under which *name* is found in texts."""
         return self._names.get(key(name), key(name))
 
     def find(self, text: str) -> list[Mention]:
-        """The names in a plain text, the longest first at each place, none inside another."""
+        """Return the names in a plain text, the longest first at each place, none inside another."""
         mentions: list[Mention] = []
         tokens = [(singular(token_match.group()), *token_match.span()) for token_match in _TOKEN.finditer(text)]
         behind = 0
@@ -173,7 +173,7 @@ class Names:
         )
 
     def apart(self, name: str, other: str) -> bool:
-        """Whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""
+        """Return whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""
         families = self._families.get(name), self._families.get(other)
         return bool(families[0] and families[1] and not families[0] & families[1])
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable
+from itertools import pairwise
+from operator import attrgetter
 from string import ascii_uppercase
 from typing import Final, NamedTuple
 
@@ -20,8 +23,8 @@ CONFLICT: Final = -1
 SPELLINGS: tuple[Callable[[str], str], ...] = (str.strip, loose, folded, stems)
 #: How often leads such as *I think* are taken off.
 _LEADS = 4
-#: Characters around a denial that stand for it.
-_BEHIND = 40
+#: Characters behind an option that may deny it, and those of the longest denial or refusal before one.
+_BEHIND, _LONGEST = 40, 100
 
 
 class KnownOptions:
@@ -245,8 +248,9 @@ def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
     all_parts = named(text, options)
     named_options: list[OptionMention] = []
     for number, (start, end) in enumerate(sentences(text)):
-        inside = [part for part in all_parts if start <= part.start < end]
-        inside = [part._replace(start=part.start - start, end=part.end - start) for part in inside]
+        inside = [
+            part._replace(start=part.start - start, end=part.end - start) for part in _within(all_parts, start, end)
+        ]
         sentence = text[start:end]
         if inside and not asks(sentence):
             judged = _judged(_masked(sentence, inside), inside, number)
@@ -254,23 +258,37 @@ def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
     return named_options
 
 
+def _within(parts: list[NamedPart], start: int, end: int) -> list[NamedPart]:
+    """Return those of some parts, which are in their order, that begin between two places."""
+    first, last = (bisect_left(parts, place, key=attrgetter("start")) for place in (start, end))
+    return parts[first:last]
+
+
 def _masked(sentence: str, inside: list[NamedPart]) -> str:
     """Return a sentence without the words of options, which neither deny nor doubt them."""
+    signs = list(sentence)
     for part in inside:
-        sentence = sentence[: part.start] + "x" * (part.end - part.start) + sentence[part.end :]
-    return sentence
+        signs[part.start : part.end] = "x" * (part.end - part.start)
+    return "".join(signs)
 
 
 def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionMention]:
     cuts = [0, *(cut.end() for cut in pattern("clause").finditer(sentence)), len(sentence)]
     doubt = bool(pattern("doubt").search(sentence))
     judged: list[OptionMention] = []
-    for part in inside:
-        first = max(cut for cut in cuts if cut <= part.start)
-        last = min((cut for cut in cuts if cut > part.end), default=len(sentence))
-        before, behind = sentence[first : part.start], sentence[part.end : max(last, part.end + _BEHIND)]
-        denied = bool(pattern("before").search(before) or pattern("behind").match(behind))
-        doubted = doubt or bool(pattern("choice").search(sentence[first:last]))
-        doubted = doubted or bool(pattern("refusal").search(before) or pattern("beside").search(before))
-        judged.append(OptionMention(part.option, part.start, part.end, number, denied, doubted, part.label))
+    for first, last in pairwise(cuts):
+        parts = _within(inside, first, last)
+        choice = bool(parts) and bool(pattern("choice").search(sentence, first, last))
+        negated = refused = False
+        searched = first
+        for part in parts:
+            # nothing ends before the part before this one: what it looked at is not searched again
+            begin = max(first, searched - _LONGEST)
+            negated = negated or bool(pattern("before").search(sentence, begin, part.start))
+            refused = refused or bool(pattern("refusal").search(sentence, begin, part.start))
+            beside = bool(pattern("beside").search(sentence, begin, part.start))
+            denied = negated or bool(pattern("behind").match(sentence, part.end, max(last, part.end + _BEHIND)))
+            doubted = doubt or choice or refused or beside
+            judged.append(OptionMention(part.option, part.start, part.end, number, denied, doubted, part.label))
+            searched = part.start
     return judged

@@ -36,9 +36,9 @@ class Quantity(NamedTuple):
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return all numbers of a plain text that are not names, sizes or tolerances, nor replaced by another one.
+    """Return the numbers in a plain text, without names, sizes, tolerances and values that another one corrects.
 
-    One without unit takes that of the next where the two are joined (*2 to 3 m*); parts become one (*6 ft 2 inches*).
+    A number without a unit takes that of the next if both are joined (*2 to 3 m*); parts are added (*6 ft 2 inches*).
     """
     if "±" in text or "give or take" in text:
         text = _RE.tolerance.sub(lambda match: " " * len(match.group()), text)
@@ -92,7 +92,7 @@ def _replaces(text: str, before: list[Quantity], number: Quantity) -> bool:
 
 
 def _corrects(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether the second of two numbers takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
+    """Return whether the second of two numbers takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
     if _RE.corrected.fullmatch(text, first.end, second.start):
         return True
     at_first = _RE.at_first.search(text, max(0, first.start - 60), first.start)
@@ -119,7 +119,7 @@ def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, f
 
 
 def _is_other(text: str, start: int, end: int, kind: Kind) -> bool:
-    """Whether a number is a size, a tolerance, one of several, a name or the number of a point in a list."""
+    """Return whether a number is a size, a tolerance, one of several, a name or the number of a point in a list."""
     lead = max(0, start - 40)
     if _RE.other.search(text, lead, start) or _RE.over.search(text, lead, start) or _RE.size.match(text, end):
         return True
@@ -154,7 +154,7 @@ def _meant(text: str, numbers: list[Quantity]) -> list[Quantity]:
 
 
 def joined(text: str, first: Quantity, second: Quantity) -> bool:
-    """Whether two numbers in a row are a range or a choice: *1 to 2 m*, *1 or 2 m*, *between 1 and 2 m*."""
+    """Return whether two numbers in a row are a range or a choice: *1 to 2 m*, *1 or 2 m*, *between 1 and 2 m*."""
     if _RE.range.fullmatch(text, first.end, second.start):
         return True
     return bool(
@@ -194,7 +194,7 @@ def of_kind(text: str, kind: Kind) -> list[Quantity]:
 
 
 def only(values: Iterable[T]) -> T | None:
-    """The value, where all are the same; None where there is none or a choice."""
+    """Return the value, where all are the same; None where there is none or a choice."""
     different = set(values)
     return different.pop() if len(different) == 1 else None
 
@@ -212,7 +212,7 @@ def concluded(read: Callable[[str], float | None], text: str) -> float | None:
 
 
 def count(text: str) -> int | None:
-    """The one number of sources in a plain text."""
+    """Return the one number of sources in a plain text."""
     numbers = [number for number in quantities(text) if not number.kind]
     if any(number.bound or number.signed or number.doubtful for number in numbers):
         return None
@@ -243,7 +243,7 @@ def count(text: str) -> int | None:
 
 
 def _besides(text: str, first: Quantity, number: Quantity) -> bool:
-    """Whether a number without a noun follows the *first* with one, except for details after a colon."""
+    """Return whether a number without a noun follows the *first* with one, except for details after a colon."""
     return number.start > first.start and number.value != first.value and text.find(":", first.end, number.start) < 0
 
 

@@ -96,12 +96,8 @@ def _decided(text: str, options: KnownOptions, question: str) -> OptionChoice:
 
 def _behind_correction(text: str, options: KnownOptions) -> str:
     """Return the text behind the last words that take back what stands before them."""
-    named = mentions(text, options)
-    turns = [
-        match.end()
-        for match in pattern("back").finditer(text)
-        if not any(mention.start <= match.start() < mention.end for mention in named)
-    ]
+    named = {place for mention in mentions(text, options) for place in range(mention.start, mention.end)}
+    turns = [match.end() for match in pattern("back").finditer(text) if match.start() not in named]
     return pattern("correction_lead").sub("", text[max(turns) :]) if turns else text
 
 
@@ -287,7 +283,7 @@ def _by_mentions(text: str, options: KnownOptions) -> int | None:
     """Return the only option that a reply names and neither denies nor doubts, or that of its conclusion."""
     all_mentions = mentions(text, options)
     undenied = [mention for mention in all_mentions if not mention.denied]
-    affirmed = only(mention.option for mention in undenied if pattern("affirmed").match(text[mention.end :]))
+    affirmed = only(mention.option for mention in undenied if pattern("affirmed").match(text, mention.end))
     if affirmed is not None:
         return affirmed
     if not all_mentions:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,6 +68,8 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     doubts += [f"{finding.hint} ({finding.path})" for finding in report.findings if "fields" in (finding.hint or "")]
+    hints = (hint for finding in report.findings for hint in (finding.hint or "").split("; "))
+    doubts += [f"no known format: {hint}" for hint in dict.fromkeys(hints) if hint.startswith("seldio new ")]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
     known = [] if any("license" in one for one in own) else list(_recognized(examined, items))
     about = [one for one in known if one["complete"] or not own]
@@ -227,8 +228,6 @@ def as_text(description: dict[str, Any]) -> str:
     if description["findings"]:
         found = ", ".join(f"{code} ({count:,})" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. Run seldio validate to see where."]
-        if "SYN901" in description["findings"] and os.path.exists(description["path"]):  # noqa: PTH110 - a plain string
-            lines.append(f"seldio new {printable(shlex.quote(description['path']))} describes columns of your own.")
     return "\n".join(lines)
 
 

@@ -87,8 +87,8 @@ def _clips_of_split(told: Catalogue, split: str) -> set[str]:
     splits = {_clip(entry.name): name or named_split(entry.path) for entry, name in said.items()}
     clips = {clip for clip, name in splits.items() if within(name, split)}
     if not clips:
-        there = listed(sorted({name for name in splits.values() if name}), 10) or "none that their folders name"
-        raise UsageError(f"no clip of {printable(told.source.path)} is of the split {split}; it has {there}")
+        there = listed(sorted({name for name in splits.values() if name}), 10) or "none that its folders name"
+        raise UsageError(f"{printable(told.source.path)} has no clip in the split {printable(split)}; it has {there}")
     return clips
 
 

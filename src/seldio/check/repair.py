@@ -429,7 +429,7 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
 
 
 def _certain(file: TextFile, format: Dialect) -> bool:
-    """Whether a file without a header can be nothing but *format*: the header says so for good."""
+    """Whether the rows of a file fit no format but *format*, so that its header can be removed."""
     found = detect([file])
     fits = {fit.format.name: fit for fit in fits_of(found.rows)}
     others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]

@@ -17,6 +17,7 @@ from seldio.catalogues.parts import resolved
 from seldio.check.labels import LabelGroup
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity
+from seldio.formats.base import OF_SYSTEMS
 from seldio.reader_rules import READER_RULES
 from seldio.rules.base import Check, code_of
 from seldio.rules.labels import ROW_RULES
@@ -45,7 +46,7 @@ class Faults:
         for labels in LabelGroup.of(self.read):
             format = resolved(labels.format, labels.reading.table)
             found = labels.findings(None, _errors(), format)
-            left = {"LAB205"} if format.role in ("submission", "output") else ()  # decimals that any program reads
+            left = {"LAB205"} if format.role in OF_SYSTEMS else ()  # decimals that any program reads
             stops = [one for one in found if one.finding.severity is Severity.ERROR and one.finding.code not in left]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
             files.update(code for code, _ in {(one.finding.code, one.file) for one in stops})

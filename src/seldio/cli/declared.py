@@ -17,7 +17,7 @@ from seldio.cli.completion import COMPLETIONS, one_of
 from seldio.cli.guard import guarded
 from seldio.cli.printing import print_error
 from seldio.errors import RENAMED, ExitCode, UsageError
-from seldio.renamed import renewed
+from seldio.renamed import RENAMED_OPTIONS, renewed
 from seldio.text import printable
 
 #: Help of options that belong to the command line alone.
@@ -75,8 +75,13 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
         both = given | own
         parameters = [_parameter(both[name], helps[name], value) for name, value in arguments.items()]
         parameters += [_parameter(both[name], helps.get(name, "")) for name in both if name not in arguments]
+        parameters += _old_options(body.__name__)
 
         def run(**values: Any) -> ExitCode:
+            if body.__name__ in RENAMED_OPTIONS:
+                values, notes = renewed(body.__name__, values)
+                for note in notes:
+                    typer.echo(f"seldio: {note}", err=True)
             values = {name: _named(name, value, both[name]) for name, value in values.items()}
             mine = {name: values[name] for name in own}
             return body({name: values[name] for name in given}, **mine) if function is not None else body(**mine)
@@ -86,6 +91,14 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
         return guarded(run)
 
     return declared
+
+
+def _old_options(command: str) -> Iterator[inspect.Parameter]:
+    """Yield the options of a command by their names of before 0.3, which no help shows."""
+    for name, old in RENAMED_OPTIONS.get(command, {}).items():
+        annotation = "str" if old.unset is None else "bool"
+        parameter = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=old.unset, annotation=annotation)
+        yield _parameter(parameter, "", hidden=True)
 
 
 def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
@@ -103,7 +116,9 @@ def _plain(text: str) -> str:
     return re.sub(r"\*(\w+)\*", lambda match: f"--{match[1].replace('_', '-')}", text).replace("``", "")
 
 
-def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = None) -> inspect.Parameter:
+def _parameter(
+    parameter: inspect.Parameter, text: str, argument: str | None = None, *, hidden: bool = False
+) -> inspect.Parameter:
     """Return a parameter as typer takes it: an argument of that name in the help, or an option."""
     name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
     if isinstance(default, typer.models.OptionInfo):
@@ -119,6 +134,7 @@ def _parameter(parameter: inspect.Parameter, text: str, argument: str | None = N
         "help": text[:1].upper() + text[1:],
         "rich_help_panel": section,
         "autocompletion": COMPLETIONS.get(name),
+        "hidden": hidden,
     }
     default = ... if default is parameter.empty else "" if default == () else default
     if argument is not None:
@@ -236,10 +252,8 @@ class Command(Unconverted, TyperCommand):
             raise
 
     def _parsed(self, ctx: Any, args: list[str]) -> list[str]:
-        """Accept options by the names of before 0.3; refuse one that takes one value and is given several times."""
+        """Parse options; refuse one that takes one value and is given several times."""
         if not ctx.resilient_parsing:
-            known = {name for parameter in self.params for name in (*parameter.opts, *parameter.secondary_opts)}
-            args = renewed(args, known, lambda note: typer.echo(f"seldio: {note}", err=True))
             parser = self.make_parser(ctx)
             single: list[Any] = [
                 one for one in self.get_params(ctx)

@@ -43,8 +43,9 @@ _CLIP = f"{_LABELS}/dev-test-tau/fold4_room2_mix001.csv"
 #: What the demo runs, in order.
 STEPS: tuple[Step, ...] = (
     Step("What is in the folder? The format is detected from the content.", "info starss23", lines=11),
-    Step("Is the submission ready?", "validate submission", 1, lines=11, tail=True),
-    Step("Repair what can be repaired; what is left needs a decision.", "validate submission --fix --unsafe-fixes", 1),
+    Step("Is the submission ready?", "validate submission", 1, lines=9, tail=True),
+    Step("Repair what can be repaired; what is left needs a decision.",
+         "validate submission --fix --unsafe-fixes", 1, lines=6),
     Step("Labels become a submission. Fields that would be lost are reported first.",
          f"convert {_LABELS} --to dcase2023-submission -o out/", 1),
     Step("Accept the loss, or convert to Parquet and back, which loses nothing.",

@@ -241,7 +241,7 @@ def diff(
     """Print a difference.
 
     Args:
-        table: report: only this table: changes, clips, events or rows.
+        table: report: only this table: changes, clips, events or rows. JSON has every table.
         details: report: print long tables of clips, events and rows too.
     """
     from seldio.reports import Options
@@ -309,7 +309,7 @@ def new(
         column: field and unit of a column. May be repeated.
         azimuth: direction in which azimuths increase: clockwise or counter-clockwise.
         zero: where azimuth 0 is: front, left, right or back.
-        given: value that all rows share, such as elevation=0.
+        given: value that all rows share, such as elevation=0 or class_name=dog. May be repeated.
     """
     from seldio.conversion.new_dataset import proposed
 

@@ -53,7 +53,7 @@ def convert_any(
     if isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if isinstance(path, Source) and formats.named(to, Format) is None:
-        raise UsageError(f"what is in memory becomes labels or questions, not {printable(to)}: name files for that")
+        raise UsageError(f"data in memory becomes labels or questions, not {printable(to)}: pass the path of files")
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import Array, convert_array
 

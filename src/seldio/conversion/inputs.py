@@ -34,15 +34,14 @@ _ALL = 1 << 62
 def label_parts(
     source: Source, format: LabelFormat | None, sink: Sink, *, by_clip: bool = False, size: int = CUT
 ) -> list[Part]:
-    """The label files of an open source, in parts."""
-    return _groupin(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
+    """Return the label files of an open source, in parts."""
+    return _parts_of(Catalogue(source, format, raising_unknown(sink)), size, by_clip)
 
 
-def _groupin(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
+def _parts_of(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Part]:
     parts = [part for part in catalogue.parts(by_clip=by_clip, size=size) if part.questions is None]
-    if (
-        not parts and catalogue.source.single and not catalogue.of("recording", "video")
-    ):  # reading it says what it is instead of labels
+    # reading a single file says what it is instead of labels
+    if not parts and catalogue.source.single and not catalogue.of("recording", "video"):
         parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]
     checked_clips(parts)
     return parts
@@ -123,7 +122,7 @@ def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> Lab
 def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None) -> LabelInput:
     """Read the labels of an open source, but for those below the folder *without*."""
     catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
-    parts = _groupin(catalogue, _ALL)
+    parts = _parts_of(catalogue, _ALL)
     readings = [reading for part in parts for reading in part.labels(raising_unknown(sink))]
     return LabelInput(
         joined(readings),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from io import IOBase
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
+from seldio.catalogues.parts import resolved
 from seldio.check.vetting import vet
 from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
@@ -25,11 +27,13 @@ from seldio.files import Source, atomic_write, many_files, write_bytes
 from seldio.files.sources import OWN, is_own, own_files, reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
+from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.label_csv import Dialect
+from seldio.rules.collection import grouped
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, origin_of
 from seldio.schema.frames import event_table
-from seldio.text import as_toml, plural, printable
+from seldio.text import as_toml, listed, plural, printable
 from seldio.vocabularies import own, short
 
 
@@ -61,9 +65,12 @@ def convert_source(
         if isinstance(where, str) and not source.single and own_files(source):
             target = _with_own_classes(target, labels)
         findings += labels.faults.settle(force)
+        if target.role in OF_SYSTEMS:
+            _see_clips_differ(labels.tables, target)
         tables = [one_table(labels.tables, source.path)] if target.role == "table" else labels.tables
         converted = [carry_out(table, layout, target, fill) for table, layout in tables]
         losses = accepted(converted, target, allow_loss)
+        _see_no_errors(converted, target, force)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
         written = _write(converted, where, target, local, source.path, labels.single)
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
@@ -92,6 +99,32 @@ def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[st
     empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
     filled(empty, target, fill), given_class(fill, target)
     return checked_fields(allow_loss)
+
+
+def _see_clips_differ(tables: Sequence[tuple[pa.Table, LabelFormat]], target: LabelFormat) -> None:
+    """Refuse to make results of labels in several folders whose clips have one name: a system has one of each name."""
+    labels = [table for table, layout in tables if resolved(layout, table).role not in OF_SYSTEMS]
+    clips = (file.clip for table in labels for file in origin_of(table).files)
+    for name, named in grouped(clips, posixpath.basename).items():
+        if len(named) > 1:
+            raise UsageError(
+                f"{listed(named, 3)} have one name, and {target.name} holds the results of one system, a file for each "
+                f"clip; {printable(name)} would have several: convert one folder at a time"
+            )
+
+
+def _see_no_errors(converted: Sequence[Converted], target: LabelFormat, force: bool) -> None:
+    """Refuse to write what would be an error there, such as directions in front that may be radians.
+
+    That the target has no class of a name is noted otherwise.
+    """
+    errors, _ = vet(Recognised(part.read_back, False, "") for part in converted if part.read_back is not None).errors()
+    for code, finding in errors.items():
+        if code != "LAB102" and not force:
+            raise UsageError(
+                f"{printable(finding.path)} would have an error in {target.name} ({code}: {finding.message}); use "
+                "--force to write it all the same"
+            )
 
 
 def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
@@ -124,6 +157,7 @@ def write_events(
     vet([Recognised(reading_of(table, "the table"), False, "")]).settle(force)
     converted = carry_out(table, PARQUET, target, fill)
     accepted([converted], target, checked_fields(allow_loss))
+    _see_no_errors([converted], target, force)
     return _write([converted], out, target, [], "the table", single)
 
 

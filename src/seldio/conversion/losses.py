@@ -26,7 +26,7 @@ from seldio.conversion.carry import (
 from seldio.conversion.frames import are_events, frames_of, grouped, has, pieces_of, rescaled, takes_events, with_times
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import LossError, UsageError
-from seldio.formats import LabelFormat, TextFile
+from seldio.formats import LabelFormat, LabelReading, TextFile
 from seldio.formats.base import UNITS
 from seldio.formats.dcase_json import JsonFormat, points
 from seldio.formats.label_csv import Dialect
@@ -57,6 +57,7 @@ class Converted(NamedTuple):
     losses: Mapping[str, str] = NOTHING  # fields whose information the target cannot carry, with what is lost
     missing: Mapping[str, str] = NOTHING  # fields that the target needs and the table lacks, with how
     notes: Sequence[str] = ()  # what changes without a loss: rounding, units, numbers of classes
+    read_back: LabelReading | None = None  # what the files say; None where there are none, or no rows
 
 
 def carry_out(
@@ -96,16 +97,16 @@ def carry_out(
     if not before.num_rows:
         return Converted(after, files)
     timed = with_times(located(before, target), source, target)
-    again = target.read([TextFile(file.name, file.name, file.clip, data) for file, data in files], lambda _: None).table
+    read_back = target.read([TextFile(file.name, file.name, file.clip, data) for file, data in files], lambda _: None)
     notes = (
         *_unused(table, before, fill, classed),
         *_class_notes(before, source, target, classed, given),
         *_time_notes(before, timed.num_rows, source, target),
-        *_rounding(after, again, target),
+        *_rounding(after, read_back.table, target),
         *_value_notes(timed, source, target),
         *_clip_notes(timed, source, target),
     )
-    return Converted(after, files, losses, missing, notes)
+    return Converted(after, files, losses, missing, notes, read_back)
 
 
 # --- what the target needs ------------------------------------------------------------------------------------------

@@ -94,6 +94,11 @@ class Proposal:
     record: Mapping[str, Any]
     azimuth: str | None
 
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The values that all rows share."""
+        return self.record["labels"].get("given") or {}
+
     def questions(self) -> Iterator[str]:
         """Yield what has to be said before the file can be written, each with the option that says it."""
         header = f"where HEADER is {' or '.join(self.tables[0].header)}"
@@ -106,8 +111,8 @@ class Proposal:
             yield f"no column seems to be the end of events, in which onsets need one: {choices}"
         if any(column.unit == "samples" for column in self.columns) and "rate" not in self.record.get("recordings", {}):
             yield "no recording says how many samples a second has: --given rate=48000"
-        if not {"class_name", "class_id"} & {*self.fields}:
-            yield "no column seems to be the class: --column HEADER=class_name"
+        if not {"class_name", "class_id"} & {*self.fields, *self.given}:
+            yield "no column seems to be the class: --column HEADER=class_name, or --given class_name=NAME of all rows"
 
     def lines(self) -> Iterator[str]:
         """Yield the proposal for people, as comments of a shell script."""
@@ -126,7 +131,7 @@ class Proposal:
             dataset = OwnDataset(OWN, "", parsed(text.encode(), OWN)[0])
             for row in self.tables[0].rows[:_SHOWN_ROWS]:
                 yield f"#   {_csv_line(row.values())}  is  {_reading(self.tables[0], row, dataset)}"
-        if "elevation" not in {*self.fields, *self.record["labels"].get("given", {})}:
+        if "elevation" not in {*self.fields, *self.given}:
             yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
         if "class_id" in self.fields and "class_name" not in self.fields:
             yield "# no file says which class a number is: write the names into the table classes"
@@ -367,21 +372,25 @@ def _proposal(
         unit = {"unit": column.unit} if column.unit not in (None, *FIELDS.get(column.field, ())[:1]) else {}
         field = {"field": column.field} if column.field else {}
         keys.append({"header": column.header} | field | unit | (turn if column.field == "azimuth" else {}))
-    labels = {**_hop(fields.get("frame")), **({"given": given} if given else {}), "columns": keys}
     entries, classes = [table.entry for table in tables], _classes(fields)
+    if "class_name" in given:
+        classes, given["class_id"] = {given.pop("class_name"): {}}, 0
+    labels = {**_hop(fields.get("frame")), **({"given": given} if given else {}), "columns": keys}
     record = _record(folder, said["name"], entries, classes=classes, labels=labels, recordings=recordings)
     return Proposal(tables, columns, fields, record, said["azimuth"])
 
 
-def _given(options: Iterable[str]) -> dict[str, float]:
+def _given(options: Iterable[str]) -> dict[str, Any]:
     """Return the values that all rows share, and the rate of all recordings."""
-    values = {}
+    values: dict[str, Any] = {}
+    fields = (*(field for field in GIVEN if field != "class_id"), "class_name", "rate")
     for text in options:
         name, _, value = text.partition("=")
-        number = number_in(value)
-        if name not in (*GIVEN, "rate") or number is None:
-            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, such as elevation=0")
-        values[name] = number
+        known = value if name == "class_name" else number_in(value)
+        if name not in fields or known in (None, ""):
+            choices = ", ".join(fields)
+            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, where FIELD is {choices}")
+        values[name] = known
     return values
 
 
@@ -399,4 +408,4 @@ def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> lis
     recordings = sum(len(group.files) for group in catalogue.of("recording"))
     contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])
     command = shlex.join(["seldio", "info", str(path), "--write"])
-    return [f"# {contents}: known formats, of which no column has to be described", f"# save this as {OWN}:", command]
+    return [f"# {contents}: known formats, of which no column has to be described", f"# to save it as {OWN}:", command]

@@ -15,7 +15,7 @@ import os
 import shutil
 import stat
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
@@ -203,7 +203,8 @@ def _is_as_written(out: Path, file: ExportFile) -> bool:
 def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest | None, on_disk: bool) -> Manifest:
     """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
 
-    The manifest that is there meanwhile names all of them and says that the export is not finished.
+    The manifest that is there meanwhile names those that are whole, and says that the export is not finished. A run
+    that was killed leaves files that its manifest does not name: they are replaced only by the same content.
 
     Args:
         out: the folder.
@@ -214,37 +215,43 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
     """
     shown, known = printable(str(out)), () if earlier is None else earlier.files
     names = {part.name for part in content.parts} | {_SHARD_INDEX for _ in content.shards[:1]}
-    # of a run that was broken off, some files may be there without a hash in its manifest
-    to_come = {file.name for file in known if not file.sha256} & names if earlier and not earlier.finished else set()
-    ours = {file.name for file in known if _is_as_written(out, file)} | to_come
-    if others := sorted(name for name in names - ours if in_the_way(out / name, out) is not None):
+    files = {file.name: file for file in known if _is_as_written(out, file)}
+    replaced = sorted(files)
+    present = {name for name in names.union(file.name for file in known) if in_the_way(out / name, out) is not None}
+    unknown = (present & names).difference(replaced)
+    if unknown and (earlier is None or earlier.finished):
         raise UsageError(
-            f"{plural(len(others), 'file')} in the way in {shown} that are not as an export wrote them: "
-            f"{listed(others, _NAMED)}. Move them away"
+            f"{plural(len(unknown), 'file')} in the way in {shown} that are not as an export wrote them: "
+            f"{listed(sorted(unknown), _NAMED)}. Move them away"
         )
     make_folder(out)
-    begun = Manifest(kind, tuple(ExportFile(name, 0, "") for name in sorted(names | ours)), finished=False)
-    write_bytes(out / MANIFEST, begun.to_json(), out)
-    files: dict[str, ExportFile] = {}
-    write, size = partial(_write, str(out)), attrgetter("size")
+    _write_unfinished(out, kind, files)
+    write, size = partial(_write, str(out), frozenset(unknown)), attrgetter("size")
     try:
         for here in (False, True):
             parts = [part for part in content.parts if part.here == here]
             for file in parallel_map(write, parts, what="writing files", size=size, here=here or not on_disk):
                 files[file.name] = file
+        if content.shards:
+            files[_SHARD_INDEX] = write(_shard_index([files[name] for name in content.shards]))
     except KeyboardInterrupt:
         text = f"stopped; the export in {shown} is not finished: run the same command again"
         raise KeyboardInterrupt(text) from None
-    if content.shards:
-        files[_SHARD_INDEX] = write(_shard_index([files[name] for name in content.shards]))
-    for name in ours - names:
+    finally:
+        _write_unfinished(out, kind, files)
+    for name in files.keys() - names:
         remove(out / name, out)
-    changed = known if earlier is not None and earlier.finished else ()
-    if left := sorted(file.name for file in changed if file.name not in ours | names and (out / file.name).exists()):
-        what = plural(len(left), "file stays", "files stay")
-        text = f"{what} in {shown} that changed since an earlier export wrote them: {listed(left, _NAMED)}"
+    if changed := sorted(present - files.keys()):
+        what = plural(len(changed), "file stays", "files stay")
+        text = f"{what} in {shown} that changed since an earlier export wrote them: {listed(changed, _NAMED)}"
         warnings.warn(text, SeldioWarning, stacklevel=2)
-    return Manifest(kind, tuple(files[name] for name in sorted(files)), replaced=tuple(sorted(ours)))
+    return Manifest(kind, tuple(files[name] for name in sorted(names)), replaced=tuple(replaced))
+
+
+def _write_unfinished(out: Path, kind: str, files: Mapping[str, ExportFile]) -> None:
+    """Write a manifest that names *files* and says that the export is not finished."""
+    manifest = Manifest(kind, tuple(files[name] for name in sorted(files)), finished=False)
+    write_bytes(out / MANIFEST, manifest.to_json(), out)
 
 
 def _shard_index(shards: Sequence[ExportFile]) -> FilePart:
@@ -255,12 +262,16 @@ def _shard_index(shards: Sequence[ExportFile]) -> FilePart:
     return FilePart(_SHARD_INDEX, len(data), partial(_write_bytes, data))
 
 
-def _write(out: str, part: FilePart) -> ExportFile:
-    """Write a file of an export below *out*."""
-    with atomic_write(Path(out, part.name), out) as stream:
+def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
+    """Write a file of an export below *out*; over one that is *unknown* only if it has the same content."""
+    path = Path(out, part.name)
+    with atomic_write(path, out) as stream:
         hashed = _Hashed(stream)
         rows = part.write(cast("BinaryIO", hashed))
-    return ExportFile(part.name, hashed.count, hashed.sha.hexdigest(), part.split, rows, part.origin)
+        sha256 = hashed.sha.hexdigest()
+        if part.name in unknown and (not path.is_file() or _sha256(path) != sha256):
+            raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
+    return ExportFile(part.name, hashed.count, sha256, part.split, rows, part.origin)
 
 
 def _write_bytes(data: bytes, stream: BinaryIO) -> int:

@@ -83,12 +83,9 @@ class Index:
     @property
     def likely(self) -> bool:
         """Whether anything is called like a recording, a video, labels or questions."""
-        suffixes = (
-            *TYPES,
-            *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS),
-            "parquet",
-            "tsv" * bool(self.own),
-        )
+        suffixes = {*TYPES, *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS), "parquet"}
+        if self.own:
+            suffixes.add("tsv")
         alone = self.source.single and bool(self.source.entries)
         known = any(suffix_of(name) in suffixes for name in self.entries)
         return alone or known or any(map(named_like_labels, self.source))

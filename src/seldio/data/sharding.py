@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import context, sharedctypes
 from typing import Any, Literal
@@ -57,6 +58,14 @@ class OwnShard:
         over = length % self.rank[0]
         return length if not over or even is None else length - over + (self.rank[0] if even == "repeat" else 0)
 
+    def places(self, length: int, even: Even | None, size: int) -> Sequence[range]:
+        """Return what this process takes of *length*: the workers of a rank take batches of *size* in turn."""
+        ours = range(self.rank[1], self.count(length, even), self.rank[0])
+        count, index = self.worker
+        if count == 1:
+            return [ours]
+        return [ours[start : start + size] for start in range(index * size, len(ours), count * size)]
+
 
 def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
     """Return what this process takes: of its rank, as *chosen*, from the environment or torch, and of its worker.
@@ -87,14 +96,15 @@ def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
 
 
 def _other_splitter(own: OwnShard, loader: Any, chosen: Shard | None, kind: type) -> str | None:
-    """Return what may split a stream of *kind* too, other than the torch *loader* that reads it; None for nothing."""
+    """Return what may split a stream of *kind* too, besides the torch *loader* that reads it; None for nothing."""
     if own.worker[0] > 1 and loader is not None:
         owner = type(loader.dataset)
-        theirs = issubclass(owner, kind) or owner.__module__.startswith(("torch.", "builtins"))
-        return None if theirs else f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
-    if chosen is not None or own.shard[0] == 1:
+        if not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
+            return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
+    shared = own.shard if loader is None else own.rank  # a loader's workers share what their process has
+    if chosen is not None or shared[0] == 1:
         return None
-    return next((name for name in _SPLITTERS if name in sys.modules), None)
+    return " or ".join(name for name in _SPLITTERS if name in sys.modules) or None
 
 
 def _from_environment(count: str, index: str) -> Shard | None:

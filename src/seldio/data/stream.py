@@ -10,7 +10,8 @@ import dataclasses
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Self, get_args
+from itertools import chain
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -35,7 +36,8 @@ class Stream:
 
     Ranks and workers share the elements: the k-th of n takes every n-th, from the arguments of :meth:`shard`, else
     from the environment (RANK and WORLD_SIZE, WORKER and NUM_WORKERS), else from torch, if that is already imported.
-    Workers of a torch loader always share what their process has. Where something else may split the stream (a dataset
+    Workers of a torch loader always share what their process has, and take whole batches of :meth:`batch` in turn, so
+    that the batches are the same with any number of workers. Where something else may split the stream (a dataset
     of another class in a torch loader; ``datasets``, tensorflow or accelerate on several ranks), to split here as well
     would lose elements: then *split* has to say who does it.
 
@@ -90,12 +92,12 @@ class Stream:
         return self._elements(self._cursor, self._split)
 
     def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
-        length, (shards, shard) = len(self._source), split.shard
+        length = len(self._source)
         order = range(length) if self._seed is None else sharding.permutation(length, self._seed, self._epoch)
-        stop = cursor + split.count(length - cursor, self._even)  # past the end the pass begins anew
+        places = chain.from_iterable(self._places(length - cursor, split))
         counted: _Counted = (
-            (taken, self._source[int(order[place % length])])
-            for taken, place in enumerate(range(cursor + shard, stop, shards), 1)
+            (taken, self._source[int(order[(cursor + place) % length])])  # past the end the pass begins anew
+            for taken, place in enumerate(places, 1)
         )
         for stage in self._stages:
             counted = stage(counted)
@@ -106,8 +108,10 @@ class Stream:
     def __len__(self) -> int:
         """How many elements, or batches, the next pass gives here: what is left of it, after a state was loaded.
 
-        That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch divides
-        it by the size of its batches; each of several workers ends with a batch of its own, so there may be more.
+        That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch is that
+        of the rank, exact for batches of :meth:`batch`. For batches of its own, the loader divides it by their size; as
+        each of several workers ends with one of its own, there may be up to one more for each further worker, and
+        with ``drop_last`` as many fewer.
 
         Raises:
             UsageError: as iterating does, where it is not clear who splits.
@@ -116,11 +120,14 @@ class Stream:
             self._begin(epoch)
         left = len(self._source) - (self._cursor if self._resumed else 0)
         split = sharding.own_shard(self._shard, self._splits, Stream)
-        count, index = split.shard
-        number = max(0, -(-(split.count(left, self._even) - index) // count))
+        number = sum(map(len, self._places(left, split)))
         for stage in self._stages:
             number = stage.passed(number)
         return number
+
+    def _places(self, left: int, split: OwnShard) -> Sequence[range]:
+        """Return the places that *split* takes of the elements that are left."""
+        return split.places(left, self._even, math.prod(stage.size for stage in self._stages))
 
     def shard(self, num_shards: int, index: int) -> Self:
         """Every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
@@ -245,6 +252,7 @@ class _MapStage:
     """A function of each element."""
 
     function: Callable[[Any], Any]
+    size: ClassVar[int] = 1
 
     def __repr__(self) -> str:
         return f"map({getattr(self.function, '__qualname__', type(self.function).__qualname__)})"

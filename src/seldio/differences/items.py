@@ -124,7 +124,7 @@ def _joined(one: pa.Array | None, other: pa.Array | None) -> tuple[Ints, Ints] |
 
 
 def _equal(one: pa.ChunkedArray, other: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Which values of two columns are the same; null is the same as null."""
+    """Return which values of two columns are the same; null is the same as null."""
     if pa.types.is_nested(one.type):
         if one.equals(other):
             return np.ones(len(one), dtype=bool)
@@ -163,7 +163,7 @@ _MANY = 3
 
 
 def _moved(one: Any, other: Any) -> tuple[str, str] | None:
-    """The folder that a recording was in and the one that it is in, if the rest of its path is the same."""
+    """Return the folder that a recording was in and the one that it is in, if the rest of its path is the same."""
     if not one or not other or len(one) != len(other):
         return None
     folders = set()

@@ -168,7 +168,7 @@ class LabelVersions:
 
 
 def versions(old: Source, new: Source, formats: tuple[LabelFormat | None, LabelFormat | None]) -> LabelVersions:
-    """The labels of both sources.
+    """Return the labels of both sources.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: one holds no labels of one format.

@@ -40,7 +40,7 @@ class VersionRows:
     rest: Ints  # equal for rows whose polygons and further keys are the same
 
     def take(self, rows: Any) -> VersionRows:
-        """The rows chosen by a mask, a slice or indices."""
+        """Return the rows chosen by a mask, a slice or indices."""
         return VersionRows(
             self.clip[rows], self.start[rows], self.stop[rows], self.label[rows], self.source[rows],
             {name: values[rows] for name, values in self.fields.items()}, self.rest[rows],
@@ -50,7 +50,7 @@ class VersionRows:
         return len(self.start)
 
     def keys(self) -> list[Any]:
-        """All columns but the clip; NaN sorts last and equals NaN."""
+        """Return all columns but the clip; NaN sorts last and equals NaN."""
         return [self.start, self.stop, self.label, self.source, *self.fields.values(), self.rest]
 
 
@@ -65,7 +65,7 @@ class Codes(dict[Any, int]):
 def version_rows(
     table: pa.Table | None, clips: Mapping[str, int], classes: str, labels: Codes, rests: Codes, fields: Sequence[str]
 ) -> VersionRows:
-    """The rows of *table* about *clips*, sorted by clip.
+    """Return the rows of *table* about *clips*, sorted by clip.
 
     Args:
         table: an event table of frames, or of whole events; None where there is no file.
@@ -111,7 +111,7 @@ def _field(table: pa.Table, name: str) -> Floats:
 
 
 def _rest(table: pa.Table, rests: Codes) -> Ints:
-    """A number for each row, by its polygons and further keys."""
+    """Return a number for each row, by its polygons and further keys."""
     total = np.zeros(table.num_rows, np.int64)
     columns = [table[name].combine_chunks() for name in ("extra", "segmentation") if has(table, name)]
     if not columns:
@@ -157,7 +157,7 @@ def same_by_clip(old: VersionRows, new: VersionRows, clips: int) -> NDArray[np.b
 
 
 def in_order(rows: VersionRows) -> VersionRows:
-    """The rows sorted by their clip and all other columns."""
+    """Return the rows sorted by their clip and all other columns."""
     (numbers,) = coded([rows.clip, rows.start, rows.stop, rows.label, rows.source])
     order = numbers.argsort(kind="stable")
     if not (np.diff(numbers[order]) > 0).all():  # rows that the others do not tell apart are rare
@@ -166,7 +166,7 @@ def in_order(rows: VersionRows) -> VersionRows:
 
 
 def coded(*sides: Sequence[Ints]) -> list[Ints]:
-    """A number for each row of some columns, on every side the same for the same values, and sorted as they are.
+    """Return a number for each row of some columns, on every side the same for the same values, and sorted as they are.
 
     Arrays of numbers are sorted many times as fast as arrays of rows.
     """

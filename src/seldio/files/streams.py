@@ -48,11 +48,11 @@ def open_regular(real: str, path: str) -> tuple[int, int]:
 def read_regular(real: str, path: str, cap: int) -> bytes:
     """The content of a regular file."""
     handle, size = open_regular(real, path)
-    with os.fdopen(handle, "rb", 0) as stream:
+    with os.fdopen(handle, "rb") as stream:  # buffered: it reads on where the system stops at 2 GiB
         try:
             data = stream.read(min(size, cap) + 1)
-            while len(data) != size and len(data) <= cap and (more := stream.read(CHUNK)):
-                data += more  # it grows or shrinks, or hides its size as /proc does
+            while size < len(data) <= cap and (more := stream.read(len(data))):
+                data += more  # it grows, or hides its size as /proc does
         except OSError as error:
             raise failure(path, error) from error
     if len(data) > cap:

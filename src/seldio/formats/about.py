@@ -148,7 +148,7 @@ def _described(path: str) -> KnownDataset | None:
     except (OSError, ValueError) as error:
         raise UsageError(f"{printable(str(file))} cannot be read: {error}") from None
     if not isinstance(record.get("cite"), str):
-        raise UsageError(f'{printable(str(file))} says nothing of citing it: write cite = """@misc{{…}}""" there')
+        raise UsageError(f'{printable(str(file))} has no citation: write cite = """@misc{{…}}""" there')
     return _cited(record)
 
 

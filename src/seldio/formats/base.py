@@ -24,6 +24,8 @@ from seldio.schema.events import ClipFile, Origin, with_origin
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Role = Literal["label", "output", "submission", "table"]
+#: What systems write, in numbers of the classes of their labels.
+OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 #: Short and long names of the units of distances, by what one metre is written as.
 UNITS = {1: ("m", "metres"), 100: ("cm", "centimetres"), 1000: ("mm", "millimetres")}
 
@@ -284,7 +286,7 @@ class LabelFormat(Format):
 def assembled(
     format: LabelFormat, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()
 ) -> LabelReading:
-    """A reading of *columns* (without ``clip``) whose parts know their number of rows."""
+    """Return a reading of *columns* (without ``clip``); each part knows its number of rows."""
     first = 0
     for part in parts:
         part.first = first

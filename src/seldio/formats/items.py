@@ -27,6 +27,12 @@ def option_letter(place: int) -> str:
     return LETTERS[place] if place < len(LETTERS) else str(place - len(LETTERS) + 1)
 
 
+def option_place(letter: str, count: int) -> int | None:
+    """Return the place of the one of *count* options that a letter names, of either case; None where it names none."""
+    letters = [option_letter(place) for place in range(count)]
+    return letters.index(letter.upper()) if letter.upper() in letters else None
+
+
 #: What ``graded`` says of seldio's own formats.
 LETTERS_READ = "seldio score reads a letter as the option that it stands for, other programs may not"
 #: The forms in which formats write right answers: of several options the letter or the text of the right one; where
@@ -156,12 +162,10 @@ class ItemFormat(Format):
     def meant(self, answer: str, options: Sequence[str]) -> set[int]:
         """The numbers of the *options* that the right *answer* of a question in this format may mean."""
         texts = {index for index, option in enumerate(options) if option == answer and self.answers != "letter"}
-        letter = answer.strip().upper()
-        if len(letter) != 1 or letter not in LETTERS[: len(options)]:
+        place = option_place(answer.strip(), len(options))
+        if place is None or (self.answers == "text" and (texts or not self.letters)):
             return texts
-        if self.answers == "text" and (texts or not self.letters):
-            return texts
-        return texts | {LETTERS.index(letter)}
+        return texts | {place}
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """Return empty predictions for *items*; raise UsageError if these cannot be answered in this format."""

@@ -1,13 +1,12 @@
-"""Labels of the tools that people mark sounds with: what their formats have in common.
+"""Read and write the labels of annotation tools: the part that their formats share.
 
-Each file is written by hand in a program with a time line: a label has a start, an end and a text, and perhaps columns,
-tiers or controls of its own. Here such labels become rows of an event table: whole events in seconds, classes found by
-their spelling, and a direction where one is given, in cells of its own or in the text of the label::
+A label has a start, an end and a text, and perhaps columns, tiers or controls of its own. It becomes a row of an event
+table: a whole event in seconds, with a class found by its spelling. A direction stands in cells of its own or in the
+text of the label; without one, the event has none::
 
     dog az=30 el=10 dist=2
 
-or nowhere. What has no direction stays without one. Files are small, so labels are Python objects until they are
-columns.
+Files are small, so labels are Python objects until they are columns.
 """
 
 from __future__ import annotations

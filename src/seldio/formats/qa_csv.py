@@ -165,7 +165,7 @@ def keywords_of(cell: str) -> list[str]:
 
 
 def keyword_cell(item: Item) -> str:
-    """The cell with the keywords of *item*: as it stood in its file, if it still says the same."""
+    """Return the cell with the keywords of *item*, as its file has it if the keywords are the same."""
     words = (item.answer_meta.keywords if item.answer_meta else None) or []
     cell = (item.extra or {}).get(KEYWORDS)
     return cell if isinstance(cell, str) and keywords_of(cell) == words else ",".join(words)
@@ -274,13 +274,13 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         return likely * (tuple(row_at(text, 0).values) == self.columns)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """See :meth:`ItemFormat.read`; the two columns are all that is handed in, others are named as lost."""
+        """See :meth:`ItemFormat.read`; a submission has two columns; others are named as lost."""
         reading = super().read(data, path, sink)
         if reading is None:
             return None
         header = cast("list[str]", reading.origin["header"])
         more = [name for name in header if name not in self.columns]
-        lost = {"extra": f"the columns {listed(more)}, which are not handed in"} if more else {}
+        lost = {"extra": f"the columns {listed(more)}, which no submission has"} if more else {}
         names = [name for name in header if name in self.columns]
         return dataclasses.replace(reading, source={**reading.origin, "header": names}, lost=lost)
 

@@ -22,6 +22,7 @@ from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_layout import Layout, layout_of
+from seldio.formats.json_records import peek
 from seldio.formats.json_text import Pointer, Record
 from seldio.formats.mera import (
     AS_WRITTEN,
@@ -95,7 +96,8 @@ class RuEnvAqa(ItemFormat):
             return 0.0  # the description of a dataset, which shows one record
         if b'"audio' not in head and (b'"image' in head or b'"video' in head):
             return 0.0  # another of MERA's sets
-        return 0.98 if b'"option_a"' in head and b'"meta"' in head else 0.6
+        outermost = "inputs" in peek(data)  # items carry the record of which they were made
+        return 0.98 if outermost and b'"option_a"' in head and b'"meta"' in head else 0.6
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`."""
@@ -184,7 +186,7 @@ class RuEnvAqa(ItemFormat):
         } | extra
 
     def _named(self, item: Item, number: Any, layout: Layout) -> Any:
-        """Return an instruction as its number if a source file is written and it still is that one; else its text."""
+        """Return the number of an instruction that the source file has too, else its text."""
         if type(number) is int and self._instruction(number) == item.instruction:
             return number if layout.head.lstrip().startswith("{") or item.instruction is None else item.instruction
         return template(len(item.options or ())) if item.instruction is None else item.instruction

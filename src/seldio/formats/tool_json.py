@@ -156,7 +156,8 @@ class LabelStudioFormat(JsonTool):
                 continue
             data: dict[str, Any] = task["data"] if isinstance(task.get("data"), dict) else {}
             audio = _audio(data)
-            name = _clip_of(data[audio]) if audio is not None else clip
+            name = clip if audio is None else _clip_of(data[audio])
+            name = clip if posixpath.basename(clip) == name else name  # with the folder that tells it from another
             rest = {} if audio is None or data[audio] == f"{name}.wav" else {"audio": data[audio]}
             rest |= {key: value for key, value in data.items() if key != audio}
             given = listed_objects(task.get("annotations", []), (*at, "annotations"), "annotations", report)

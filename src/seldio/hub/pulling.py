@@ -50,8 +50,8 @@ def pull(
 
     Args:
         address: ``user/name``, or ``user/name@revision`` with a branch, tag or commit.
-        out: the folder; ``name`` in the present one if not given.
-        include: only files that match one of these patterns (``*`` matches slashes too).
+        out: the folder to write; by default one of the dataset's name, in the current folder.
+        include: only files that match this pattern (``*`` matches slashes too). May be repeated.
         overwrite: replace files in the folder that differ from those on the Hub.
 
     Raises:

@@ -124,20 +124,20 @@ def push(
 
     Args:
         source: a file, folder or archive.
-        repo: ``user/name``.
-        kind: how the data is stored: the files as they are, Parquet, WebDataset, or recordings with
-            ``metadata.jsonl``.
+        repo: the dataset on the Hub, which is made if there is none.
+        kind: how the data is stored: the files as they are, Parquet, or recordings with ``metadata.jsonl``
+            (audiofolder).
         format: the format of the labels, and with it their classes; found from their content if not given.
-        private: whether a new dataset is private; an existing one must be private already.
+        private: make a new dataset private; an existing one must be private already.
         dry_run: change nothing; where the Hub cannot be reached, without comparing files with those on it.
-        revision: the branch.
-        message: of the commit.
-        include: patterns of files that go although datasets are not made of such files.
+        revision: the branch to send to.
+        message: the message of the commit.
+        include: pattern of files that go although datasets are not made of such files. May be repeated.
         force: send data in which ``seldio validate`` finds errors too, such as angles in radians.
-        license: for the card: ``cc-by-4.0``, ``mit``, …
-        language: for the card: ``en``, ``ru``, …; of questions it is found.
-        title: for the card: what the dataset is called.
-        citation: for the card: BibTeX (which begins with ``@``), or a file with it.
+        license: card: the licence, such as ``cc-by-4.0``.
+        language: card: a language of the data, such as ``en``; of questions it is found. May be repeated.
+        title: card: what the dataset is called.
+        citation: card: BibTeX (which begins with ``@``), or a file with it.
 
     Raises:
         InvalidData: labels that are to be exported have errors.

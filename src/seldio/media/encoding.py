@@ -87,7 +87,7 @@ def filtered(blocks: Iterable[Sound], taps: Floats) -> Iterator[Floats]:
 
 
 def _windows(blocks: Iterable[Sound], size: int, overlap: int, tail: int) -> Iterator[tuple[Floats, int]]:
-    """Windows of *size* frames that overlap, and how many frames of each are fresh; silence before and behind."""
+    """Yield overlapping windows of *size* frames and their numbers of new frames; silence pads both ends."""
     window: Floats | None = None
     filled, given = overlap, 0
     for block in blocks:

@@ -53,7 +53,7 @@ class Rotation:
 
     @property
     def name(self) -> str:
-        """Such as ``az+90 el-`` or ``-az+0 el+``."""
+        """The name of the rotation, such as ``az+90 el-`` or ``-az+0 el+``."""
         return f"{'-' if self.mirrored else ''}az{self.turn:+d} el{'-' if self.flipped else '+'}"
 
     @property

@@ -79,10 +79,11 @@ class _SharedStream:
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         with self._lock:
             begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
-            self._at = offset + (self._stream.seek(0, os.SEEK_END) if begin is None else begin)
-        if self._at < 0:
-            raise OSError("before the beginning")
-        return self._at
+            place = offset + (self._stream.seek(0, os.SEEK_END) if begin is None else begin)
+            if place < 0:
+                raise OSError("before the beginning")
+            self._at = place
+        return place
 
     def tell(self) -> int:
         return self._at
@@ -418,7 +419,9 @@ class PictureDecoder:
                 except av.error.InvalidDataError:
                     continue  # damaged; what does not come out is missed by whoever wants it
                 for frame in frames:
-                    at = count if not numbers else None if frame.pts is None else numbers.get(frame.pts)
+                    at: int | None = count
+                    if numbers:  # else no stamps tell pictures apart
+                        at = None if frame.pts is None else numbers.get(frame.pts)
                     count += 1
                     if at is not None:
                         yield at, frame

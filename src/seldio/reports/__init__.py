@@ -55,7 +55,7 @@ OUTPUTS: dict[str, Output] = {
 
 
 def outputs(kind: str) -> list[str]:
-    """The names of the outputs for ``findings`` or for ``scores``."""
+    """Return the names of the outputs for ``findings`` or for ``scores``."""
     return [output.name for output in OUTPUTS.values() if getattr(output, kind)]
 
 

@@ -28,7 +28,7 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def github(report: Report, _options: Options) -> Iterator[str]:
-    """A workflow command for every finding; GitHub shows it next to its line."""
+    """Yield a workflow command for every finding; GitHub shows it next to its line."""
     shown, hidden = report.listed()
     for finding in shown:
         values = {"file": finding.path}

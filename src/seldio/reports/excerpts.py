@@ -27,7 +27,7 @@ class Excerpt(NamedTuple):
 
 
 def cells(text: str) -> int:
-    """How many terminal cells *text* takes."""
+    """Return how many terminal cells *text* takes."""
     return len(text) if text.isascii() else sum(map(_cell, text))
 
 
@@ -38,7 +38,7 @@ def _cell(character: str) -> int:
 
 
 def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
-    """The part of *line* around [column, end_column) that fits into *room* cells.
+    """Return the part of *line* around [column, end_column) that fits into *room* cells.
 
     A column past the end of the line is placed right after its last character.
     """
@@ -64,7 +64,7 @@ def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
 
 
 def _window(widths: list[int], start: int, end: int, room: int, *, whole: bool) -> tuple[int, int]:
-    """Which pieces to show: all, or the line's beginning, or some before *start* and more after it."""
+    """Return which pieces to show: all, or the line's beginning, or some before *start* and more after it."""
     if whole and sum(widths) <= room:
         return 0, len(widths)
     room -= 2 * len(ELLIPSIS)
@@ -75,7 +75,7 @@ def _window(widths: list[int], start: int, end: int, room: int, *, whole: bool) 
 
 
 def _fitting(widths: Iterable[int], room: int) -> int:
-    """How many of *widths*, from the first on, fit into *room*."""
+    """Return how many of *widths*, from the first on, fit into *room*."""
     count = 0
     for width in widths:
         room -= width

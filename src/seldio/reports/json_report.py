@@ -174,12 +174,12 @@ def _number(value: Any) -> Any:
 
 
 def report_schema() -> dict[str, Any]:
-    """The JSON Schema of the json report of findings."""
+    """Return the JSON Schema of the json report of findings."""
     return _kept("report")
 
 
 def output_schemas() -> dict[str, dict[str, Any]]:
-    """The JSON Schemas of what else commands print as JSON, by name."""
+    """Return the JSON Schemas of what else commands print as JSON, by name."""
     return _kept("outputs")
 
 

@@ -19,7 +19,7 @@ _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 
 def latex(subject: Sequence[ScoreReport], options: Options) -> Iterator[str]:
-    """The tables of *subject*; the package ``booktabs`` is all that they need."""
+    """Yield the tables of *subject*; the package ``booktabs`` is all that they need."""
     yield "% Tables by seldio; they need \\usepackage{booktabs}.\n"
     for section in sections(subject, options):
         told = [section.headline, section.verdict, section.title, f"over {section.over}" if section.over else ""]

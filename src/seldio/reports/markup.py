@@ -26,7 +26,7 @@ _READABLE = 40
 
 
 def markdown(subject: Subject, options: Options) -> Iterator[str]:
-    """The sections of *subject*, blocks with an empty line between them, then what the columns mean."""
+    """Yield the sections of *subject*, blocks with an empty line between them, then what the columns mean."""
     for number, block in enumerate(_blocks(subject, options)):
         yield f"\n{block}" if number else block
 

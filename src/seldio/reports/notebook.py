@@ -28,7 +28,7 @@ _STYLE = (
 
 
 def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None = None) -> str:
-    """The findings of a run, or a score, with the longest tables cut short."""
+    """Return the findings of a run, or a score, with the longest tables cut short."""
     if isinstance(subject, ScoreReport):
         cuts = [*map(_cut, subject.tables)]
         lacking = [table.name if table.aside else f"{len(table.rows) - len(cut.rows):,} rows of {table.name}"
@@ -49,13 +49,13 @@ def table_html(table: Table, line: str = "") -> str:
 
 
 def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> str:
-    """The first rows of any number, below a line about them all."""
+    """Return the first rows of any number, below a line about them all."""
     heads = tuple(Column(name, name, digits=1) for name in columns)
     return table_html(Table("table", title, heads, tuple(islice(rows, ROWS + 1))), line)
 
 
 def _piece(line: str, subject: Report | ScoreReport, options: Options) -> str:
-    """A line, and what the page of *subject* holds below its title."""
+    """Return a line, and what the page of *subject* holds below its title."""
     about = subject if isinstance(subject, Report) else [subject]
     held = "".join(content(about, options, sections(about, options)))
     above = f'<div class="seldio">\n<style>{_STYLE}</style>\n<p>{html.escape(printable(line))}</p>\n'
@@ -63,6 +63,6 @@ def _piece(line: str, subject: Report | ScoreReport, options: Options) -> str:
 
 
 def _cut(table: Table) -> Table:
-    """The rows of a table that are shown."""
+    """Return the rows of a table that are shown."""
     rows = () if table.aside else table.rows[: ROWS if table.top is None else table.top]
     return dataclasses.replace(table, rows=rows)

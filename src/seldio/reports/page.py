@@ -50,12 +50,12 @@ _UNITS = {"%": " %", "°": "°"}  # behind a number in a sentence; others follow
 
 
 def page_name(clip: str) -> str:
-    """The file of a clip's page in the folder of a report; a clip in a folder has no folder there."""
+    """Return the file of a clip's page in the folder of a report; a clip in a folder has no folder there."""
     return f"{clip.replace('/', '_')}.html"
 
 
 def page(subject: Subject, options: Options) -> Iterator[str]:
-    """The page about *subject*: its title, what it comes to, and its content."""
+    """Yield the page about *subject*: its title, what it comes to, and its content."""
     found = sections(subject, options)
     several, findings = len(found) > 1, isinstance(subject, Report)
     title = "Findings" if findings else "Scores" if several else found[0].headline
@@ -101,12 +101,12 @@ def content(subject: Subject, options: Options, found: Sequence[Section]) -> Ite
 
 @cache
 def look() -> str:
-    """The style sheet that all pages share."""
+    """Return the style sheet that all pages share."""
     return files(__package__).joinpath("look.css").read_text("utf-8")
 
 
 def hashed(text: str) -> str:
-    """How the policy of a page names the one script or style that it may use."""
+    """Return how the policy of a page names the one script or style that it may use."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -277,7 +277,7 @@ def _right(right: bool) -> str:
 
 
 def _findings(section: Section, report: Report, options: Options) -> Iterator[str]:
-    """The counts by rule, then each finding with its line, as on a terminal."""
+    """Yield the counts by rule, then each finding with its line, as on a terminal."""
     rest = "".join(f'<p class="hint">{safe(notice.text)}</p>\n' for notice in section.notices)
     for table in section.tables:
         if table.name == "rules":

@@ -106,7 +106,7 @@ def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
 
 
 def file_uri(path: str) -> str:
-    """A URI for *path*: relative when it is, ``file://`` when it is absolute; archives keep their ``!/``."""
+    """Return a URI for *path*: relative when it is, ``file://`` when it is absolute; archives keep their ``!/``."""
     path = path.replace(os.sep, "/").removeprefix("./")
     if path.startswith("/"):
         return "file://" + _quoted(path)

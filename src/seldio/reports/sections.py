@@ -70,7 +70,7 @@ def sections(subject: Subject, options: Options) -> list[Section]:
 
 
 def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
-    """A table that was asked for, with what must be known about it: systems side by side."""
+    """Return a table that was asked for, with what must be known about it: systems side by side."""
     several, table = len(reports) > 1, side_by_side(reports, name).briefly
     headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"
     return Section(headline, urgent=_grave(reports), tables=[table], lead=reports[0].lead,
@@ -139,7 +139,7 @@ def _range(ends: Sequence[int]) -> str:
 
 
 def _findings(report: Report, options: Options) -> Section:
-    """The summary, a table by rule, and a table of findings, at most a given number per rule."""
+    """Return the summary, a table by rule, and a table of findings, at most a given number per rule."""
     if not report.findings:
         return Section(title=verdict(report), tables=listening(report, options), notices=silence(report))
     worst: dict[str, Severity] = {}
@@ -202,7 +202,7 @@ def listening(report: Report, options: Options) -> list[Table]:
 
 
 def _recording(one: Heard) -> str:
-    """A clip and its array, or all clips of an array."""
+    """Return a clip and its array, or all clips of an array."""
     name = "all clips" if one.clip is None else one.clip
     return f"{name} ({one.format.upper()})" if one.format else name
 
@@ -239,7 +239,7 @@ def place(finding: Finding) -> str:
 
 
 def fix_mark(fixable: bool) -> str:
-    """The mark of what ``--fix`` or ``--unsafe-fixes`` can repair."""
+    """Return the mark of what ``--fix`` or ``--unsafe-fixes`` can repair."""
     return " [*]" if fixable else ""
 
 
@@ -252,7 +252,7 @@ _RANGES = 3
 
 
 def message(finding: Finding) -> str:
-    """The message, with how often and in which lines where a finding stands for several places."""
+    """Return the message, with how often and in which lines where a finding stands for several places."""
     if finding.count == 1:
         return finding.message
     shown = [_range(ends) for ends in finding.ranges[:_RANGES]]
@@ -268,7 +268,7 @@ def one_line(finding: Finding) -> str:
 
 
 def name_of(code: str, catalogue: Mapping[str, Rule]) -> str:
-    """The name of a rule, printable; empty when the catalogue does not know the code."""
+    """Return the name of a rule, printable; empty when the catalogue does not know the code."""
     return printable(catalogue[code].name) if code in catalogue else ""
 
 
@@ -310,7 +310,7 @@ def _causes_first(findings: Sequence[Finding]) -> Sequence[Finding]:
 
 
 def files_of(findings: Iterable[Finding]) -> int:
-    """How many files findings are in."""
+    """Return how many files findings are in."""
     return len({finding.path for finding in findings})
 
 
@@ -321,7 +321,7 @@ def spread(group: Sequence[Finding], report: Report) -> str:
 
 
 def common_folder(findings: Iterable[Finding]) -> str:
-    """The folder that all files are in, with a slash; empty unless it is long and there are several files."""
+    """Return the folder that all files are in, with a slash; empty unless it is long and there are several files."""
     paths = {finding.path for finding in findings if _FILE.search(finding.path)}
     first, last = min(paths, default=""), max(paths, default="")
     same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
@@ -330,7 +330,7 @@ def common_folder(findings: Iterable[Finding]) -> str:
 
 
 def others(group: Sequence[Finding], folder: str = "") -> str:
-    """The places of the rest of a group, relative to *folder*, or to that of the first one if they share it."""
+    """Return the places of the rest of a group, relative to *folder*, or to that of the first one if they share it."""
     own = group[0].path.rpartition("/")[0] + "/"
     if all(finding.path.startswith(own) for finding in group):
         folder = own
@@ -341,12 +341,12 @@ def others(group: Sequence[Finding], folder: str = "") -> str:
 
 
 def more(code: str, count: int) -> str:
-    """The line that stands for findings which are counted but not displayed."""
+    """Return the line that stands for findings which are counted but not displayed."""
     return f"… and {count:,} more {printable(code)}"
 
 
 def summary_line(report: Report, catalogue: Mapping[str, Rule]) -> str:
-    """The last line for programs: how much was found, in how many files, and what can be fixed."""
+    """Return the last line for programs: how much was found, in how many files, and what can be fixed."""
     if not report.findings:
         return verdict(report)
     places = f" ({report.places:,} places)" if report.places > len(report.findings) else ""
@@ -380,7 +380,7 @@ def _not_compared(report: Report) -> str:
 
 
 def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:
-    """The last line for people: the verdict, and what can be fixed."""
+    """Return the last line for people: the verdict, and what can be fixed."""
     return verdict(report) + (_fixable(report, catalogue) if report.findings else "")
 
 

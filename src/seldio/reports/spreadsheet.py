@@ -49,7 +49,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """The text of a guarded cell."""
+    """Return the text of a guarded cell."""
     return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell[1:]) else cell
 
 

@@ -86,7 +86,7 @@ class Column:
         return f"{self.named} {ARROWS[self.better]}" if self.better else self.named
 
     def shown(self, cell: Cell) -> str:
-        """A cell as people read it: ``0.62 [0.57, 0.68]`` for an interval, nothing for None; printable."""
+        """Return a cell as people read it: ``0.62 [0.57, 0.68]`` for an interval, nothing for None; printable."""
         if cell is None:
             return ""
         if isinstance(cell, str | Phrase):
@@ -99,7 +99,7 @@ class Column:
         return self.number(cell)
 
     def number(self, value: float) -> str:
-        """A number as people read it: rounded, shares in per cent, ``n/a`` for NaN."""
+        """Return a number as people read it: rounded, shares in per cent, ``n/a`` for NaN."""
         if math.isnan(value):
             return "n/a"
         if math.isinf(value):
@@ -195,7 +195,7 @@ class Table(Displayed):
         return pa.table({**columns, **texts}).__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a DataFrame, with units in ``attrs``, where that of a share from 0 to 1 is ``1``.
+        """Return the rows as a DataFrame, with units in ``attrs``, where that of a share from 0 to 1 is ``1``.
 
         An interval's ends and mark are in ``NAME_low``, ``NAME_high`` and ``NAME_mark``.
         """
@@ -256,7 +256,7 @@ def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterato
 
 
 def _range(texts: Sequence[str]) -> str:
-    """The texts if they are the same; of numbers, the least and the greatest."""
+    """Return the texts if they are the same; of numbers, the least and the greatest."""
     if len(set(texts)) == 1:
         return texts[0]
     least, *_, most = sorted(texts, key=lambda text: float(text.replace(",", "")))
@@ -295,14 +295,14 @@ class ScoreReport(Displayed):
         return iter(self.tables)
 
     def __str__(self) -> str:
-        """The text that ``seldio score --details`` prints."""
+        """Return the text that ``seldio score --details`` prints."""
         from seldio.reports import render
 
         return "".join(render([self])).rstrip("\n")
 
     @property
     def in_brief(self) -> str:
-        """Return what was scored and over what, with the verdict of a comparison or the first numbers."""
+        """Return the system, the verdict of a comparison or the first numbers, and the clips or questions in a line."""
         rows = [(table.columns[1:], row[1:]) for table in self.tables[:1] for row in table.rows[:1]]
         first = [pair for columns, row in rows for pair in zip(columns, row, strict=False)]
         numbers = ", ".join(f"{one.title} {one.shown(cell)} {one.unit}".strip() for one, cell in first if cell != "")
@@ -317,7 +317,7 @@ class ScoreReport(Displayed):
         return self.table().__arrow_c_stream__(requested_schema)
 
     def table(self, name: str | None = None) -> Table:
-        """The table of that name; the overall score without one.
+        """Return the table of that name; the overall score without one.
 
         Raises:
             UsageError: there is no such table; the message lists what there is.
@@ -325,11 +325,11 @@ class ScoreReport(Displayed):
         return side_by_side([self], name)
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
-        """A table as a DataFrame, see :meth:`table`."""
+        """Return a table as a DataFrame, see :meth:`table`."""
         return self.table(table).to_pandas()
 
     def to_json(self) -> str:
-        """The report as ``seldio score --json`` writes it; every digit is kept."""
+        """Return the report as ``seldio score --json`` writes it; every digit is kept."""
         from seldio.reports import render
 
         return "".join(render([self], "json"))
@@ -346,7 +346,7 @@ _SORTED = ("class", "clip", "room", "task", "group", "category")
 
 
 def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> int:
-    """The place of the measure that an *option* names.
+    """Return the place of the measure that an *option* names.
 
     Raises:
         UsageError: there is no such measure.
@@ -397,7 +397,7 @@ class Options:
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:
-    """The rows of one table of each report in one table; of a single report, the table itself.
+    """Return the rows of one table of each report in one table; of a single report, the table itself.
 
     A column of one name that means another thing in another profile stands apart, as ``NAME@PROFILE``. Further rows
     of an overall score follow that of their system.
@@ -443,7 +443,7 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
 
 
 def _placed(report: ScoreReport, table: Table, columns: dict[tuple[str, str], Column]) -> list[tuple[str, str]]:
-    """The keys of the columns of *table* but the first, which are entered into *columns*."""
+    """Return the keys of the columns of *table* but the first, which are entered into *columns*."""
     keys = []
     for column in table.columns[1:]:
         key = column.name, ""
@@ -456,7 +456,7 @@ def _placed(report: ScoreReport, table: Table, columns: dict[tuple[str, str], Co
 
 
 def _unique(columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns with a number behind a name that stood before."""
+    """Return the columns with a number behind a name that stood before."""
     times: dict[str, int] = {}
     unique = []
     for column in columns:

@@ -55,7 +55,7 @@ _GAP, _LEAST_NAME = 2, 8
 
 
 def screen(stream: TextIO) -> tuple[bool, int, bool]:
-    """Whether to use colours on a terminal, its width in cells, and whether it is one; honours ``NO_COLOR``."""
+    """Return whether to use colours on a terminal, its width in cells, and whether it is one; honours ``NO_COLOR``."""
     console = Console(file=stream)
     if not console.is_terminal:
         return False, console.width if os.environ.get("COLUMNS", "").isdigit() else DEFAULT_WIDTH, False
@@ -138,7 +138,7 @@ def _worst(findings: Iterable[Finding]) -> Severity:
 def _by_rule(
     shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options, folder: str
 ) -> Iterator[Text]:
-    """A block for each rule, the worst first: its name and count, its findings, and once what they share."""
+    """Yield a block for each rule, the worst first: its name and count, its findings, and once what they share."""
     everything: dict[str, list[Finding]] = {}
     for finding in report.findings:
         everything.setdefault(finding.code, []).append(finding)
@@ -181,13 +181,13 @@ def _flow(line: Text, options: Options, indent: int) -> Text:
 
 
 def _note(name: str, said: str, gutter: int, options: Options) -> Text:
-    """A line after the gutter, such as a hint."""
+    """Return a line after the gutter, such as a hint."""
     line = Text.assemble((" " * gutter + " = ", _GUTTER), (name, "bold"), printable(said))
     return _flow(line, options, gutter + len(" = ")).append("\n")
 
 
 def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> Text:
-    """A finding with its line; for a group, its first one and the places of the others."""
+    """Return a finding with its line; for a group, its first one and the places of the others."""
     finding = group[0]
     gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
     said = f" {printable(message(finding))}"
@@ -314,7 +314,7 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
 
 
 def _parts(wide: Sequence[int], name: int, width: int, lead: Sequence[int]) -> list[list[int]]:
-    """The columns after the name, as many to a part as fit; where some do not, *lead* closes the first part."""
+    """Return the columns after the name, as many to a part as fit; where some do not, *lead* closes the first part."""
     kept = [number for number in lead if sum(wide[1:]) + _GAP * (len(wide) - 1) > width - name]
     parts: list[list[int]] = [[]]
     left = width - name - sum(wide[number] + _GAP for number in kept)
@@ -330,7 +330,7 @@ def _parts(wide: Sequence[int], name: int, width: int, lead: Sequence[int]) -> l
 
 
 def _column(table: Table, number: int) -> list[str]:
-    """The header and the cells of a column; the parts of its intervals stand below each other."""
+    """Return the header and the cells of a column; the parts of its intervals stand below each other."""
     column = table.columns[number]
     cells = [row[number] for row in table.rows]
     if not any(isinstance(cell, Interval) for cell in cells):

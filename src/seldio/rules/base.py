@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from seldio.catalogues.parts import resolved
 from seldio.findings import SINGLY, Finding, Rule, Severity
-from seldio.formats import get
+from seldio.formats import LabelFormat, get
 from seldio.formats.base import FileRows, FirstRow, Ints, LabelReading, TextFile
 from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.label_csv import Dialect
@@ -106,10 +107,15 @@ class Labels:
         """Return how many units of the format make a metre; None where it has no unit."""
         return self.dialect.metre if self.dialect is not None else None
 
+    @cached_property
+    def origin(self) -> LabelFormat:
+        """The format of the rows; of a table, the one that they came from."""
+        return resolved(self.format, self.reading.table)
+
     @property
     def headed(self) -> bool:
         """Whether the format has a header line."""
-        return self.dialect is not None and bool(self.dialect.header)
+        return isinstance(self.origin, Dialect) and bool(self.origin.header)
 
     @property
     def numbered(self) -> bool:

@@ -172,7 +172,7 @@ def other_split(collection: Collection) -> OtherSplit | None:
 
 
 def systems(collection: Collection) -> list[str]:
-    """Return the clips of which several folders have a file each, if that is so of most."""
+    """Return the clips with a file in several folders, if most clips are so."""
     names = Counter(map(posixpath.basename, collection.clips))
     twice = [clip for clip in collection.clips if names[posixpath.basename(clip)] > 1 and "/" in clip]
     known = all(posixpath.basename(clip) in collection.expected for clip in twice)

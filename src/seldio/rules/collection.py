@@ -11,7 +11,7 @@ from seldio.catalogues.trees import TreePlace
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
-from seldio.formats.base import FileRows, LabelReading
+from seldio.formats.base import OF_SYSTEMS, FileRows, LabelReading
 
 if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup
@@ -97,7 +97,7 @@ class Collection:
     @property
     def submitted(self) -> bool:
         """Whether the label files are a system's results, not labels."""
-        return bool(self.readings) and all(r.format.role in ("submission", "output") for r in self.readings)
+        return bool(self.readings) and all(r.format.role in OF_SYSTEMS for r in self.readings)
 
 
 Found = Callable[..., Finding]

@@ -49,7 +49,7 @@ _Timing = TypeVar("_Timing", Shift, Other)
 
 
 def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
-    """A finding for each file with a cause of this kind, and one for all clips together if they share it."""
+    """Yield a finding for each file with a cause of this kind, and one for all clips together if they share it."""
     for fault in fits.faults:
         if fault.cause.kind == kind:
             what, hint = _explained(fault, "recording of the clip")
@@ -138,7 +138,7 @@ def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def _turned(fits: Fits) -> Iterator[Symptom]:
-    """The capsules that are inverted."""
+    """Yield the capsules that are inverted."""
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
@@ -235,7 +235,7 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
 
 
 def _outcome(fit: Fit, one: Heard, blamed: bool) -> tuple[str, str | None]:
-    """Whether labels fit a recording; and why that is unclear, or why nothing was heard."""
+    """Return whether labels fit a recording; and why that is unclear, or why nothing was heard."""
     if not fit.intact:
         return "contradicted", "its channels look wrong"
     if blamed:
@@ -321,7 +321,7 @@ def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
 
 
 def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
-    """A gain in words, and what to do."""
+    """Return a gain in words, and what to do."""
     name = f"channel {channel + 1} ({'WYZX'[channel]})"
     if not decibels:
         return (

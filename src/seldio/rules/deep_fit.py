@@ -1,4 +1,4 @@
-"""Clips with labels and recordings, each read once: does the sound come from the labelled directions?"""
+"""Compare labels with recordings, each read once: does the sound come from the labelled directions?"""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ class LabelledClip:
     names: Mapping[int, str] = dataclasses.field(default_factory=dict)  # of the classes, by their number in *event*
 
     def coarse(self) -> LabelledClip:
-        """The same in frames of 0.1 s, if they are finer: thresholds are numbers of such frames."""
+        """Return the same in frames of 0.1 s, if they are finer: thresholds are numbers of such frames."""
         step = int(clock.HOP / self.hop)
         if step < 2:
             return self
         return dataclasses.replace(self, frame=self.frame // step, hop=self.hop * step, step=step)
 
     def label_frames(self, count: int) -> LabelFrames:
-        """The first *count* label frames."""
+        """Return the first *count* label frames."""
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
@@ -113,7 +113,7 @@ def _on_disk(tree: Tree, place: TreePlace, lookup: Lookup) -> Iterator[tuple[Ent
 
 
 def rows_of(collection: Collection) -> dict[str, LabelledClip]:
-    """The rows of each label file by its name; results of systems are left out."""
+    """Return the rows of each label file by its name; results of systems are left out."""
     found = {}
     for reading in collection.readings:
         labels = Labels(reading)
@@ -138,7 +138,7 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
 
 
 def _names_of(labels: Labels) -> dict[int, str]:
-    """The classes of labels by their number: the names in the file, or those of its vocabulary."""
+    """Return the classes of labels by their number: the names in the file, or those of its vocabulary."""
     if not labels.has("class_id"):
         return {}
     numbers, first = np.unique(labels.column("class_id"), return_index=True)
@@ -230,7 +230,7 @@ class HeardClip(NamedTuple):
 
 
 def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
-    """The shift, or the clip of *every* (by the path of its labels), that explains a recording best."""
+    """Return the shift, or the clip of *every* (by the path of its labels), that explains a recording best."""
     if not fit.intact:
         return None
     clips = {**every, fit.labels: fit.label_frames}
@@ -277,7 +277,7 @@ class Fits:
         self.collection, self.all = collection, list(fits)
 
     def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
-        """A finding for each recording; one with their number where most recordings of a format have the same."""
+        """Yield a finding for each recording; one with their number where most recordings of a format have the same."""
         for (format, what), same in grouped(symptoms, lambda one: (one.fit.format, one.what)).items():
             total = sum(fit.format == format for fit in self.all)
             if len(same) < MANY or 2 * len(same) <= total:
@@ -289,11 +289,11 @@ class Fits:
             yield found(path, said, same[0].hint)
 
     def siblings(self, fit: Fit) -> list[Fit]:
-        """The other recordings of the same clip whose channels look right."""
+        """Return the other recordings of the same clip whose channels look right."""
         return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
     def agree(self, fits: Iterable[Fit], cause: HeardCause) -> bool | None:
-        """Whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
+        """Return whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
 
         They disagree if they show the same cause: then the labels are wrong.
         """
@@ -302,7 +302,7 @@ class Fits:
         return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
-        """The same, where *fit* shows another time or clip."""
+        """Return the same, where *fit* shows another time or clip."""
         labels, late = (
             (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
         )
@@ -443,7 +443,7 @@ def judged(
     clip: str, rows: LabelledClip, recording: str, place: TreePlace | None, format: Format, taken: Format | None,
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
-    """The :class:`Fit` of a recording, from its sound field."""
+    """Return the :class:`Fit` of a recording, from its sound field."""
     from seldio.media.intensity import unlike
 
     labels = rows.label_frames(len(field) + FURTHEST)

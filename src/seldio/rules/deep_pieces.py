@@ -52,7 +52,7 @@ class LabelFrames:
 
 
 def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
-    """The first *count* label frames of the rows of one clip; *event* is a number of the class and source.
+    """Return the first *count* label frames of the rows of one clip; *event* is a number of the class and source.
 
     Unknown azimuths and elevations are NaN.
     """
@@ -75,7 +75,7 @@ def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, c
 
 
 def _crowds(few: Bools, frame: Ints, units: Floats) -> tuple[Ints, Floats]:
-    """The label frames of *few* directions, and these, as :class:`LabelFrames` has them."""
+    """Return the label frames of *few* directions, and these, as :class:`LabelFrames` has them."""
     mine = np.flatnonzero(few[frame])
     mine = mine[np.argsort(frame[mine], kind="stable")]
     crowd, first, count = np.unique(frame[mine], return_index=True, return_counts=True)
@@ -128,7 +128,7 @@ class Pieces:
         return len(self.heard()[0])
 
     def heard(self, turn: Floats | None = None) -> tuple[Ints, Floats]:
-        """The places that are heard if the audio is turned by a matrix: their numbers, and unit vectors (n, 3).
+        """Return the places that are heard if the audio is turned by a matrix: their numbers, and unit vectors (n, 3).
 
         Where several directions are labelled, it is the nearest one. A place counts if it has a whole piece.
         """
@@ -149,7 +149,7 @@ class Pieces:
         return np.asarray(self._each(turn).max(axis=1, initial=-1.0))
 
     def errors(self, turn: Floats) -> Floats:
-        """The angle (degrees) of each place with a whole piece, turned by a matrix: shape (places,)."""
+        """Return the angle (degrees) of each place with a whole piece, turned by a matrix: shape (places,)."""
         cosines = self._by_place(self.cosines(turn))[self.support >= 1]
         return np.degrees(np.arccos(np.clip(cosines, -1.0, 1.0)))
 
@@ -162,7 +162,7 @@ class Pieces:
         return np.array(list(rows))
 
     def _by_place(self, values: Floats) -> Floats:
-        """The mean over the label frames of each place of a value of each piece."""
+        """Return the mean over the label frames of each place of a value of each piece."""
         if not len(self):
             return NONE
         total = np.add.reduceat(values * self.frames, self._starts)
@@ -227,7 +227,7 @@ def _clear(labels: LabelFrames, length: Floats) -> tuple[Ints, Floats]:
 
 
 def runs(frame: Ints, event: Ints) -> Ints:
-    """The number of the event of each label frame; short gaps do not end an event."""
+    """Return the number of the event of each label frame; short gaps do not end an event."""
     new = (np.diff(frame) > LEAST) | (np.diff(event) != 0)
     return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))
 
@@ -241,7 +241,7 @@ def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
 
 
 def places(direction: Floats) -> Ints:
-    """A number for each direction (n, 3); those in one cell of the sphere have the same."""
+    """Return a number for each direction (n, 3); those in one cell of the sphere have the same."""
     azimuth, elevation = geometry.to_polar(*direction.T)
     ring = np.rint(elevation / _PLACE)
     across = np.maximum(1, np.rint(360 / _PLACE * np.cos(np.radians(ring * _PLACE))))
@@ -249,7 +249,7 @@ def places(direction: Floats) -> Ints:
 
 
 def joined(clips: list[Pieces]) -> Pieces:
-    """The pieces of several clips, whose places are all distinct."""
+    """Return the pieces of several clips, whose places are all distinct."""
     apart = [10_000 * number for number in range(len(clips))]
     return Pieces(
         np.concatenate([one.agreement for one in clips]),

@@ -53,7 +53,7 @@ class AudibleFrames:
         return len(self.weight)
 
     def turned(self, turn: Floats) -> AudibleFrames:
-        """The same, with directions turned by a matrix."""
+        """Return the same, with directions turned by a matrix."""
         return dataclasses.replace(self, direction=self.direction @ turn.T)
 
 
@@ -78,7 +78,7 @@ class Shift:
 
 
 def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[Floats, Floats]:
-    """How well labels that are *late* by some label frames fit: log-likelihood of each label frame of the sound.
+    """Return how well labels that are *late* by some label frames fit: log-likelihood of each label frame of the sound.
 
     First that of directions, then that of timing.
     """
@@ -90,7 +90,7 @@ def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[
 
 
 def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
-    """The shift that makes labels fit the audio; None if there is none, or if the audio cannot decide."""
+    """Return the shift that makes labels fit the audio; None if there is none, or if the audio cannot decide."""
     far = min(FURTHEST, len(sound) // 4)
     if far <= _APART:
         return None
@@ -114,13 +114,13 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
 
 
 def _sure(gain: Floats, margin: float = MARGIN) -> bool:
-    """Whether the gain of label frames is large, and significant over blocks."""
+    """Return whether the gain of label frames is large, and significant over blocks."""
     blocks = np.add.reduceat(gain, np.arange(0, len(gain), _BLOCK))
     return bool(gain.sum() > margin and gain.sum() > SURE * np.sqrt((blocks**2).sum()))
 
 
 def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: int = 1) -> bool:
-    """Whether the audio agrees with the labels at several places and in *events*: one may be a coincidence."""
+    """Return whether the audio agrees with the labels at several places and in *events*: one may be a coincidence."""
     place, inside, cosine = _moved(labels, sound, late)
     fits = labels.alone[place] & (sound.weight[inside] > _HEARD) & (cosine > np.cos(np.radians(30)))
     frame = place[fits]
@@ -130,7 +130,7 @@ def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: i
 
 
 def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, Bools, Floats]:
-    """The label frames of labels that are *late*, the matching ones of the audio, and cosines between both."""
+    """Return the label frames of labels that are *late*, the matching ones of the audio, and cosines between both."""
     place = np.arange(len(sound)) + late
     inside = (place >= 0) & (place < len(labels))
     place = place[inside]
@@ -156,7 +156,7 @@ class Other:
 
 
 def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> Other | None:
-    """The clip whose labels fit the audio far better than its own; None if there is none."""
+    """Return the clip whose labels fit the audio far better than its own; None if there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
     count = min(len(labels[own]), len(sound))
     if (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum() < _HEARD_ALONE:

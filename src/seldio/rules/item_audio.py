@@ -172,7 +172,7 @@ def audio_of_another_length(audio: Audio, found: Found) -> Iterator[Finding]:
     def fault(one: NamedRecording, probe: Probe) -> str | None:
         if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
             return None
-        return f"lasts {probe.seconds:.1f} s, but the benchmark's recordings {least:g} to {most:g} s"
+        return f"lasts {probe.seconds:.1f} s, but recordings of the benchmark last {least:g} to {most:g} s"
 
     return _by_header(audio, found, fault, "cut it, or download it again")
 

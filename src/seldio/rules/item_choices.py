@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seldio import formats
 from seldio.findings import Finding
-from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat
+from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat, option_letter, option_place
 from seldio.formats.mera import CYRILLIC
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, Verdict, rows_where
@@ -34,7 +34,7 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
 
 
 def _not_among(answer: str | None, options: list[str]) -> str | None:
-    letters = (*LETTERS[: len(options)],)
+    letters = [option_letter(place) for place in range(len(options))]
     if not options or not answer or answer in options or HOMOGLYPHS.get(answer, answer) in letters:
         return None
     return f"the answer {clipped(answer)} is not one of the {len(options)} options"
@@ -66,11 +66,11 @@ def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
     form = _form(table)
 
     def meant(answer: str | None, options: list[str]) -> list[str] | None:
-        letter = LETTERS[: len(options)].find(answer.upper()) if answer and len(answer) == 1 else -1
-        if form == "text" and answer not in options and letter >= 0:
-            return [options[letter]]
-        if form == "letter" and letter < 0 and answer in options:
-            return [LETTERS[place] for place, option in enumerate(options) if option == answer]
+        right = option_place(answer or "", len(options))
+        if form == "text" and answer not in options and right is not None:
+            return [options[right]]
+        if form == "letter" and right is None and answer in options:
+            return [option_letter(place) for place, option in enumerate(options) if option == answer]
         return None
 
     return _judged(table, meant)
@@ -106,7 +106,7 @@ def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
         seen.add(option)
         other = first.setdefault(option.translate(_LOOKS), option)
         if option != other:
-            message = f'option "{clipped(option)}" looks like option {LETTERS[options.index(other) % 26]}, but has '
+            message = f'option "{clipped(option)}" looks like option {option_letter(options.index(other))}, but has '
             one, two = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
             yield place, message + f"{_named(two)} for {_named(one)}", "type both in one alphabet, or replace one"
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from seldio.catalogues.parts import resolved
-from seldio.changes import crosses_the_seam
 from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
@@ -43,8 +41,7 @@ def class_range(class_id: Values, labels: Labels) -> Iterator[RowFault]:
         return
     classes = vocabulary(labels.format.vocabulary)
     field = "class_name" if labels.has("class_name") else "class_id"
-    origin = resolved(labels.format, labels.reading.table)
-    if field == "class_name" and (origin.tool or origin.name == "seld-studio"):
+    if field == "class_name" and (labels.origin.tool or labels.origin.name == "seld-studio"):
         return  # names of people's own choice: LAB120
     for row in labels.where(field, (class_id < 0) | (class_id >= len(classes))):
         text = labels.text(row, field)
@@ -82,8 +79,12 @@ def _closest(name: str, classes: Vocabulary) -> str | None:
 
 def azimuth_range(azimuth: Values, labels: Labels, widest: int) -> Iterator[RowFault]:
     outside = np.abs(azimuth) > widest
+    if not outside.any():
+        return
+    from seldio.changes import crosses_the_seam  # a table that clean labels do not need
+
     wrapped = crosses_the_seam(azimuth, widest)
-    for row in labels.where("azimuth", outside) if outside.any() else ():
+    for row in labels.where("azimuth", outside):
         yield RowFault(row, "azimuth", {"but": "" if wrapped else NOT_WRAPPED}, fixable=wrapped)
 
 
@@ -162,7 +163,7 @@ def missing_direction(labels: Labels) -> Iterator[RowFault]:
 
 
 def event_times(onset: Values, offset: Values) -> Bools:
-    return (onset < 0) | (offset < onset)
+    return (onset < 0) | (offset < onset) | (offset > LONGEST)
 
 
 def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:

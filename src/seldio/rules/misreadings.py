@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from seldio.changes import instead_of_0_to_360
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.datasets import ABOUT, counted
 from seldio.formats.detect import ENOUGH as ENOUGH_ROWS
 from seldio.formats.detect import MOST, Candidate, FormatFit, detect, means_the_same
+from seldio.formats.label_csv import Dialect
 from seldio.rules.base import Bools, Labels, RowFault, Values
 from seldio.text import plural
 
@@ -77,7 +77,7 @@ def another_format(labels: Labels) -> Iterator[RowFault]:
 
 
 def _contradicted(labels: Labels) -> Candidate | None:
-    """The format that the content suggests, where it contradicts the one that the user chose."""
+    """Return the format that the content suggests, where it contradicts the one that the user chose."""
     if not labels.named or labels.dialect is None:
         return None
     # many impossible values in a column; a few wrong ones do not make it a different format
@@ -173,7 +173,7 @@ def probably_radians(azimuth: Values, elevation: Values, labels: Labels) -> Iter
 
 
 def _radians(labels: Labels) -> tuple[list[int], list[int]]:
-    """The files that hold radians for certain, and those that probably do; all files count together."""
+    """Return the files that hold radians for certain, and those that probably do; all files count together."""
     low, high, small = labels.low("azimuth"), labels.high("azimuth"), labels.reach("azimuth")
     close = np.logical_and.reduce([labels.reach(field) <= most for field, most in LARGEST_RADIANS.items()])
     if labels.has("x") or not close.any():
@@ -196,7 +196,7 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
         certain = [file for file in fits if proves([file])]
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
-    written = labels.dialect is not None or labels.format.role == "table"  # and not derived from an image
+    written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
     doubtful = (
         fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT else []
     )
@@ -204,7 +204,7 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
 
 
 def _whole(labels: Labels, field: str) -> Bools:
-    """The rows in which *field* has no decimals."""
+    """Return the rows in which *field* has no decimals."""
     if field in labels.reading.whole:
         return np.ones(len(labels), dtype=bool)
     values = labels.column(field)
@@ -242,7 +242,7 @@ def frames_start_over(frame: Values, class_id: Values, source: Values, labels: L
 
 
 def _breaks(labels: Labels) -> Ints:
-    """How often the frames of each file go back."""
+    """Return how often the frames of each file go back."""
     return np.bincount(labels.owners(labels.unsorted), minlength=len(labels.filled))
 
 
@@ -328,6 +328,8 @@ def azimuth_0_to_360(azimuth: Values, labels: Labels) -> Iterator[RowFault]:
     fits = (low >= 0) & (high > 180) & (high <= 360)
     if not fits.any():
         return
+    from seldio.changes import instead_of_0_to_360  # a table that clean labels do not need
+
     behind = azimuth > 180
     counts = labels.count(behind)
     fits &= counts >= 2
@@ -354,7 +356,7 @@ def swapped_angles(azimuth: Values, elevation: Values, labels: Labels) -> Iterat
 
 
 def _swapped(labels: Labels, files: list[int]) -> bool:
-    """Whether elevations of some files are azimuths, and their azimuths can be elevations."""
+    """Return whether elevations of some files are azimuths, and their azimuths can be elevations."""
     wide, narrow = labels.reach("elevation")[files].max(), labels.reach("azimuth")[files].max()
     if not 90 < wide <= 180 or narrow > 90:
         return False
@@ -433,7 +435,7 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 
 def _step(frames: Ints) -> int:
-    """The greatest common divisor of frame numbers; 0 if there are few."""
+    """Return the greatest common divisor of frame numbers; 0 if there are few."""
     if len(frames) < STEPS or (np.diff(frames[: 2 * STEPS]) == 1).any():
         return 0
     distinct = np.unique(frames)
@@ -441,7 +443,7 @@ def _step(frames: Ints) -> int:
 
 
 def _longest(labels: Labels, clip: str) -> tuple[float, str]:
-    """The frame that labels end before, and what the longest recording has."""
+    """Return the frame that labels end before, and what the longest recording has."""
     spec = counted(labels.format.name, clip) if labels.format.role == "label" else None
     known = spec.lengths(clip.rpartition("/")[2]) if spec is not None else None
     if known is None:
@@ -474,7 +476,7 @@ def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator
 
 
 def _farthest(labels: Labels) -> Values:
-    """The largest known distance of each file."""
+    """Return the largest known distance of each file."""
     return np.asarray(np.fmax.reduceat(labels.column("distance"), labels.starts))
 
 

@@ -118,7 +118,7 @@ class Answered:
         return bool(alike(self.answers.values(field)[row], self.questions.values(field)[item]))
 
     def hint(self, row: int, field: Literal["audio", "task"]) -> str:
-        """Return what the scorer does if recording or task of a prediction differ from those of its question."""
+        """Return the hint on a prediction whose recording or task differs from that of its question."""
         return self.join.order if self.answers.values("id")[row] is None else str(getattr(self.join, field))
 
     def called(self, row: int, item: int) -> str:

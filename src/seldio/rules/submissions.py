@@ -12,7 +12,6 @@ import numpy as np
 
 from seldio import plugins
 from seldio.catalogues.trees import read_tree
-from seldio.files import Entry
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.datasets import DATASETS, DatasetSpec, dataset, of_dialect
@@ -237,19 +236,15 @@ def official_formats(row: DatasetSpec) -> list[LabelFormat]:
 _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
 
 
-def _maps(collection: Collection) -> Iterator[tuple[str, Entry]]:
-    """The files of energy maps that are predictions, by their names: all but ``X_std.json``."""
-    wanted = {part.file.path for reading, part in collection.parts if reading.format.name == "dcase2026"}
-    for entry in collection.entries:
-        if entry.path in wanted and not entry.name.endswith("_std.json"):
-            yield entry.path, entry
-
-
 def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
-    names = [entry.name for _, entry in _maps(collection) if entry.name.endswith("_inference.json")]
+    maps = [part.file.name for reading, part in collection.parts if reading.format.name == "dcase2026"]
+    outputs = [name for name in maps if not name.endswith("_std.json")]
+    names = [name for name in outputs if name.endswith("_inference.json")]
     if names:
+        some_left = len(names) < len(outputs)
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
-        yield found(collection.path, message)
+        message += "" if some_left else "; nothing else is left to score"
+        yield found(collection.path, message, severity=WARNING if some_left else ERROR)
 
 
 def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:

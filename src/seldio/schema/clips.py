@@ -116,7 +116,7 @@ class ClipTable(Mapping[str, Clip]):
         return {name: row for row, name in enumerate(self.table["name"].to_pylist())}
 
     def column(self, field: str) -> pa.ChunkedArray:
-        """A column as plain values, words as texts."""
+        """Return a column as plain values, with texts for dictionary values."""
         column = self.table[field]
         return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 

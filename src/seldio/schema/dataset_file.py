@@ -281,7 +281,7 @@ class LabelKeys(_Keys):
     nearest: int = Field(0, description="the least distance that labels have, in the unit of their format")
     given: dict[Given, float] = Field(
         {},
-        description="what is the same of all rows and stands in no column: elevation = 0",
+        description="a value that all rows share and no column holds: elevation = 0",
         json_schema_extra={"propertyNames": {"enum": [*GIVEN]}},  # pydantic before 2.10 does not say it
     )
 

@@ -18,7 +18,7 @@ from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat, own_keys
-from seldio.formats.items import LETTERS, ItemReading
+from seldio.formats.items import ItemReading, option_letter
 from seldio.formats.json_text import parse_lines
 from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
@@ -125,7 +125,7 @@ def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
 def verified(
     known: Signature, predictions: Place, reference: Place | None, judgements: str | None, **formats: str | None
 ) -> Signature:
-    """The signature of the files at hand, read as a score with the signature *known* reads them.
+    """Return the signature of the files at hand, read as a score with the signature *known* reads them.
 
     Raises:
         InvalidData, UsageError, DataError: as :func:`score_answers`.
@@ -274,7 +274,7 @@ def _in_form(asked: ItemReading, form: Literal["letter", "text"]) -> Sequence[It
     known = list(items)
     for row, item in enumerate(items):
         if item.answer and item.options and len(found := home.meant(item.answer, item.options)) == 1:
-            answer = LETTERS[found.pop()] if form == "letter" else item.options[found.pop()]
+            answer = option_letter(found.pop()) if form == "letter" else item.options[found.pop()]
             if answer != item.answer:
                 known[row] = item.model_copy(update={"answer": answer})
     return known

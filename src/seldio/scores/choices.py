@@ -15,7 +15,7 @@ from seldio.answers.matching import after_answer_word, chosen, exact_match, pass
 from seldio.answers.reading import ReplyReading
 from seldio.errors import DataError
 from seldio.formats.about import about
-from seldio.formats.items import LETTERS
+from seldio.formats.items import LETTERS, option_place
 from seldio.formats.mera import CYRILLIC
 from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
@@ -177,7 +177,7 @@ class ChoiceCase:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of every table: how many questions, each measure, and guessing."""
+        """The columns of every table: number of questions, each measure, chance."""
         return (ITEMS, *self.measures, CHANCE)
 
     @property
@@ -190,7 +190,7 @@ class ChoiceCase:
         return kinds | {"knowledge": [_knowledge(item) for item in items], "instruction": _instructions(items)}
 
     def right(self, column: Column) -> Floats:
-        """Which answers are right, a question that does not count being wrong."""
+        """Return which answers are right, a question that does not count being wrong."""
         return np.nan_to_num(self.measures[column])
 
     def row(self, chosen: Sequence[int] | None = None) -> tuple[Cell, ...]:
@@ -332,8 +332,8 @@ def _gives(letter: Letter | None, right: str) -> bool:
 
 def _option(item: Item) -> str | None:
     """Return the text of the right option."""
-    number = LETTERS.find((item.answer or "").strip().upper() or "?")
-    return item.options[number] if item.options and 0 <= number < len(item.options) else None
+    place = option_place((item.answer or "").strip(), len(item.options or ()))
+    return item.options[place] if item.options and place is not None else None
 
 
 # --- tables ----------------------------------------------------------------------------------------

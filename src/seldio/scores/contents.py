@@ -8,13 +8,13 @@ from seldio.conversion.item_inputs import held_items
 from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
-from seldio.scores.scorers import what
+from seldio.scores.scorers import scored_content
 
 
 def holds_answers(path: Place, profile: str | None, format: str | None) -> bool:
-    """Whether predictions are answers to questions, by the profile, the format or the content."""
+    """Return whether predictions are answers to questions, by the profile, the format or the content."""
     if profile is not None:
-        return what(profile) == "answers"
+        return scored_content(profile) == "answers"
     if format is not None:
         return formats.of_questions(format) is not None
     with reopened(path, raise_errors) as source:
@@ -45,18 +45,18 @@ def profile_for_maps(
         UsageError: a path or a format does not exist.
     """
     if profile is not None:
-        return profile if what(profile) == "maps" else None
+        return profile if scored_content(profile) == "maps" else None
     sides = ((reference, reference_format), (predictions, format))
     found = (_of_maps(path, layout) for path, layout in sides if path != "-")
     return next(filter(None, found), None)
 
 
 def _of_maps(path: Place, format: str | None) -> str | None:
-    """The profile that belongs to the labels or outputs at *path*, where these are energy maps."""
+    """Return the profile that belongs to the labels or outputs at *path*, where these are energy maps."""
     if format is not None:
         names = {formats.get(format).name}
     else:
         with reopened(path, raise_errors) as source:
             names = set() if all_csv(source) else {str(part.layout) for part in Catalogue(source).labels}
     rows = (row for name in names for row in of_dialect(name))
-    return next((row.profile for row in rows if row.profile and what(row.profile) == "maps"), None)
+    return next((row.profile for row in rows if row.profile and scored_content(row.profile) == "maps"), None)

@@ -54,7 +54,7 @@ class Means:
 
     @staticmethod
     def of(values: Floats, clips: Ints, groups: Sequence[Ints]) -> Means:
-        """Return the means of each column over the first group, then over the second, and so on.
+        """Return the mean of each column over each group, group after group.
 
         Args:
             values: what each question is worth, shape [questions, columns].

@@ -145,7 +145,7 @@ def _value(text: str, name: str) -> str | None:
 
 
 def _rating(value: str | None) -> tuple[int | None, int | None]:
-    """The number that *value* begins with, if it is on the scale and there is no choice of several."""
+    """Return the number that *value* begins with, if it is on the scale and there is no choice of several."""
     match = _NUMBER.match(value or "")
     if match is None:
         return None, None
@@ -156,7 +156,7 @@ def _rating(value: str | None) -> tuple[int | None, int | None]:
 
 
 def _orientation(value: str | None) -> Orientation | None:
-    """The name that *value* begins with, if it is not a choice of several."""
+    """Return the name that *value* begins with, if it is not a choice of several."""
     match = _WORD.match(value or "")
     if match is None:
         return None
@@ -220,7 +220,7 @@ def request(row: Prediction, prompt: str = "seldio") -> JudgeRequest:
 
 
 def _read_text(text: str) -> dict[str, Any]:
-    """The verdict of a reply in the form that JASCO asks for.
+    """Return the verdict of a reply in the form that JASCO asks for.
 
     Raises:
         Malformed: it has no rating, or no orientation.
@@ -472,7 +472,7 @@ def grouped(ids: Sequence[str | None]) -> list[list[int]]:
 
 
 def _all_numbers(texts: Sequence[str | None]) -> bool:
-    """Whether pandas reads the column as numbers."""
+    """Return whether pandas reads the column as numbers."""
     there = [text for text in texts if text is not None and text not in NAN_TEXTS]
     return bool(there) and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there)
 

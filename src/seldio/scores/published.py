@@ -33,7 +33,7 @@ class _Published:
         return f"{self.results.split} of {self.known.name} ({plural(count, self.noun)})"
 
     def over(self, scored: Collection[str]) -> bool:
-        """Whether they are over what was scored."""
+        """Return whether they are over what was scored."""
         return self.clips == {*scored} if self.clips else len({*scored}) == self.known.sizes[0]
 
     def rows(self, names: Sequence[str], micro: bool) -> Iterator[tuple[Cell, ...]]:

@@ -83,7 +83,7 @@ def state_of(found: ReplyReading | None) -> str:
 
 
 def tables(states: Sequence[str], right: Floats) -> tuple[Table, Table]:
-    """How many replies each state has, and the accuracies.
+    """Return how many replies each state has, and the accuracies.
 
     Args:
         states: of each question: a key of :data:`OPEN`, :data:`JUDGED`, or what read the reply.

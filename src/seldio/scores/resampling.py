@@ -77,6 +77,8 @@ class Intervals:
         values: dict[str, Any] = {}
         for part in filter(None, map(str.strip, str(intervals or "").split(","))):
             name, equals, value = part.partition("=")
+            if name in values:
+                raise UsageError(f"--intervals {printable(part)}: {name} was given twice")
             if part == "jackknife":
                 values[name] = True
             elif part == "bootstrap":
@@ -230,7 +232,7 @@ def by_unit(sums: NDArray[Any], unit_of: Ints) -> Floats:
 
 
 def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
-    """How many clips or rooms of even weight tell as much as these: ``sum(w) ** 2 / sum(w ** 2)``.
+    """Return how many clips or rooms of even weight tell as much as these: ``sum(w) ** 2 / sum(w ** 2)``.
 
     It is at most the number of those that have any weight (L. Kish, "Survey sampling", 1965), and 0 where none has.
     *weights* are what each clip contributes, such as its references of each class, shape [clips, ...].
@@ -241,7 +243,7 @@ def effective(weights: NDArray[Any], unit_of: Ints) -> Floats:
 
 
 def most_unseen(clips: Floats) -> Floats:
-    """How great the share of clips can be of which there is none here: from 0 to 1, which it is of no clips.
+    """Return how great the share of clips can be of which there is none here: from 0 to 1, which it is of no clips.
 
     With n clips it is the q for which n draws miss such a clip with a chance of 2.5 %, the end of C. Clopper's and
     E. Pearson's interval of none among n (1934).
@@ -300,7 +302,7 @@ _ROOM = re.compile(r"room(\d+)")
 
 
 def rooms_of(clips: Sequence[str]) -> dict[str, list[int]]:
-    """The clips of each room by number; the official programs look at the first digit only."""
+    """Return the clips of each room by number; the official programs look at the first digit only."""
     rooms: dict[int, list[int]] = {}
     for number, clip in enumerate(clips):
         if match := _ROOM.search(clip):

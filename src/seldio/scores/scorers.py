@@ -22,7 +22,7 @@ class ListedProfile(NamedTuple):
 
 @cache
 def index() -> tuple[ListedProfile, ...]:
-    """All profiles: those of seldio, then those in files of datasets from outside."""
+    """Return all profiles: those of seldio, then those in files of datasets from outside."""
     listed = tuple(ListedProfile(*row) for row in plugins.index("scores"))
     if not plugins.data_folders():
         return listed
@@ -33,13 +33,13 @@ def index() -> tuple[ListedProfile, ...]:
     return (*listed, *(ListedProfile(one.name, one.title, "labels") for one in outside))
 
 
-def what(profile: str) -> str | None:
-    """Return what the profile called *profile* scores: labels, maps or answers; None where none has that name."""
+def scored_content(profile: str) -> str | None:
+    """Return the content that a profile scores: labels, maps or answers; None for a profile that is not listed."""
     return next((one.scores for one in index() if one.name == profile), None)
 
 
 def profile_titles() -> list[tuple[str, str]]:
-    """All ways of scoring: name and title."""
+    """Return all ways of scoring: name and title."""
     return [(one.name, one.title) for one in index()]
 
 

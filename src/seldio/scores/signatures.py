@@ -52,7 +52,7 @@ class Signature(NamedTuple):
         """
         match = _FORM.fullmatch(text.strip())
         if match is None:
-            raise UsageError("a signature looks like 'seldio 0.2.0|so-bench|no judge|ref 9f3c…|pred 1a2b…'")
+            raise UsageError("a signature looks like 'seldio 0.3.0|so-bench|no judge|ref 9f3c…|pred 1a2b…'")
         made, profile, settings, judge, reference, predictions = match.groups()
         return cls(made, profile, (settings or "")[1:-1], judge, reference, predictions)
 

@@ -351,7 +351,7 @@ def to_judge(request: AnsweredQuestion) -> JudgeRequest:
 
 
 def through(server: Server) -> Judge:
-    """A judge for :func:`seldio.scores.so_bench.score` that asks *server*."""
+    """Return a judge for :func:`seldio.scores.so_bench.score` that asks *server*."""
     return lambda asked: [reply.verdict for reply in server.ask([to_judge(request) for request in asked])]
 
 
@@ -360,7 +360,7 @@ def through(server: Server) -> Judge:
 
 def cache_key(task: str | None, question: str | None, answer: str | None, prediction: str | None,
               raw: str | None) -> str:  # fmt: skip
-    """The key under which the official program's cache keeps a judgement.
+    """Return the key under which the official program's cache keeps a judgement.
 
     It knows neither the judge's model nor ``answer_meta`` nor ``prediction_cleaned``: judgements are used
     again for other truths and other judges.
@@ -568,7 +568,7 @@ class _Case(NamedTuple):
 
 
 def evaluate(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
-    """The score of a prediction; one whose judgement cannot be computed with scores 0, with the reason."""
+    """Return the score of a prediction; one whose judgement cannot be computed with scores 0, with the reason."""
     task = PUBLISHED.get(asked.task)
     measure = _METRICS.get(task.answer, _same_text) if task is not None else _same_text
     try:
@@ -598,7 +598,7 @@ def angle_between(one: float, other: float) -> float:
 
 
 def _number(case: _Case) -> Outcome:
-    """A number within its limit, or the same whole number where there is none."""
+    """Return a number within its limit, or the same whole number where there is none."""
     task = case.task
     assert task is not None
     said, true = case.said(task.field), case.asked.meta.get(task.truth or "")

@@ -54,7 +54,7 @@ class ReplyVerdict:
 def _of(
     item: Item, reply: str | None, read: str, state: str, right: float, marks: Mapping[str, Cell], other: bool = False
 ) -> ReplyVerdict:
-    """A verdict with its doubt; *other*: whether another reading says something else."""
+    """Return a verdict with its doubt; *other*: whether another reading says something else."""
     layer = OPEN.get(state, state.removeprefix("read: "))
     doubt = DOUBTS[0] if other else layer if layer in DOUBTS else ""
     if not doubt and right < 1:
@@ -101,7 +101,7 @@ def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
 
 
 def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
-    """The suffix that says how to write *path*.
+    """Return the suffix that says how to write *path*.
 
     Raises:
         UsageError: no list of replies is written so, or it would take the place of one of the *inputs*.
@@ -137,7 +137,7 @@ def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerd
 
 
 def _parting(lists: Sequence[Sequence[ReplyVerdict]]) -> list[tuple[ReplyVerdict, ...]]:
-    """The questions for which systems were given other marks."""
+    """Return the questions for which systems were given other marks."""
     first, *others = [{one.item.id: one for one in each} for each in lists]
     rows = (tuple(each[id] for each in (first, *others)) for id in first if all(id in each for each in others))
     return [row for row in rows if len({one.right for one in row}) > 1]

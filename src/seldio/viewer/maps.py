@@ -17,7 +17,7 @@ _LEVELS = "0123456789abcdef"
 
 
 def packed(table: pa.Table) -> list[list[Any] | None] | None:
-    """The maps of all rows for a page: left column, first row, width and a digit for each pixel, row by row.
+    """Return the maps of all rows for a page: left column, first row, width and a digit for each pixel, row by row.
 
     Columns count on past the right edge, where they are those on the left. None for a row without energy; None as a
     whole where the labels have no maps, or more than a page holds.

@@ -95,7 +95,7 @@ def view(
     Args:
         source: the label file of the clip; its recording (FOA before MIC) and video are found in its dataset. Or a
             dataset: a folder, archive, export, or ``hf://datasets/USER/NAME``.
-        out: the page to write, or a binary stream; ``CLIP.html`` in the current folder by default.
+        out: the page to write; ``CLIP.html`` in the current folder by default. In Python also a binary stream.
         clip: the clip to show, if the dataset has several. Named, it is also drawn with predictions whose file is
             called after another one (``fold3_room4_mix002`` for ``fold3_room4_mix001``).
         audio: the recording to use instead of the one found.
@@ -168,7 +168,7 @@ def view(
 
 
 def document(record: dict[str, Any], media: PageMedia) -> bytes:
-    """The page about *record*, UTF-8.
+    """Return the page about *record*, UTF-8.
 
     Its policy lets the page load nothing and run this one script only, known by its hash.
     """
@@ -306,10 +306,10 @@ def _name(entry: Entry) -> str:
 
 
 def _address(entry: Entry, folder: Path | None) -> str:
-    """The address of a file on disk, from the *folder* of the page where there is one."""
+    """Return the address of a file on disk, from the *folder* of the page where there is one."""
     if entry.local is None:
         raise UsageError(
-            f"{printable(entry.path)} is not a separate file, so that a page cannot link to it: leave out --link-media"
+            f"a page cannot link to {printable(entry.path)}, which lies in an archive: leave out --link-media"
         )
     path = os.path.abspath(entry.path)
     if folder is not None:

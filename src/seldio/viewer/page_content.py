@@ -74,7 +74,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
 
 
 def prediction_of(path: Path, stem: str) -> str | Source:
-    """The file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder."""
+    """Return the file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder."""
     shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
         return os.fspath(named_file(path).path)

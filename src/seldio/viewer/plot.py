@@ -145,7 +145,7 @@ def draw(sides: dict[str, PageLabels], title: str) -> Figure:
         for axes in figure.axes:
             axes.grid(color="#dddddd", linewidth=0.6)
             axes.set_axisbelow(True)
-        figure.align_ylabels()
+        figure.align_ylabels(below)
     return figure
 
 

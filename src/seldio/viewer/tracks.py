@@ -44,7 +44,7 @@ class EventRows(NamedTuple):
 
 
 def events_of(table: pa.Table, hop: Fraction, class_list: str) -> Iterator[EventRows]:
-    """The events in the event frames of a clip by onset; every row is in one of them."""
+    """Yield the events in the event frames of a clip by onset; every row is in one of them."""
     if not table.num_rows or "frame" not in table.column_names:
         return
     (keys, codes), events, words = class_keys(table), grouped(table, hop), vocabulary(class_list)

@@ -23,7 +23,7 @@ from seldio.scores.comparison.pairs import (
 from seldio.scores.resampling import FEWEST, Resampling, Summed, units_of
 from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
-from seldio.scores.seld.score_labels import SeldOptions, report_of, scored_case
+from seldio.scores.seld.score_labels import SeldOptions, opened_reference, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.signatures import of_comparison
 from seldio.text import plural
@@ -41,7 +41,8 @@ def compare_labels(
         InvalidData, UsageError: as :func:`~seldio.scores.seld.score_labels.score_labels`; or a clip has no room.
         DataError: clips have no prediction or no reference, or the systems have no clip in common.
     """
-    names, cases = each_system(systems, lambda path: scored_case(path, reference, options, format, reference_format))
+    with opened_reference(reference, options, reference_format) as labels:
+        names, cases = each_system(systems, lambda path: scored_case(path, labels, options, format))
     deciding = measured(cases[0].profile.columns, lead or cases[0].profile.lead, "--lead")
     if len(cases) == 1:
         return _alone(path_of(systems[0]), cases[0], draw)
@@ -107,7 +108,7 @@ def contested(
 
 
 def _measured(score: SeldScore, counts: Counts) -> Floats:
-    """All scores of some *counts* and F of the classes, shape [batch, scores and classes]."""
+    """Return all scores of some *counts* and F of the classes, shape [batch, scores and classes]."""
     values = score.partial(counts)
     return values.overall if values.by_class is None else np.hstack((values.overall, values.by_class[:, _f(score)]))
 

@@ -43,7 +43,7 @@ LEVEL = 0.05
 
 
 def system_names(paths: Sequence[Place]) -> tuple[str, ...]:
-    """A name for each system: the last part of its path if that tells them apart, else the whole path.
+    """Return a name for each system: the last part of its path if that tells them apart, else the whole path.
 
     A system that is given twice gets a number the second time.
     """
@@ -197,7 +197,7 @@ class Contest:
         ]
 
     def headed(self, title: str, pair: tuple[int, int]) -> str:
-        """The title of a column about a pair, which is named where there are several."""
+        """Return the title of a column about a pair, which is named where there are several."""
         return title if len(self.pairs) == 1 else f"{title}, {self.named(pair)}"
 
     @cached_property
@@ -215,7 +215,7 @@ class Contest:
         return found
 
     def numbered(self, pair: tuple[int, int]) -> int:
-        """Which of all pairs this is."""
+        """Return which of all pairs this is."""
         return list(combinations(range(len(self.systems)), 2)).index((min(pair), max(pair)))
 
     # --- tables ---
@@ -226,7 +226,7 @@ class Contest:
         return [self.overall(title), self.differences(), self.tests(), self.ranking()]
 
     def overall(self, title: str) -> Table:
-        """The scores of each system with their intervals."""
+        """Return the scores of each system with their intervals."""
         ends = interval(self.drawn, self.units) if self.ends is None else self.ends
         rows = tuple(
             (name, *self.cells(self.values[number], ends[0][number], ends[1][number]))
@@ -260,7 +260,7 @@ class Contest:
         return Table(COMPARED, title, (Column("pair", "difference"), *self.columns), tuple(rows))
 
     def tests(self) -> Table:
-        """The p-value of each difference, that of the lead first, and which system is better."""
+        """Return the p-value of each difference, that of the lead first, and which system is better."""
         rows: list[tuple[Cell, ...]] = []
         order = sorted(range(len(self.columns)), key=lambda place: place != self.lead)
         for one, other in self.pairs:
@@ -297,7 +297,7 @@ class Contest:
         return self.systems[other if gain > 0 else one]
 
     def verdict(self) -> str:
-        """Which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
+        """Return which systems are better by the lead, in a sentence; of two, with their difference and its p-value."""
         lead, over = self.columns[self.lead], plural(self.units, self.over.removesuffix("s"))
         decided, left = list[str](), list[str]()
         for one, other in self.pairs:
@@ -318,7 +318,7 @@ class Contest:
         return f"By {lead.title} on {over}: {'; '.join(decided + more)}."
 
     def ranking(self) -> Table:
-        """The rank of each system in each score, and how often it is the best."""
+        """Return the rank of each system in each score, and how often it is the best."""
         places = [number for number, column in enumerate(self.columns) if column.better is not None]
         own, drawn = ranks(self.values, self.lower), ranks(self.drawn, self.lower)
         names = [column.name for column in self.columns]

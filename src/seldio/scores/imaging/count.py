@@ -38,7 +38,7 @@ class Detections(NamedTuple):
 
     @staticmethod
     def joined(some: Sequence[Detections], classes: int) -> Detections:
-        """All of some clips as one."""
+        """Return all of some clips as one."""
         every = [*some, Detections.of([], np.zeros(classes, np.int64))]
         numbers, score, iou, r, references = zip(*every, strict=True)
         return Detections(
@@ -79,13 +79,13 @@ class Annotations:
         return len(self.frames)
 
     def shape(self, row: int) -> Outline:
-        """The polygons of a row."""
+        """Return the polygons of a row."""
         ends = self.polygons[self.rows[row] : self.rows[row + 1] + 1]
         start = ends[0]
         return Outline(self.single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
 
     def groups(self) -> dict[tuple[int, int], list[int]]:
-        """The rows of each frame and class, both in the order of the file."""
+        """Return the rows of each frame and class, both in the order of the file."""
         found: dict[tuple[int, int], list[int]] = {}
         for row, key in enumerate(zip(self.frames, self.classes, strict=True)):
             found.setdefault(key, []).append(row)
@@ -93,7 +93,7 @@ class Annotations:
 
 
 def paired(labels: Annotations, detections: Annotations, classes: int) -> Detections:
-    """The detections of a clip with the label that each is paired with, for the largest sum of overlaps."""
+    """Return the detections of a clip with the label that each is paired with, for the largest sum of overlaps."""
     of_label, of_detection = labels.groups(), detections.groups()
     references = np.zeros(classes, np.int64)
     for (_, number), rows in of_label.items():
@@ -226,7 +226,7 @@ class ImagingScore:
 
 
 def scored(found: Detections, thresholds: Sequence[float], *, undetected: bool) -> ImagingScore:
-    """The scores of all detections."""
+    """Return the scores of all detections."""
     each = (precision(found.of_class(n), thresholds, undetected=undetected) for n in range(len(found.references)))
     classes = tuple(each)
     micro = precision(found, thresholds, undetected=undetected)

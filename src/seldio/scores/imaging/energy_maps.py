@@ -50,7 +50,7 @@ class Polygon(NamedTuple):
 
 
 def polygons(shape: Outline) -> list[Polygon]:
-    """The polygons in pixels; one that crosses the left edge of the panorama goes on beyond the right one."""
+    """Return the polygons in pixels; one that crosses the left edge of the panorama goes on beyond the right one."""
     found = []
     start = 0
     for end in shape.ends:
@@ -69,7 +69,7 @@ def polygons(shape: Outline) -> list[Polygon]:
 
 
 def draw(parts: list[Polygon]) -> Floats:
-    """The map of some polygons, shape ``HEIGHT`` x ``WIDTH``, its peak 1 unless it is 0 everywhere.
+    """Return the map of some polygons, shape ``HEIGHT`` x ``WIDTH``, its peak 1 unless it is 0 everywhere.
 
     float64, or float32 where all polygons are single pixels: as in the program, whose sums depend on it.
     """
@@ -117,7 +117,7 @@ def _grid(part: Polygon) -> tuple[int, int, int, int]:
 
 
 def _pixels(values: Floats, size: int) -> list[int]:
-    """The nearest pixels, of two the even one."""
+    """Return the nearest pixels, of two the even one."""
     return [min(max(round(value), 0), size - 1) for value in values.tolist()]
 
 
@@ -140,7 +140,7 @@ class EnergyMap:
         return float(min(x)) - 1, float(max(x)) + 1, *rows
 
     def meets(self, other: EnergyMap) -> bool:
-        """Whether both can have a pixel in common, around the panorama too."""
+        """Return whether both can have a pixel in common, around the panorama too."""
         if not self.polygons or not other.polygons:
             return False
         left, right, top, bottom = self.box
@@ -150,7 +150,7 @@ class EnergyMap:
 
 
 def compared(pairs: Iterable[tuple[Outline, Outline]]) -> tuple[Floats, Floats]:
-    """The overlap (float32) and Pearson r of each pair of a label and a detection, as the program has them."""
+    """Return the overlap (float32) and Pearson r of each pair of a label and a detection, as the program has them."""
     latest: OrderedDict[tuple[bytes, tuple[int, ...]], EnergyMap] = OrderedDict()
 
     def map_of(shape: Outline) -> EnergyMap:
@@ -175,7 +175,7 @@ def compared(pairs: Iterable[tuple[Outline, Outline]]) -> tuple[Floats, Floats]:
 
 
 def overlap(a: Floats, b: Floats) -> float:
-    """The soft IoU of two maps: the sum of minima over the sum of maxima; 0 where both are empty."""
+    """Return the soft IoU of two maps: the sum of minima over the sum of maxima; 0 where both are empty."""
     union = np.maximum(a, b).sum()
     return 0.0 if union < 1e-8 else float(np.minimum(a, b).sum() / union)
 

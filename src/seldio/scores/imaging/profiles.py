@@ -69,7 +69,7 @@ PROFILES: tuple[ImagingProfile, ...] = (
 
 
 def get(name: str) -> ImagingProfile:
-    """The profile called *name*.
+    """Return the profile called *name*.
 
     Raises:
         UsageError: there is none; the message lists what there is.

@@ -37,7 +37,7 @@ class MapFacts:
 
     @staticmethod
     def of(side: Annotations, classes: int) -> MapFacts:
-        """The facts about the rows of a clip."""
+        """Return the facts about the rows of a clip."""
         ends = side.polygons[side.rows]
         full = np.flatnonzero(np.diff(ends))
         peaks = np.maximum.reduceat(side.single[:, 2], ends[full]) if len(full) else np.zeros(0)
@@ -70,7 +70,7 @@ class ImagingCase:
     signature: Signature | None = None  # what it rests on
 
     def labelled(self, test: Callable[[Precision], bool]) -> list[str]:
-        """The names of the classes that pass."""
+        """Return the names of the classes that pass."""
         return [label for label, one in zip(self.labels, self.score.classes, strict=True) if test(one)]
 
 
@@ -78,7 +78,7 @@ class ImagingCase:
 
 
 def score_columns(profile: ImagingProfile) -> tuple[Column, ...]:
-    """The scores of a profile."""
+    """Return the scores of a profile."""
     aps = (
         Column(threshold_name(t), f"AP@{100 * t:.0f}", "", 4, "higher", f"average precision at an IoU of {t:.2f}")
         for t in profile.thresholds
@@ -92,7 +92,7 @@ def _cells(score: ImagingScore, average: str) -> tuple[float, ...]:
 
 
 def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
-    """All tables of a score, the overall one first."""
+    """Return all tables of a score, the overall one first."""
     columns, score = score_columns(case.profile), case.score
     found = [Table("overall", "overall", (Column("system", "system"), *columns),
                    ((system, *_cells(score, case.average)),))]  # fmt: skip
@@ -124,7 +124,7 @@ def _classes(case: ImagingCase) -> Table:
 
 
 def notices(case: ImagingCase) -> tuple[Notice, ...]:
-    """All that apply: what is to be read before the numbers, then the grave ones."""
+    """Return all that apply: what is to be read before the numbers, then the grave ones."""
     return in_order(notice for check in _CHECKS for notice in check(case))
 
 

@@ -29,7 +29,7 @@ _RECALLS = np.linspace(0.0, 1.0, 101)
 
 
 def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> ScoreReport:
-    """The report on one system with bootstrap intervals of its overall scores.
+    """Return the report on one system with bootstrap intervals of its overall scores.
 
     Raises:
         UsageError: a clip has no room.
@@ -96,7 +96,7 @@ class RankedMaps:
 
     @staticmethod
     def of(clips: Sequence[Detections], profile: ImagingProfile, average: Average) -> RankedMaps:
-        """The detections of clips."""
+        """Return the detections of clips."""
         classes = len(clips[0].references)
         every = Detections.joined(clips, classes)
         clip = np.repeat(np.arange(len(clips)), [len(one.score) for one in clips])
@@ -171,6 +171,6 @@ def _share(part: Floats, whole: Floats) -> Floats:
 
 
 def _mean(values: Floats, there: NDArray[np.bool_]) -> Floats:
-    """The mean over classes, as far as these are there and defined."""
+    """Return the mean over classes, as far as these are there and defined."""
     known = there & ~np.isnan(values)
     return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1).astype(np.float64))

@@ -73,7 +73,7 @@ def score_maps(
 
 
 def report_of(system: str, case: ImagingCase) -> ScoreReport:
-    """The report on a case."""
+    """Return the report on a case."""
     profile = case.profile
     settings = {"average": case.average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
                 "program": profile.program}  # fmt: skip
@@ -97,7 +97,7 @@ def scored_maps(
     predictions: Place, reference: Place, options: ImagingOptions, format: str | None = None,
     reference_format: str | None = None,
 ) -> ImagingCase:  # fmt: skip
-    """The scores of a system, and all that is to be said about them; see :func:`score_maps`."""
+    """Return the scores of a system, and all that is to be said about them; see :func:`score_maps`."""
     profile = profiles.get(options.profile or profiles.PROFILES[0].name)
     average = options.average or profile.averages[0]
     if average not in profile.averages:
@@ -206,11 +206,11 @@ class MapsCounted:
         )  # fmt: skip
 
     def detections(self, classes: int) -> Detections:
-        """All detections in the program's order."""
+        """Return all detections in the program's order."""
         return Detections.joined(self.clips, classes)
 
     def score(self, profile: ImagingProfile, classes: int) -> ImagingScore:
-        """The scores."""
+        """Return the scores."""
         return scored(self.detections(classes), profile.thresholds, undetected=profile.undetected)
 
 

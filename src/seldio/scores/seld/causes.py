@@ -29,9 +29,10 @@ class Suspect(NamedTuple):
     """A change that fits much better in the sample, and the clips that it is about."""
 
     change: Change
-    clips: tuple[int, ...] = ()  # numbers, if it is not about the whole set
-    where: str = ""  # the rooms or clips, if it is not about the whole set
-    moved: tuple[int, ...] = ()  # of each clip, the one that has its predictions
+    rooms: tuple[str, ...] = ()  # if it is about all clips of these
+    clips: tuple[int, ...] = ()  # numbers in the sample, if it is about these
+    where: str = ""  # those clips, in words
+    moved: tuple[int, ...] = ()  # of each clip of the sample, the one that has its predictions
 
 
 class ProbableCause(NamedTuple):
@@ -101,7 +102,7 @@ class Trial:
         self.before = self.tally(self.b)
 
     def of(self, *clips: Ints | Sequence[int]) -> Trial:
-        """The same with the rows of some clips alone."""
+        """Return the same with the rows of some clips alone."""
         wanted = np.zeros(self.clips, dtype=bool)
         wanted[np.concatenate(clips).astype(np.int64)] = True
         a, b = (side.take(wanted[side.clip]) for side in (self.a, self.b))
@@ -119,7 +120,7 @@ class Trial:
         return np.bincount(cells, minlength=self.clips * self.classes).reshape(self.clips, self.classes)
 
     def near(self, b: EventFrames, i: Ints, j: Ints) -> Bools:
-        """Which pairs of rows are within the thresholds."""
+        """Return which pairs of rows are within the thresholds."""
         cosine = np.einsum("ij,ij->j", self.places[:, i], self._places(b)[:, j])
         near = cosine >= np.cos(np.radians(self.limits.angle))
         if self.relative and self.a.distance is not None and b.distance is not None:
@@ -134,14 +135,14 @@ class Trial:
         return Tally(*(self._pairs(b, i[some], j[some]) for some in (near, slice(None))))
 
     def _pairs(self, b: EventFrames, i: Ints, j: Ints) -> Ints:
-        """The smaller number of rows of both sides that are in some pair."""
+        """Return the smaller number of rows of both sides that are in some pair."""
         mine, theirs = np.zeros(len(self.a), dtype=bool), np.zeros(len(b), dtype=bool)
         mine[i], theirs[j] = True, True
         return np.minimum(self._sums(self.a, mine), self._sums(b, theirs))
 
 
 def near_pairs(a: Ints, b: Ints, reach: int) -> tuple[Ints, Ints]:
-    """The pairs of elements of *a*, which is sorted, and of *b* that are at most *reach* apart."""
+    """Return the pairs of elements of *a*, which is sorted, and of *b* that are at most *reach* apart."""
     first, last = np.searchsorted(a, b - reach), np.searchsorted(a, b + reach, side="right")
     many = last - first
     within = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
@@ -186,13 +187,10 @@ def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[in
     for clip in set(every.tolist()) - told:
         if (change := _best(trial, tried, np.array([clip]), _OF_CLIP)) is not None:
             single.setdefault(change, []).append(clip)
-    suspected = [
-        Suspect(change, tuple(clip for room in some for clip in rooms[room]), listed(some, 3))
-        for change, some in found.items()
-    ]
+    suspected = [Suspect(change, tuple(some), where=listed(some, 3)) for change, some in found.items()]
     for change, clips in _agreed(trial, tried, single):
         where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
-        suspected.append(Suspect(change, tuple(clips), where))
+        suspected.append(Suspect(change, clips=tuple(clips), where=where))
     return suspected
 
 
@@ -220,7 +218,7 @@ def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
 
 
 def _best(trial: Trial, tried: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
-    """The change that fits some clips much better than none, if one does."""
+    """Return the change that fits some clips much better than none, if one does."""
     bad = _bad(trial, clips)
     sums = {change: each.true[clips].sum() for change, each in tried.items()}
     most = max(sums.values(), default=0)
@@ -231,7 +229,7 @@ def _best(trial: Trial, tried: Mapping[Change, Tally], clips: Ints, least: float
 
 
 def _clear(trial: Trial, change: Change, after: Tally, clips: Ints, least: float) -> bool:
-    """Whether a change makes what a system gets right better by more than chance or a weak system explains."""
+    """Return whether a change makes what a system gets right better by more than chance or a weak system explains."""
     placed = change.improves == "place"
     old, new = ((each.true if placed else each.matched)[clips] for each in (trial.before, after))
     most = (after.matched if placed else trial.references)[clips]
@@ -253,7 +251,7 @@ def _better(new: NDArray[Any], old: NDArray[Any]) -> Bools:
 
 
 def _permuted(trial: Trial) -> Iterator[Change]:
-    """The exchange of classes that makes most pairs of near rows agree, where that are several classes."""
+    """Yield the exchange of classes that makes most pairs of near rows agree, where that are several classes."""
     i, j = trial.i, trial.j
     known = (trial.b.class_id[j] >= 0) & (trial.b.class_id[j] < trial.classes) & (trial.a.class_id[i] < trial.classes)
     i, j = i[known], j[known]
@@ -278,7 +276,7 @@ _MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
 
 
 def _moved(trial: Trial, names: Sequence[str]) -> Suspect | None:
-    """The files as they fit other clips much better than their own, if that is so for most of them."""
+    """Return the files as they fit other clips much better than their own, if that is so for most of them."""
     clips = trial.clips
     placed = trial.before.true.sum()
     if clips < 3 or placed >= _PLACED * trial.references.sum():
@@ -316,14 +314,14 @@ def _moved(trial: Trial, names: Sequence[str]) -> Suspect | None:
         why = f"names seem to be shifted by {min(step, clips - step)}"
     still = shifted(0)
     change = Change("files", still.undo, still.redo, many, why)
-    return Suspect(change, tuple(every.tolist()), moved=tuple(np.argsort(new).tolist()))
+    return Suspect(change, clips=tuple(every.tolist()), moved=tuple(np.argsort(new).tolist()))
 
 
 # --- shifts in time ----------------------------------------------------------------------------------------------
 
 
 def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:
-    """How many onsets of the reference have one of the same class a number of frames earlier in the prediction.
+    """Return how many onsets of the reference have one of the same class a number of frames earlier in the prediction.
 
     Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved; they add up over
     clips, of which the *chosen* ones count.

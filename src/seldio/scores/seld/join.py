@@ -23,7 +23,7 @@ from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import LabelFormat
-from seldio.formats.base import Role
+from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
@@ -109,8 +109,6 @@ class SideLabels:
         return dataclasses.replace(self, **of_clips, others=frozenset(self.places) - chosen)
 
 
-#: What systems write, in numbers of the classes of their labels.
-OF_SYSTEMS: tuple[Role, ...] = ("output", "submission")
 #: The profile where nobody names one and the labels do not ask for another.
 USUAL = "dcase2023"
 
@@ -138,7 +136,7 @@ def reference_labels(
     chosen = {clip for clip, name in splits.items() if within(name, split)}
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
-        raise UsageError(f"no clip of {printable(source.path)} is of the split {printable(split)}; it has {there}")
+        raise UsageError(f"{printable(source.path)} has no clip in the split {printable(split)}; it has {there}")
     return labels.of_splits(chosen)
 
 
@@ -188,7 +186,7 @@ def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
 
 
 def splits_of(labels: SideLabels) -> dict[str, str]:
-    """The split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
+    """Return the split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     return {
         clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
         for clip, (name, path) in labels.files.items()
@@ -206,7 +204,7 @@ def _only_split(labels: SideLabels, found: set[str]) -> str:
 
 
 def usual_profile(labels: SideLabels) -> SeldProfile:
-    """The default profile of labels: that of their dataset, or else one that fits their content.
+    """Return the default profile of labels: that of their dataset, or else one that fits their content.
 
     Stereo labels have distances and no elevations.
     """

@@ -79,11 +79,11 @@ class Counts:
 
     @staticmethod
     def joined(parts: Sequence[Counts]) -> Counts:
-        """The clips of several counts, one after the other."""
+        """Return the clips of several counts, one after the other."""
         return Counts(*(np.concatenate(arrays) for arrays in zip(*(part.arrays() for part in parts), strict=True)))
 
     def arrays(self) -> tuple[Sums, ...]:
-        """All sums, in their order."""
+        """Return all sums, in their order."""
         return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
 
     def map(self, change: Callable[[Sums], Any]) -> Counts:
@@ -91,16 +91,16 @@ class Counts:
         return Counts(*map(change, self.arrays()))
 
     def take(self, clips: Any) -> Counts:
-        """The clips chosen by a mask, a slice or indices."""
+        """Return the clips chosen by a mask, a slice or indices."""
         return self.map(lambda array: array[clips])
 
     def same(self, other: Counts) -> bool:
-        """Whether all sums are the same."""
+        """Return whether all sums are the same."""
         pairs = zip(self.arrays(), other.arrays(), strict=True)
         return all(np.array_equal(one, another, equal_nan=True) for one, another in pairs)
 
     def total(self) -> Counts:
-        """The sum over all clips, as one clip."""
+        """Return the sum over all clips, as one clip."""
         return self.map(lambda array: array.sum(axis=0, keepdims=True))
 
     def without_each(self) -> Counts:
@@ -173,7 +173,7 @@ def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> Counts:
 
 
 def _segment_tracks(matches: Matches, classes: int, unit: int) -> tuple[Floats, Ints]:
-    """The mean error of each reference place in each segment and class, and the number of that cell.
+    """Return the mean error of each reference place in each segment and class, and the number of that cell.
 
     The errors of a track are added frame by frame: a mean at exactly the threshold depends on it.
     """
@@ -279,7 +279,7 @@ def scored(
 
 
 def nanmean(values: Floats, axis: int) -> Floats:
-    """The mean of the numbers; NaN, without a warning, where there are none."""
+    """Return the mean of the numbers; NaN, without a warning, where there are none."""
     there = ~np.isnan(values)
     count = there.sum(axis=axis)
     total = np.where(there, values, 0.0).sum(axis=axis)

@@ -129,7 +129,7 @@ _FAR = 1e6
 
 
 def _called(many: Ints, unit: Ints, class_id: Ints, frame: Ints) -> Ints:
-    """How many of *many* errors, shape [units, classes], are due to a wrong class; by class.
+    """Return how many of *many* errors, shape [units, classes], are due to a wrong class; by class.
 
     A unit has as many as its fullest frame; *unit*, *class_id* and *frame* are those of rows under a wrong class.
     """

@@ -110,7 +110,7 @@ class Matches(NamedTuple):
 def cell_groups(
     cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: Floats, between: Any
 ) -> Iterator[CellGroup]:
-    """The rows of all cells that both sides have, and how far they are from each other.
+    """Yield the rows of all cells that both sides have, and how far they are from each other.
 
     *cells* are those of each reference row and of each predicted row, in the order that counts for ties; *counts* say
     how many of both each cell has. *a* and *b* are the rows as the distance wants them, shape [parts, rows].
@@ -138,7 +138,7 @@ def cell_groups(
 
 
 def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
-    """The rows in cells of *many*, by cell and in their order, and where each cell begins among them."""
+    """Return the rows in cells of *many*, by cell and in their order, and where each cell begins among them."""
     rows = np.flatnonzero(many[cell_of_row])
     cells = cell_of_row[rows]
     order = np.argsort(cells, kind="stable")
@@ -234,14 +234,14 @@ def paired(
 
 
 def _counting(side: EventFrames, lengths: Ints, classes: int) -> EventFrames:
-    """The rows that count, by clip; as files are read one after the other they mostly are."""
+    """Return the rows that count, by clip; as files are read one after the other they mostly are."""
     counts = (side.frame >= 0) & (side.frame < lengths[side.clip]) & (side.class_id >= 0) & (side.class_id < classes)
     side = side if counts.all() else side.take(counts)
     return side if (np.diff(side.clip) >= 0).all() else side.take(np.argsort(side.clip, kind="stable"))
 
 
 def _placed(side: EventFrames, start: int, stop: int, first: Ints) -> EventFrames:
-    """The rows of clips *start* to *stop*, frames counted from the beginning of the grid."""
+    """Return the rows of clips *start* to *stop*, frames counted from the beginning of the grid."""
     lower, upper = np.searchsorted(side.clip, [start, stop])
     part = side.take(slice(lower, upper))
     return dataclasses.replace(part, frame=part.frame + first[part.clip - start])

@@ -107,7 +107,7 @@ PROFILES: tuple[SeldProfile, ...] = tuple(
 
 
 def get(name: str) -> SeldProfile:
-    """The profile called *name*.
+    """Return the profile called *name*.
 
     Raises:
         UsageError: there is none; the message lists what there is.

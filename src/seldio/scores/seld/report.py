@@ -55,7 +55,7 @@ class SeldCase:
         return (self.facts.reference, "reference row"), (self.facts.prediction, "predicted row")
 
     def has(self, name: str) -> bool:
-        """Whether there is a score called *name*."""
+        """Return whether there is a score called *name*."""
         return name in self.profile.names
 
     @cached_property
@@ -69,11 +69,11 @@ class SeldCase:
         return self.bootstrap.over if kind == "bootstrap" and self.bootstrap is not None else "clips"
 
     def units(self, kind: str) -> int:
-        """How many of those there are."""
+        """Return how many of those there are."""
         return len(self.score.rooms if self.over(kind) == "rooms" else self.score.clips)
 
     def labelled(self, classes: Sequence[bool] | Any) -> list[str]:
-        """The names of the chosen classes."""
+        """Return the names of the chosen classes."""
         return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
 
 
@@ -84,7 +84,7 @@ _CLIPS = Column("clips", "clips", "", 0, None, "number of clips in this row")
 
 
 def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
-    """All tables of a score, the overall one first."""
+    """Return all tables of a score, the overall one first."""
     score, columns = case.score, case.profile.columns
     found = [_overall(system, case)]
     if score.average == "macro":
@@ -116,7 +116,7 @@ _WORST = 3
 def worst_clips(
     case: SeldCase, measure: str | None, reference: str, predictions: str, formats: Mapping[str, str | None]
 ) -> Table:
-    """The worst clips by a measure, with the command that shows each where both sides are files.
+    """Return the worst clips by a measure, with the command that shows each where both sides are files.
 
     Args:
         case: the score.
@@ -170,7 +170,7 @@ RELIABLE = Column(
 
 
 def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
-    """The scores of each class, with intervals of one *kind*; ER is over all classes together."""
+    """Return the scores of each class, with intervals of one *kind*; ER is over all classes together."""
     score, ends = case.score, case.ends.get(kind, ())
     kept = [number for number, name in enumerate(score.profile.names) if name != "ER"]
     cells = [each.by_class[0, kept] for each in (score.values(), *ends) if each.by_class is not None]
@@ -197,7 +197,7 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
 
 
 def notices(case: SeldCase) -> tuple[Notice, ...]:
-    """All that apply: what is to be read before the numbers, then the grave ones."""
+    """Return all that apply: what is to be read before the numbers, then the grave ones."""
     return in_order(notice for check in _CHECKS for notice in check(case))
 
 
@@ -287,7 +287,7 @@ def _values(case: SeldCase) -> Iterator[Notice]:
 
 
 def _scored(case: SeldCase) -> Iterator[Notice]:
-    """Which rows are scored: up to which frame, and of which classes."""
+    """Yield which rows are scored: up to which frame, and of which classes."""
     horizon = case.profile.horizon
     only = _HORIZONS[horizon] if isinstance(horizon, str) else f"below {horizon} ({horizon / 10:g} s)"
     for rows, noun in case.sides:

@@ -37,7 +37,7 @@ class EventFrames:
     pointless: NDArray[np.bool_] | None = None  # whether the vector is (0, 0, 0), which has no direction
 
     def take(self, rows: Any) -> EventFrames:
-        """The rows chosen by a mask, a slice or indices."""
+        """Return the rows chosen by a mask, a slice or indices."""
         fields = (getattr(self, field.name) for field in dataclasses.fields(self))
         taken: Any = (None if values is None else values[rows] for values in fields)
         return EventFrames(*taken)
@@ -54,7 +54,7 @@ NOTHING = EventFrames(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
 
 
 def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
-    """The rows of *table* about *clips*, which gives each clip its index; other clips are left out.
+    """Return the rows of *table* about *clips*, which gives each clip its index; other clips are left out.
 
     Directions given as x, y, z become degrees by ``arctan2(..) * 180 / pi``, in this order of operations even where
     the table has angles as well, because scores at exactly the threshold and equal pairings depend on it.
@@ -165,7 +165,7 @@ def _directions(table: pa.Table) -> tuple[Floats, Floats | None, NDArray[np.bool
 def _from_axes(
     azimuth: Floats | None, elevation: Floats | None, x: Floats, y: Floats, z: Floats
 ) -> tuple[Floats, Floats]:
-    """The angles of x, y, z, and those given where a row has no x, y, z.
+    """Return the angles of x, y, z, and those given where a row has no x, y, z.
 
     Tables that were read have angles too, with other last bits than the official programs get. Those square by
     the power function (Python's ``x**2``), which differs from ``x * x`` in the last bit of one row in a thousand.

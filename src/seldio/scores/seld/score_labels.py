@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -16,7 +18,7 @@ import numpy as np
 from seldio.changes import shifted
 from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Source, open_source
+from seldio.files import Source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
@@ -25,13 +27,7 @@ from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
-from seldio.scores.seld.join import (
-    Compared,
-    join,
-    reference_labels,
-    usual_profile,
-    with_class_list,
-)
+from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
 from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
@@ -62,7 +58,7 @@ class SeldOptions:
     baselines: bool = False  # with the published results of the profile, where they are over the same clips
 
     def limits(self, profile: SeldProfile) -> Thresholds:
-        """The thresholds of the profile, those of the options in their place.
+        """Return the thresholds of the profile, those of the options in their place.
 
         Raises:
             UsageError: one is not a threshold, or the profile does not use it or does not know the average.
@@ -106,7 +102,8 @@ def score_labels(
         DataError: clips have no prediction, or no reference.
     """
     options = options or SeldOptions()
-    case = scored_case(predictions, reference, options, format, reference_format)
+    with opened_reference(reference, options, reference_format) as labels:
+        case = scored_case(predictions, labels, options, format)
     report = report_of(path_of(predictions), case)
     formats = {"format": reference_format, "predictions_format": format}
     worst = worst_clips(case, sort, path_of(reference), path_of(predictions), formats)
@@ -120,46 +117,60 @@ def score_labels(
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
 
 
-def scored_case(
-    predictions: Place, reference: Place, options: SeldOptions, format: str | None = None,
-    reference_format: str | None = None,
-) -> SeldCase:  # fmt: skip
-    """All that a report of :func:`score_labels` is made of; the arguments and what it raises are the same."""
+class Reference(NamedTuple):
+    """Labels that one system or several are scored against; their source is open."""
+
+    labels: SideLabels
+    profile: SeldProfile
+    read: Callable[[tuple[str, ...]], SideRows]  # of some clips, which are read once for systems that all have them
+
+
+@contextmanager
+def opened_reference(reference: Place, options: SeldOptions, format: str | None = None) -> Iterator[Reference]:
+    """Open the labels of *reference*.
+
+    Raises:
+        InvalidData, UnknownFormat, UsageError: it holds no labels of one format, or none of the split.
+    """
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
-    layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
-    with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
-        truth = reference_labels(labels, reference_layout, options.split, named)
-        profile = named or usual_profile(truth)
-        limits = options.limits(profile)
+    layout = None if format is None else get(format)
+    with reopened(reference, raise_errors) as source:
+        labels = reference_labels(source, layout, options.split, named)
+        yield Reference(labels, named or usual_profile(labels), lru_cache(maxsize=1)(partial(_rows, labels)))
+
+
+def scored_case(predictions: Place, reference: Reference, options: SeldOptions, format: str | None = None) -> SeldCase:
+    """Return all that a report of :func:`score_labels` is made of; what it raises is the same."""
+    truth, profile, read = reference
+    layout = None if format is None else get(format)
+    limits = options.limits(profile)
+    with reopened(predictions, raise_errors) as outputs:
         compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
         class_list = options.classes or truth.layout.vocabulary
         class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
         classes = vocabulary(class_list)
-        mapped = None if options.classes else compared.prediction.layout
-        rows = _rows(compared, class_list, mapped)
-        a, b = rows.reference, NOTHING if dropped else rows.prediction
+        clips = tuple(compared.clips)
+        labels, written = read(clips), _rows(compared.prediction, clips, None if options.classes else class_list)
+        a, b = labels.rows, NOTHING if dropped else written.rows
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
-        counting = profile, limits, len(classes), len(compared.clips)
+        counting = profile, limits, len(classes), len(clips)
         counts = count_sides(a, b, *counting)
-        score = SeldScore(profile, options.average or profile.averages[0], tuple(compared.clips), counts)
-        forced = tuple(str(error) for faults in rows.faults for error in faults.settle(options.force))
+        score = SeldScore(profile, options.average or profile.averages[0], clips, counts)
+        forced = tuple(str(error) for side in (labels, written) for error in side.faults.settle(options.force))
     found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
-    ends = grid_lengths(profile, a, len(compared.clips))
-    facts = dataclasses.replace(
-        facts_of(a, b, ends, len(classes), profile.ordered), dropped=len(rows.prediction) - len(b)
-    )
-    digests = digest(a, compared.clips), digest(rows.prediction, compared.clips)
+    ends = grid_lengths(profile, a, len(clips))
+    facts = dataclasses.replace(facts_of(a, b, ends, len(classes), profile.ordered), dropped=len(written.rows) - len(b))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     drawn = options.intervals or Intervals()
     return SeldCase(
         profile, limits, score, facts, [classes.label(n) for n in range(len(classes))],
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out, compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
-        named=named is not None, forced=forced, causes=found,
+        named=options.profile is not None, forced=forced, causes=found,
         mistakes=mistakes.count(a, b, *counting) if options.errors else None,
-        signature=signatures.of_labels(profile.name, given, digests),
+        signature=signatures.of_labels(profile.name, given, (labels.digest, written.digest)),
     )  # fmt: skip
 
 
@@ -167,17 +178,22 @@ def scored_case(
 _SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
 
 
-def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
+def verified(
+    known: Signature, predictions: Place, reference: Place, format: str | None = None,
+    reference_format: str | None = None,
+) -> Signature:  # fmt: skip
     """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
     asked: Any = {name: known.options.get(name) for name in ("classes", "split")}
     asked |= {name: name in known.options for name in ("allow_missing", "force")}
-    case = scored_case(predictions, reference, SeldOptions(profile=known.profile, **asked), **formats)
+    options = SeldOptions(profile=known.profile, **asked)
+    with opened_reference(reference, options, reference_format) as labels:
+        case = scored_case(predictions, labels, options, format)
     assert case.signature is not None
     return case.signature
 
 
 def report_of(system: str, case: SeldCase) -> ScoreReport:
-    """The report of a case."""
+    """Return the report of a case."""
     profile, average, limits = case.profile, case.score.average, case.limits
     over = f"{plural(len(case.score.clips), 'clip')}, {len(case.labels)} classes"
     settings = {
@@ -204,28 +220,26 @@ def report_of(system: str, case: SeldCase) -> ScoreReport:
 # --- rows, and what they may need -------------------------------------------------------------------
 
 
-class _ComparedRows(NamedTuple):
-    reference: EventFrames
-    prediction: EventFrames
-    faults: list[Faults]  # errors of each side
+class SideRows(NamedTuple):
+    """The rows of one side, of the clips that are scored."""
+
+    rows: EventFrames
+    faults: Faults  # errors of the side
+    digest: int
 
 
-def _rows(compared: Compared, class_list: str, mapped: LabelFormat | None) -> _ComparedRows:
-    """Read the rows of the clips of both sides; *mapped*: the format of predictions that may have another class list.
+def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = None) -> SideRows:
+    """Read the rows of *clips*; with a *class_list*, their classes are mapped to it where they are of another list.
 
     Raises:
         InvalidData: something in a file is wrong.
-        UsageError: a side has no frames, classes or directions.
+        UsageError: there are no frames, classes or directions.
     """
-    index = {clip: number for number, clip in enumerate(compared.clips)}
-    sides, faults = [], []
-    for side, other in ((compared.reference, None), (compared.prediction, mapped)):
-        table, found = side.some(compared.clips).rows()
-        if table is not None and other is not None and table.num_rows:
-            table = with_class_list(table, other, class_list)
-        sides.append(NOTHING if table is None else event_frames(table, index))
-        faults.append(side.faults + found)
-    return _ComparedRows(sides[0], sides[1], faults)
+    table, faults = side.some(clips).rows()
+    if table is not None and class_list is not None and table.num_rows:
+        table = with_class_list(table, side.layout, class_list)
+    rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})
+    return SideRows(rows, side.faults + faults, digest(rows, clips))
 
 
 #: Clips that changes are tried on.
@@ -256,8 +270,12 @@ def probable_causes(
     suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
     if not suspects and (shift := causes.shift(causes.lags(a, b, few))):
         suspects.append((Suspect(shifted(shift)), _SHIFTED))
-    for (change, clips, where, files), least in suspects:
-        about = chosen[list(clips)] if where or files else every
+    for (change, rooms, clips, where, files), least in suspects:
+        about = chosen[list(clips)] if clips else every
+        if rooms:
+            about = np.concatenate([score.rooms[room] for room in rooms])
+        elif files and len(about) < len(every):
+            where = f"the {len(about)} of {len(every):,} clips that are tried"
         rows = _of_clips(prediction, chosen[list(files)] if files else about)
         changed = rows if files else causes.applied(change, rows)
         again = count_sides(_of_clips(reference, about), changed, score.profile, limits, classes, len(about))
@@ -277,16 +295,13 @@ def _of_clips(side: EventFrames, clips: Ints) -> EventFrames:
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:
     """Return the :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none if none can be scored."""
     try:
-        with open_source(reference, raise_errors) as labels:
-            truth = reference_labels(labels, None)
-            profile = usual_profile(truth)
+        with opened_reference(reference, SeldOptions()) as (truth, profile, read):
             compared = join(truth, predictions, layout, allow_missing=True)
-            compared = compared._replace(clips=sampled(compared.clips, TRIED))
-            rows = _rows(compared, truth.layout.vocabulary, compared.prediction.layout)
-        counting = profile.limits, len(vocabulary(truth.layout.vocabulary))
-        counts = count_sides(rows.reference, rows.prediction, profile, *counting, len(compared.clips))
-        score = SeldScore(profile, profile.averages[0], tuple(compared.clips), counts)
-        return tuple(map(str, probable_causes(score, rows.reference, rows.prediction, *counting)))
+            clips, class_list = tuple(sampled(compared.clips, TRIED)), truth.layout.vocabulary
+            a, b = read(clips).rows, _rows(compared.prediction, clips, class_list).rows
+        counting = profile.limits, len(vocabulary(class_list))
+        score = SeldScore(profile, profile.averages[0], clips, count_sides(a, b, profile, *counting, len(clips)))
+        return tuple(map(str, probable_causes(score, a, b, *counting)))
     except SeldioError:  # what is wrong with the files is said of them
         return ()
 

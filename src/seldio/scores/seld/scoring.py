@@ -49,7 +49,7 @@ class SeldScore:
         return dict(zip(self.profile.names, self.values().overall[0].tolist(), strict=True))
 
     def values(self) -> Values:
-        """The scores over all clips, as one set; NaN over no clips."""
+        """Return the scores over all clips, as one set; NaN over no clips."""
         values = self.profile.score(self.counts.total(), self.average)
         return values if len(self.counts) else values.undefined()
 
@@ -90,7 +90,7 @@ class SeldScore:
         return Values(overall, by_class)
 
     def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Values, Values]:  # noqa: B008 - frozen
-        """The lower and upper ends of the 95 % bootstrap intervals, shapes as in :meth:`values`.
+        """Return the lower and upper ends of the 95 % bootstrap intervals, shapes as in :meth:`values`.
 
         Raises:
             UsageError: rooms are to be drawn, and a clip has none in its name.
@@ -108,7 +108,7 @@ class SeldScore:
         return Values(low.overall, ends[0][None]), Values(high.overall, ends[1][None])
 
     def held(self, over: Over = "clips") -> Ints:
-        """How many clips, or rooms, hold each class: have a reference of it."""
+        """Return how many clips, or rooms, hold each class: have a reference of it."""
         unit_of = units_of(self.clips, over)
         return np.asarray((resampling.by_unit(self.counts.references, unit_of) > 0).sum(axis=0))
 
@@ -126,11 +126,11 @@ class SeldScore:
         return np.stack([both.get(name, matched) for name in self.profile.names])
 
     def weak(self, over: Over = "clips") -> NDArray[np.bool_]:
-        """Which overall scores rest on few clips in effect, or on a class that too few tell about."""
+        """Return which overall scores rest on few clips in effect, or on a class that too few tell about."""
         return np.asarray((self.support(over, pooled=True) < ENOUGH) | self.lean(over).any(axis=1))
 
     def lean(self, over: Over = "clips") -> NDArray[np.bool_]:
-        """The classes in a mean over classes that too few clips tell about, shape [scores, classes]."""
+        """Return the classes in a mean over classes that too few clips tell about, shape [scores, classes]."""
         values, support = self.values().by_class, self.support(over)
         if values is None or self.average != "macro":
             return np.zeros(support.shape, dtype=bool)
@@ -341,7 +341,7 @@ class SeldAccumulator:
         return self.score().overall
 
     def score(self) -> SeldScore:
-        """All counts, for scores by class or by clip and for intervals; clips in alphabetic order."""
+        """Return all counts, for scores by class or by clip and for intervals; clips in alphabetic order."""
         names = sorted(self._clips)
         counts = [self._clips[name] for name in names] or [Counts.zeros(0, self._classes)]
         return SeldScore(self.profile, self.average, tuple(names), Counts.joined(counts))
@@ -381,7 +381,7 @@ class SeldAccumulator:
         self._clips = {}
 
     def state_dict(self) -> dict[str, Any]:
-        """All counts as numbers and lists that json can hold."""
+        """Return all counts as numbers and lists that json can hold."""
         clips = {clip: [array[0].tolist() for array in counts.arrays()] for clip, counts in self._clips.items()}
         return {
             "profile": self.profile.name, "average": self.average,
