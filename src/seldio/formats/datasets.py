@@ -41,12 +41,12 @@ class TreeSign(NamedTuple):
 
 
 class LabelSign(NamedTuple):
-    """A sign of a format in the paths of label files: *points* for the formats whose names match *dialects*."""
+    """A sign of the formats whose names match *dialects* in the paths of label files; lower *rank* comes first."""
 
     pattern: str
     dialects: str
-    points: float
     sentence: str
+    rank: int = 0
 
 
 class Top(NamedTuple):
@@ -331,7 +331,7 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
         nearest=record.get("labels", {}).get("nearest", 0), profile=record.get("profile"),
         signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
                     for s in tree.get("signs", ())),
-        label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["points"], s["says"])
+        label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["says"], s.get("rank", 0))
                           for s in tree.get("label_signs", ())),
         part_of=PartOf(**record["part_of"]) if "part_of" in record else None,
         clip=pattern(tree.get("clip")), mix=pattern(tree.get("evaluation_clip")), example=tree.get("example", ""),

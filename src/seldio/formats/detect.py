@@ -59,7 +59,9 @@ _LABEL_TITLE = re.compile(
 )
 _WORDS = {"class_id": "class", "class_name": "class", "distance": "dist"}
 #: What the paths of label files tell, the surest first.
-_SIGNS = sorted((sign for row in DATASETS for sign in row.label_signs), key=lambda sign: -sign.points)
+_SIGNS = sorted((sign for row in DATASETS for sign in row.label_signs), key=lambda sign: sign.rank)
+#: The rank of names that labels share with outputs: they speak for formats that hold the rows alone.
+_SHARED = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,7 +194,7 @@ class FormatFit:
         """Whether the rows may be those of the format, in another unit, or counted from another start."""
         wrong = []
         for part, seen in zip(self.format.columns, self.rows.columns, strict=True):
-            low, high = _MISREAD.get(part.field, (part.low, part.high))
+            low, high = _MISREAD.get(part.field if part.kind != "zero" else "", (part.low, part.high))
             wide = dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0)
             wrong.append(_outside(wide, seen, misread=True))
         return _share(wrong) >= ENOUGH
@@ -337,10 +339,9 @@ def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit],
     for sign in signs:
         if named := [fit for fit in fits if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
-    others = [fit for fit in fits_of(rows) if not fit.headless]
-    for sign in (sign for sign in signs if sign.points >= 1):  # other names are those of labels and of outputs
-        fitting = [fit for fit in others if re.fullmatch(sign.dialects, fit.format.name)]
-        if named := [fit for fit in fitting if fit.possible or fit.strange <= 1]:
+    misread = [fit for fit in fits_of(rows) if not fit.headless and (fit.possible or fit.strange <= 1)]
+    for sign in (sign for sign in signs if sign.rank < _SHARED):
+        if named := [fit for fit in misread if re.fullmatch(sign.dialects, fit.format.name)]:
             return named, sign.sentence
     return [], ""
 

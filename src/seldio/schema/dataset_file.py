@@ -108,8 +108,8 @@ class FormatSignKeys(_Keys):
 
     path: Pattern = Field(description="a regular expression that the path holds")
     formats: Pattern = Field(description="a regular expression for the names of the formats")
-    points: float = Field(description="how much it counts")
     says: str = Field(description="the evidence in words")
+    rank: int = Field(0, description="lower ones are looked for first; 2: names that labels share with outputs")
 
 
 class SplitKeys(_Keys):
