@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio import geometry
-from seldio.errors import UsageError
+from seldio.errors import DataError, UsageError
 from seldio.media import arrays, encoding
 from seldio.media.encoding import render
 
@@ -85,6 +85,16 @@ def test_diffuse_field_is_the_mean_over_all_directions() -> None:
     assert np.abs(coherence[2][0, 1:]).max() < 0.5
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("mic", np.nan, 0, 1), "not finite"), (("mic", 0, 0, -1), "in Hz"), (("mic", [[0]], [[0]], 1), "dimensions"),
+     (("foa", 0, 0, np.inf), "in Hz"), (("stereo", 0, 0, 1), "foa (W, Y, Z, X) or mic")],
+)  # fmt: skip
+def test_requests_that_make_no_sense(arguments: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        arrays.response(*arguments)
+
+
 @pytest.mark.parametrize("rate", [16_000, 24_000, 44_100, 48_000])
 def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     frequencies = np.array([0, 50, 1000, 4000, min(9000, 0.4 * rate)])
@@ -151,3 +161,11 @@ def test_the_type_stays() -> None:
 def test_renderings_that_make_no_sense(arguments: Any, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
         render(*arguments)
+
+
+@pytest.mark.parametrize("times", [None, [0, 1]])
+def test_sound_that_is_not_finite(times: list[int] | None) -> None:
+    signal = np.array([0, np.nan, 1])
+    azimuth = 0 if times is None else [0, 90]
+    with pytest.raises(DataError, match="not finite"):
+        render(signal, azimuth, 0, RATE, "mic", times)

@@ -20,7 +20,7 @@ from seldio.conversion.clip_audio import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.media.audio import Decoder, NotAudio, margin, resample
+from seldio.media.audio import Decoder, NotAudio, margin, probe, resample, write_wav
 from seldio.schema.qa import Item
 
 PATH = "foa_dev/dev-train-sony/fold3_room21_mix001.wav"
@@ -304,6 +304,15 @@ def test_only_the_part_that_is_needed_is_read(tmp_path: Path) -> None:
         Decoder(stream).read(300_000, 1)
     with pytest.raises(NotAudio):
         Decoder(io.BytesIO(b"text"))
+
+
+def test_what_is_written_is_read() -> None:
+    sound = np.arange(-32768, 32768, dtype=np.int16).reshape(4, -1)
+    stream = io.BytesIO()
+    write_wav(stream, sound, 16_000)
+    found = probe(stream)
+    assert (found.frames, found.rate, found.channels, found.subtype, found.missing) == (16384, 16_000, 4, "PCM_16", 0)
+    assert np.array_equal(Decoder(stream).read(0, 20_000) * 32768, sound)
 
 
 # --- reading and writing sound -----------------------------------------------------------------------------

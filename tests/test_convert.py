@@ -189,6 +189,16 @@ def test_parquet_carries_everything(name: str) -> None:
     assert written(convert(packed, PARQUET, get(name)).table, get(name)) == written(example(name), get(name))
 
 
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@given(data=st.data())
+@settings(max_examples=examples(25))
+def test_what_is_written_is_read(dialect: Dialect, data: st.DataObject) -> None:
+    given, file = data.draw(event_tables(dialect))
+    origin = Origin(dialect.name, dialect.vocabulary, (file,))
+    carried = convert(with_origin(given, origin), dialect, dialect).table
+    assert reread(carried, dialect).equals(given)
+
+
 # --- rounding and units ------------------------------------------------------------------------------
 
 HALVES = [12.7, -0.6, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999, 89.5]

@@ -532,7 +532,7 @@ def test_mutated_archives_end_in_findings_only(tmp_path: Path) -> None:
     seeds = [make(tmp_path / "seed", *members).read_bytes() for make in PACKED.values()]
     seeds.append(gzip.compress(ROWS * 50))
     path, small = tmp_path / "x", Limits(file_bytes=2**20, total_bytes=2**22)
-    for _ in range(300):
+    for _ in range(1500):
         data = bytearray(chance.choice(seeds))
         for _ in range(chance.randint(1, 6)):
             data[chance.choice((chance.randrange(len(data)), chance.randrange(min(len(data), 600))))] = (

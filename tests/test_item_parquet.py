@@ -21,7 +21,7 @@ from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
-from seldio.errors import LossError
+from seldio.errors import DataError, LossError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import format_of_file
 from seldio.formats.items import ItemFormat, ItemReading
@@ -209,6 +209,12 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
         for row in range(len(reading.rows) if reading else 0):
             assert reading is not None
             reading.place(row, "answer", None)
+
+
+def test_what_cannot_be_written() -> None:
+    for rows in ([Prediction(id="1")], [Item.model_construct(id="\ud800")]):
+        with pytest.raises(DataError):
+            ITEMS.write(rows)
 
 
 def test_templates(shared: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from effort import examples, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from releases import older
-from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
+from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_files, text_file
 
 from seldio.errors import DataError, InvalidData
 from seldio.findings import Finding, Severity, raise_errors
@@ -473,6 +473,20 @@ def test_whole_numbers_are_rounded_and_never_cut_off() -> None:
     origin = text_file(b"")
     reading, _ = read(get("dcase2023-submission"), b"")
     assert get("dcase2023-submission").write(table, reading.parts[0].origin) == b"0,1,-120,30\n1,1,2,0\n", origin
+
+
+@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
+def test_real_files_come_back(kept: Kept, folder: str, name: str) -> None:
+    paths = sorted((kept / folder).rglob("*.csv"))
+    assert paths
+    found: list[Finding] = []
+    reading = get(name).read(
+        [TextFile(str(path), path.name, str(path), path.read_bytes()) for path in paths], found.append
+    )
+    assert {"SYN105"} >= set(codes(found))
+    for path, part in zip(paths, reading.parts, strict=True):
+        rows = reading.table.slice(part.first, part.rows)
+        assert path.read_bytes() == get(name).write(rows, part.origin), path.name
 
 
 def test_real_file_with_silent_rows_comes_back(kept: Kept) -> None:

@@ -154,7 +154,7 @@ def reordered(folder: Path, paths: Sequence[Path], order: Order) -> None:
 
 @pytest.mark.parametrize("name", some(REAL, 2))
 def test_no_order_is_an_error(kept: Kept, tmp_path: Path, name: str) -> None:
-    paths = files(kept / name, 8)
+    paths = files(kept / name, 24)
     for number, order in enumerate(ORDERS.values()):
         reordered(tmp_path / str(number), paths, order)
         found = seldio.validate(tmp_path / str(number))
@@ -211,7 +211,7 @@ def test_annotations_of_2026_stand_in_any_order(official: Kept, tmp_path: Path) 
 
 
 def test_random_sets_of_2026_are_not_refused_in_any_order(tmp_path: Path) -> None:
-    for seed in range(0, 60, 10):
+    for seed in range(0, 60, 5):
         clips = [clip for clip in imaging_set(seed) if all(one["annotations"] for one in clip)]
         if clips:
             energy_maps(tmp_path / str(seed), clips, seed)

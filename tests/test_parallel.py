@@ -32,6 +32,10 @@ def double(number: int) -> int:
     return 2 * number
 
 
+def large(number: int) -> bytes:
+    return bytes(number) * 30_000_000
+
+
 def killed(_: int) -> int:
     os._exit(9)
 
@@ -104,6 +108,12 @@ def test_the_option_refuses_what_is_no_number(workers: str, message: str, tmp_pa
     result = CliRunner().invoke(app, ["validate", str(tmp_path), "--workers", workers])
     assert 2 == result.exit_code
     assert message in result.stderr
+
+
+def stopped_while_results_travel() -> None:
+    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
+        for _ in parallel_map(large, [1] * 40):
+            raise KeyboardInterrupt
 
 
 # --- stops -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from seldio import formats
 from seldio.conversion.items import convert_items
-from seldio.errors import UsageError
+from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity
 from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
@@ -347,6 +347,14 @@ def harmless(data: bytes) -> None:
             assert (list(again.rows) if again is not None else []) == list(reading.rows)
             instructions_checked(reading) if format is RUENVAQA else list(check_answers(reading))
     list(findings(ARCHIVE_RULES, MeraPackage("s.zip", {"ruEnvAQA.json": data})))
+
+
+def test_what_cannot_be_written() -> None:
+    for fields in ({"id": "1"}, {"id": "1", "audio": ["a"], "options": ["x"] * 27}):
+        with pytest.raises(InvalidData):
+            RUENVAQA.write([Item.model_validate(fields)])
+    with pytest.raises(InvalidData):
+        SUBMISSION.write([Prediction.model_validate({"prediction": "A"})])
 
 
 def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:

@@ -279,3 +279,20 @@ def test_nothing_predicted_is_not_defined() -> None:
     report = choices.score([choice("1", ["x", "y"], "x")], [], allow_missing=True)
     assert math.isnan(float(str(report.overall["accuracy"])))
     assert report.overall["over_all"] == 0
+
+
+def test_mmau(shared: Path) -> None:
+    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
+    format = formats.format_of_file(data, "mmau-test-mini.json")
+    assert format is not None
+    reading = format.read(data, "mmau-test-mini.json", raise_errors)
+    assert reading is not None
+    items = [row for row in reading.rows if isinstance(row, Item)]
+    right = choices.score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
+    assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
+    assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
+    letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
+    by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
+    report = choices.score(items, by_letter, profile="mmau")
+    assert report.overall["letter"] == 1
+    assert float(str(report.overall["accuracy"])) < 0.01

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import measures
+from seldio.answers import bearings, measures
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, faults, judgement
 from seldio.answers.names import Names
@@ -110,6 +110,19 @@ def test_profiles(name, distance, onset):
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
 def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The laughter remains stationary throughout its duration.", "stationary"), ("it does not move", "stationary"),
+        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not stationary", "moving"),
+        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
+        ("approaches, then recedes", None), ("not approaching", None), ("loud", None),
+    ],
+)  # fmt: skip
+def test_motions(text, label):
+    assert label == bearings.motion(plainly(text))
 
 
 NAMES = Names(["dog", "cat", "bird",
