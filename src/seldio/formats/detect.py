@@ -219,8 +219,9 @@ class FormatFit:
         return self.format.header is not None and not self.rows.header
 
     def __str__(self) -> str:
-        every = "all" if self.share == 1 else f"{100 * self.share:.1f} % of"
-        return f"{every} {plural(self.rows.rows, 'row')} within its columns"
+        every = "all" if self.share == 1 or self.off_its_grid else f"{100 * self.share:.1f} % of"
+        grid = ", but for the steps of its labels" if self.share < 1 and self.off_its_grid else ""
+        return f"{every} {plural(self.rows.rows, 'row')} within its columns{grid}"
 
 
 def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[FormatFit]:
@@ -319,10 +320,11 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     best, *twins = _twins(named or fits)
     rival = next((fit for fit in named or fits if not means_the_same(fit.format, best.format)), None)
     lead = math.inf if rival is None else rival.size - best.size
-    if rival is not None and (best.headless or lead * rows.distinct < SURE):
-        remaining = sorted(named or fits, key=lambda fit: fit.headless)
+    clocks = [] if named else list(_other_clocks(best, fits))
+    if (rival is not None and (best.headless or lead * rows.distinct < SURE)) or clocks:
+        remaining = sorted(named or [*fits, *clocks], key=lambda fit: fit.headless)
         return Detection(rows, None, tuple(Candidate(fit.format, str(fit)) for fit in remaining))
-    others = [fit for fit in (*twins, *_other_clocks(best, fits)) if not named or fit in named]
+    others = [fit for fit in twins if not named or fit in named]
     others += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *others)]
     why = Candidate(best.format, sentence or str(best))
     return Detection(rows, best.format, (why,), tuple(fit.format for fit in others))
