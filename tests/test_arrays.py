@@ -36,21 +36,6 @@ def test_golden_responses(official: Kept) -> None:
         assert pytest.approx(wanted, abs=1e-12) == found[0, 0]
 
 
-def test_the_series_is_the_classical_one() -> None:
-    """Incident and scattered wave on a hard sphere, by SciPy's Bessel functions."""
-    from scipy.special import eval_legendre, spherical_jn, spherical_yn
-
-    frequencies = np.array([50.0, 700, 3000, 9000, 20_000])
-    x = 2 * np.pi * frequencies * 0.042 / 343
-    cosine = float(np.dot(geometry.to_cartesian(20, -30), arrays.capsules()[2]))
-    total = np.zeros(len(x), complex)
-    for n in range(31):
-        hankel, slope = (spherical_jn(n, x, d) - 1j * spherical_yn(n, x, d) for d in (False, True))
-        strength = spherical_jn(n, x) - spherical_jn(n, x, True) / slope * hankel
-        total += 1j**n * (2 * n + 1) * strength * eval_legendre(n, cosine)
-    assert pytest.approx(total, abs=1e-11) == arrays.mic_response(20, -30, frequencies)[0, :, 2]
-
-
 @given(azimuths, elevations)
 def test_low_frequencies_are_finite_and_go_to_one(azimuth: float, elevation: float) -> None:
     found = arrays.mic_response(azimuth, elevation, [0, 1e-300, 1e-9, 0.01, 1])[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -237,11 +236,3 @@ def test_json_and_another_form_are_not_both_asked_for(labels: Path) -> None:
             done.stderr.decode().split()
         )
     assert seldio("validate", labels, "--json", "--output", "json", "-f", "starss23").returncode == 1
-
-
-def test_reports_are_utf8_in_any_locale(labels: Path) -> None:
-    (labels / "café.csv").write_text(BAD)
-
-    done = process("validate", labels, env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
-
-    assert "café.csv" in io.TextIOWrapper(io.BytesIO(done.stdout), "utf-8").read()

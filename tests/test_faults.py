@@ -372,24 +372,6 @@ def test_three_processes_repair_one_folder(broken: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_repair_leaves_files_whole(broken: Path) -> None:
-    chance = random.Random(5)
-    for _ in range(4):
-        run = fixing(broken)
-        assert run.stdout is not None
-        run.stdout.readline()
-        time.sleep(chance.uniform(0.0, 0.6))
-        run.kill()
-        run.communicate()
-        assert contents(broken) <= {BROKEN, MENDED}
-        assert {path.name for path in broken.iterdir() if path.suffix == ".csv"} >= {"mix000.csv", "mix039.csv"}
-    last = fixing(broken)
-    assert 0 == last.wait(60), last.communicate()
-    last.communicate()
-    assert {MENDED} == contents(broken)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "says"),
     [

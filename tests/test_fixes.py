@@ -125,15 +125,6 @@ def assert_untouched(code: str, before: list[bytes], after: list[bytes], marked:
             assert {number for number, (old, new) in enumerate(pairs, 1) if old != new} <= marked
 
 
-@fixable
-def test_a_safe_repair_leaves_guesses_alone(case: Case, tmp_path: Path) -> None:
-    path, format = copy(case, tmp_path), case.options.get("format")
-    if CATALOGUE[case.code].fix == "unsafe":
-        before = files_of(path)
-        assert mend(path, format, unsafe=False)[0].startswith("Nothing ")
-        assert files_of(path) == before
-
-
 #: LabelFormat, whether guesses are allowed, the file before and after.
 REPAIRS = {
     "header, blank lines, line ends": ("starss22", False, BOM + b"frame,class,source,azimuth,elevation\r\n\r\n2,1,0,-50,30\r\n1, 1,+0,-50.0,30", b"1, 1,0,-50.0,30\n2,1,0,-50,30"),

@@ -155,6 +155,8 @@ def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], r
     count, low, high = tied(found, [0.5])
     order = np.argsort(-scores, kind="stable")
     assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
+    kinds = [{hit for other, hit in rows if other == score} for score, _ in rows]
+    assert count == sum(len(each) == 2 for each in kinds)
     assert (count == 0) <= (low == high)
 
 
