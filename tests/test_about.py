@@ -14,6 +14,7 @@ import seldio
 from seldio.errors import UsageError
 from seldio.formats.about import Results, about, every
 from seldio.formats.datasets import COUNTED
+from seldio.tasks.specs import COUNTS
 from seldio.vocabularies import vocabulary
 
 NAMES = [known.name for known in every()]
@@ -52,6 +53,19 @@ def test_citations_are_bibtex_with_what_their_kind_requires() -> None:
             assert re.search(rf"^  {field} *= \{{.+\}},$", fields, re.MULTILINE), (key, field)
         assert fields.count("{") == fields.count("}")
         assert re.search(r"^  year *= \{\d{4}\},$", fields, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if about(name).results])
+def test_results_have_numbers_in_their_columns_and_intervals_around_them(name: str) -> None:
+    for table in about(name).results:
+        assert len({row["system"] for row in table.rows}) == len(table.rows)
+        for row in table.rows:
+            assert row.keys() <= {"system", "baseline", "by", *table.columns}
+            assert table.columns.keys() <= row.keys()
+            for column in table.columns:
+                value, *ends = several if isinstance(several := row[column], list) else [several]
+                assert not ends or ends[0] <= value <= ends[1]
+                assert table.columns[column] != "%" or 0 <= value <= 100
 
 
 # --- as published --------------------------------------------------------------------------------------------------
@@ -94,6 +108,42 @@ def test_rankings_of_2023_are_those_of_the_task_page(table: str, systems: int, s
         shown = [("{:.2f} ({:.2f} - {:.2f})" if name == "ER" else "{:.1f} ({:.1f} - {:.1f})").format(*row[name])
                  for name in ("ER", "F", "LE", "LR")]  # fmt: skip
         assert line + " ".join(shown) in text
+
+
+def test_scores_of_jasco_are_those_of_its_page(shared: Path) -> None:
+    text = seed(shared, "jasco.txt")
+    for row in results("jasco", "published").rows:
+        assert f"| {row['system']} | {row['best_mean']:.2f} |" in text
+        assert f"| {row['system']} | {row['audio']} | {row['both']} | {row['speech']} |" in text
+    assert "Data%20License-CC%20By%20NC%204.0" in text
+    assert "Code%20License-Apache_2.0" in text
+    assert about("jasco").record["license"] == "CC-BY-NC-4.0"
+    assert about("jasco").record["code_license"] == "Apache-2.0"
+
+
+def test_tasks_of_so_bench_are_those_of_its_card(shared: Path) -> None:
+    text = seed(shared, "so-bench.txt")
+    counts = {row["task"]: row["questions"] for row in next(about("so-bench").lists)["rows"]}
+    assert counts == COUNTS
+    assert (sum(counts.values()),) == about("so-bench").sizes
+    assert all(f"{task} |\n{count:,} |" in text for task, count in counts.items())
+    assert seldio.cite("so-bench").count("2606.10738") == text.count("2606.10738") == 2
+    assert about("so-bench").record.get("license", "") == ""  # the card states none
+
+
+def test_the_record_of_ruenvaqa_has_what_its_page_and_metadata_say(shared: Path) -> None:
+    text = seed(shared, "ruenvaqa.txt")
+    meta = json.loads((shared / "data/ruenvaqa/dataset_meta.json").read_text("utf-8"))
+    record = about("ruenvaqa").record
+    assert about("ruenvaqa").sizes[0] == meta["dataset_size"]
+    assert record["facts"]["skills"].split(", ") == meta["skills"]
+    assert ", ".join(meta["skills"]) in text
+    assert "CC BY-NC 4.0" in meta["license"]
+    assert record["license"] == "CC-BY-NC-4.0"
+    assert results("ruenvaqa", "people").rows[0]["exact_match"] == meta["human_benchmark"]["Exact match"]
+    for figure in ("Llama-3.2-3B-Instruct", "DeepL", "22 разных инструмента", "от 5 до 20 секунд", "перекрытием 3",
+                   "перекрытием 5", "Дэвида-Скина", "majority vote", "0.95", "2204.09634", "2203.14072"):  # fmt: skip
+        assert figure in text
 
 
 # --- where it is asked ---------------------------------------------------------------------------------------------

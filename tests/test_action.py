@@ -96,6 +96,44 @@ def test_clean_labels_pass(repository: Path) -> None:
     assert summary.startswith("## seldio validate")
 
 
+@pytest.mark.slow
+def test_options_are_passed_on(repository: Path) -> None:
+    paths = "metadata_dev/dev-train-tau/fold3_room4_mix002.csv\nmetadata_dev/dev-train-tau/fold3_room4_mix003.csv"
+    done, _, summary = run(repository, path=paths, args="--select LAB103 -f 'starss23'", summary="false")
+
+    assert 1 == done.returncode
+    assert ["title=LAB103"] == [line.split("::")[1].split(",")[-1] for line in done.stdout.splitlines()]
+    assert "" == summary
+
+
+@pytest.mark.slow
+def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
+    (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
+
+    given = {"path": "metadata_dev", "sarif": "", "summary": "false"}
+
+    assert 0 == run(repository, **given)[0].returncode
+    assert 1 == run(repository, **given, fail_on="warning")[0].returncode
+
+
+@pytest.mark.slow
+def test_a_reference_is_compared_with(repository: Path) -> None:
+    done, _, _ = run(
+        repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false"
+    )
+
+    assert 1 == done.returncode
+    assert "::error" in done.stdout
+
+
+def test_what_could_not_run_is_an_annotation(repository: Path) -> None:
+    done, outputs, summary = run(repository, path="metadata_dev", args="--format nonsense")
+
+    assert 2 == done.returncode
+    assert done.stdout.startswith("::error title=seldio::seldio: ")
+    assert ({"exit-code": "2"}, "") == (outputs, summary)
+
+
 def test_the_workflow_of_the_page_uses_inputs_that_exist() -> None:
     text = (ROOT / "docs/howto/github-action.md").read_text("utf-8")
     steps = [

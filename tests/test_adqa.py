@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
+from seldio.formats import ItemFormat, get
 
 CASES = Path(__file__).parent / "cases/formats-items"
 DEV = CASES / "adqa/dev.jsonl"
@@ -31,6 +32,20 @@ def test_top_1_accuracy(tmp_path: Path) -> None:
     assert [notice.name for notice in report.notices] == ["only-read", "not-the-text"]
 
 
+def test_missing_answers_are_wrong(tmp_path: Path) -> None:
+    given = submission(tmp_path / "output.csv", ("dev_0001", "A door closing"))
+    with pytest.raises(seldio.SeldioError, match="without prediction"):
+        seldio.score(given, DEV)
+    report = seldio.score(given, DEV, allow_missing=True)
+    assert report.overall["accuracy"] == 0.5
+    assert report.notices[0].text.endswith("counted as wrong")
+
+
+def test_a_template_is_a_submission(tmp_path: Path) -> None:
+    seldio.convert(DEV, tmp_path / "output.csv", "adqa-submission")
+    assert (tmp_path / "output.csv").read_text().splitlines()[:2] == ["question,answer", 'dev_0001,""']
+
+
 def test_training_and_development_become_each_other(tmp_path: Path) -> None:
     seldio.convert(TRAIN, tmp_path / "dev.jsonl", "adqa")
     record = json.loads((tmp_path / "dev.jsonl").read_text())
@@ -48,6 +63,11 @@ def test_an_index_as_answer_has_its_place(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "SYN212" in done.stdout
     assert "answer is 1, but must be text" in done.stdout
+
+
+@pytest.mark.parametrize("text", ["question,answer,more\n1,a,b\n", "id,answer\n1,a\n", "answer,question\na,1\n"])
+def test_other_tables_are_no_submission(text: str) -> None:
+    assert get("adqa-submission", ItemFormat).likes(text.encode(), "x.csv") < 0.5
 
 
 def test_further_keys_of_any_kind_are_a_loss(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from effort import some
+from effort import examples, some
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
@@ -146,12 +149,32 @@ def scored(predictions: Path, questions: Path, profile: str) -> dict[str, Any]:
     return dict(zip((column.title for column in table.columns), table.rows[0], strict=True))
 
 
+def test_items_take_what_is_not_clear_and_say_so(tmp_path: Path) -> None:
+    """A letter of two equal options stays, so that the way back is clear; an answer that fits nothing is told of."""
+    given = [item("C", options=["dog", "cat", "dog"]), item("B", id="2"), item("horse", id="3")]
+    path = written(formats.get("inspect", ItemFormat), tmp_path, *given)
+    seldio.convert(path, tmp_path / "x.jsonl", "items", allow_loss="all")
+    own = formats.get("items", ItemFormat)
+    assert answers(own, tmp_path / "x.jsonl") == ["C", "cat", "horse"]
+    found = {(each.code, each.line) for each in validate(tmp_path / "x.jsonl").findings}
+    assert {("QAI121", 1), ("QAI102", 3)} <= found
+    (tmp_path / "y.jsonl").write_bytes(own.write(given[:2]))
+    seldio.convert(tmp_path / "y.jsonl", tmp_path / "z.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
+    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["B"]
+
+
 def test_a_text_of_items_that_is_also_a_letter_is_the_text(tmp_path: Path) -> None:
     own = formats.get("items", ItemFormat)
     path = written(own, tmp_path, item("B", options=["B", "A", "C", "D"]))
     assert "QAI121" not in codes(path)
     seldio.convert(path, tmp_path / "z.json", "ruenvaqa", allow_loss="all")
     assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "z.json") == ["A"]
+
+
+def test_a_hidden_answer_stays_hidden(tmp_path: Path) -> None:
+    path = written(formats.get("mmau", ItemFormat), tmp_path, item(""))
+    seldio.convert(path, tmp_path / "out.json", "ruenvaqa", allow_loss="all")
+    assert answers(formats.get("ruenvaqa", ItemFormat), tmp_path / "out.json") == [None]
 
 
 @pytest.mark.parametrize("format", [*TEXTS, *LETTERS], ids=lambda format: format.name)
@@ -199,6 +222,52 @@ def test_a_file_with_a_record_that_cannot_be_read_stays(tmp_path: Path) -> None:
     before = path.read_bytes()
     seldio.validate(path, format="mmar", unsafe_fixes=True)
     assert path.read_bytes() == before
+
+
+NUMERALS = st.sampled_from(["3", "-3", "0", "007", "3.0", "1e5", "NaN", "true", "null", "1,000", "٣", " 3"])
+
+
+FIELDS = ("question", "task", "answer", "canonical_answer", "instruction", "split", "dataset")
+
+
+@settings(max_examples=examples(60))
+@given(st.data())
+@pytest.mark.parametrize("format", ITEMS, ids=lambda format: format.name)
+def test_a_numeral_as_text_stays_text(format: ItemFormat, data: st.DataObject) -> None:
+    own = ("id", "audio", "question", "options", *FIELDS)
+    values = {field: data.draw(NUMERALS, field) for field in FIELDS if field in format.carries}
+    options = data.draw(st.lists(NUMERALS, min_size=2, max_size=2, unique=True))
+    more: dict[str, Any] = {"options": options} if "options" in format.carries else {}
+    more |= {"extra": {"note": data.draw(NUMERALS)}} if "extra" in format.carries else {}
+    if format.name == "jasco":
+        values["question"] = ""  # the file implies its own
+    audio = ["dataset/v0/3.wav"] if format.name == "jasco" else ["3.wav"]
+    given = Item.model_validate({"id": "3", "audio": audio, "question": "3", **values, **more})
+    reading = format.read(format.write([given]), f"x{format.suffix}", raise_errors)
+    assert reading is not None
+    [row] = reading.rows
+    kept = {field: getattr(given, field) for field in own if field in format.carries and format.name != "jasco"}
+    assert kept == {field: getattr(row, field) for field in kept}
+    assert [(row.id, getattr(row, "answer", None))] == [("3", given.answer)]
+    assert (row.extra or {}).get("note") == (given.extra or {}).get("note")
+
+
+def test_ids_of_spatialsoundqa_may_be_whole_numbers(tmp_path: Path) -> None:
+    record = {"question_type": "detection", "reverb_id": "r", "question": "What?", "answer": "3"}
+    path = tmp_path / "qa.json"
+    path.write_text(json.dumps([{"question_id": id, "audio_id": f"Y{id}"} | record for id in (0, 7, "7a", "8")]))
+    assert set() == {finding.code for finding in validate(path).findings} - {"QAI309"}
+    assert ["0", "7", "7a", "8"] == seldio.read(path)["id"].to_pylist()
+    seldio.convert(path, tmp_path / "qa.parquet", "parquet")
+    seldio.convert(tmp_path / "qa.parquet", tmp_path / "back.json", "spatialsoundqa")
+    assert path.read_bytes() == (tmp_path / "back.json").read_bytes()  # numbers are numbers, numerals text
+
+
+@pytest.mark.parametrize("id", ["0", "007", "q1", "-1"])
+def test_an_id_that_is_text_is_no_number_in_spatialsoundqa(tmp_path: Path, id: str) -> None:
+    path = written(formats.get("items", ItemFormat), tmp_path, item("dog", id=id, options=None))
+    seldio.convert(path, tmp_path / "out.json", "spatialsoundqa")
+    assert [id] == [each["question_id"] for each in json.loads((tmp_path / "out.json").read_text())]
 
 
 def test_what_is_to_be_written_for_a_cyrillic_letter_has_the_form(tmp_path: Path) -> None:

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+import typer.main
 
 import seldio
+from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.schema.qa import Item
+
+#: The function behind each command; the others print what seldio knows (formats, rules, schemas), or run the rest.
+VERBS: dict[str, Callable[..., Any]] = {
+    "validate": seldio.validate, "convert": seldio.convert, "score": seldio.score, "rank": seldio.rank,
+    "diff": seldio.diff, "verify": seldio.verify, "package": seldio.package,
+    "compare": seldio.compare,
+    "info": seldio.info, "cite": seldio.cite, "view": seldio.view, "plot": seldio.plot, "push": seldio.push, "pull": seldio.pull,
+}  # fmt: skip
+
+
+WITHOUT = {"formats", "rule", "schema", "demo", "new"}
+
+
+def test_every_command_has_a_function_or_says_why_not() -> None:
+    assert set(typer.main.get_command(app).commands) == set(VERBS) | WITHOUT  # type: ignore[attr-defined]
 
 
 def test_every_public_name_is_typed_and_explained() -> None:
@@ -23,6 +42,12 @@ def test_every_public_name_is_typed_and_explained() -> None:
         if inspect.isfunction(value):
             hints = [each.annotation for each in inspect.signature(value).parameters.values()]
             assert inspect.Parameter.empty not in hints, name
+
+
+def test_a_star_import_takes_the_public_names() -> None:
+    names: dict[str, object] = {}
+    exec("from seldio import *", names)
+    assert set(seldio.__all__) == names.keys() - {"__builtins__"} == set(dir(seldio)) - {"__version__"}
 
 
 # --- tables --------------------------------------------------------------------------------------------------------
@@ -123,3 +148,12 @@ def test_rankings_take_reports() -> None:
     ]
     ranked = seldio.rank(made, metrics="F:higher")
     assert [row[0] for row in ranked.tables[0]] == ["b", "a"]
+
+
+def test_whole_events_with_names_of_classes_alone_are_written(tmp_path: Path) -> None:
+    event = {"clip": "a", "onset": 0.2, "offset": 0.4, "class_name": "Bell", "source": 0, "azimuth": 5.0}
+    table = pa.Table.from_pylist([event | {"elevation": 0.0, "distance": 1.5}])
+
+    seldio.write(table, tmp_path / "labels", "starss23")
+
+    assert "2,11,0,5,0,150\n3,11,0,5,0,150\n" == (tmp_path / "labels/a.csv").read_text("utf-8")

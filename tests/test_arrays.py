@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Kept
+from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio.errors import UsageError
+from seldio import geometry
+from seldio.errors import DataError, UsageError
 from seldio.media import arrays, encoding
 from seldio.media.encoding import render
 
 RATE = 24_000
 azimuths = st.floats(-180, 180)
+
+
+elevations = st.floats(-90, 90)
 
 
 def test_golden_responses(official: Kept) -> None:
@@ -29,6 +34,27 @@ def test_golden_responses(official: Kept) -> None:
         wanted = [entry["H"][name]["re"] + 1j * entry["H"][name]["im"] for name in arrays.CHANNELS["mic"]]
         found = arrays.mic_response(entry["az"], entry["el"], entry["f"])
         assert pytest.approx(wanted, abs=1e-12) == found[0, 0]
+
+
+@given(azimuths, elevations)
+def test_low_frequencies_are_finite_and_go_to_one(azimuth: float, elevation: float) -> None:
+    found = arrays.mic_response(azimuth, elevation, [0, 1e-300, 1e-9, 0.01, 1])[0]
+    assert np.isfinite(found).all()
+    assert (found[0] == 1).all()
+    # 1 + 3/2 i x cos g
+    x = 2 * np.pi * 0.01 * arrays.RADIUS / arrays.SPEED
+    cosines = arrays.capsules() @ np.array(geometry.to_cartesian(azimuth, elevation))
+    assert pytest.approx(1 + 1.5j * x * cosines, abs=1e-10) == found[3]
+
+
+def test_more_terms_change_nothing_below_20_khz_and_a_lot_above() -> None:
+    few, many = (arrays.mic_response(33, 21, [20_000, 48_000], terms)[0] for terms in (31, 60))
+    assert np.abs(few - many)[0].max() < 2e-6
+    assert np.abs(few - many)[1].max() > 0.1
+    assert arrays.terms_for(20_000) == 31
+    assert np.isfinite(arrays.modes([0, 192_000, 10**6], 600)).all()
+    enough = arrays.mic_response(33, 21, 48_000, arrays.terms_for(48_000))[0]
+    assert pytest.approx(many[1:], abs=1e-4) == enough
 
 
 def test_diffuse_field_is_the_mean_over_all_directions() -> None:
@@ -44,6 +70,16 @@ def test_diffuse_field_is_the_mean_over_all_directions() -> None:
     assert np.abs(coherence[2][0, 1:]).max() < 0.5
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(("mic", np.nan, 0, 1), "not finite"), (("mic", 0, 0, -1), "in Hz"), (("mic", [[0]], [[0]], 1), "dimensions"),
+     (("foa", 0, 0, np.inf), "in Hz"), (("stereo", 0, 0, 1), "foa (W, Y, Z, X) or mic")],
+)  # fmt: skip
+def test_requests_that_make_no_sense(arguments: Any, words: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        arrays.response(*arguments)
+
+
 @pytest.mark.parametrize("rate", [16_000, 24_000, 44_100, 48_000])
 def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     frequencies = np.array([0, 50, 1000, 4000, min(9000, 0.4 * rate)])
@@ -54,6 +90,17 @@ def test_filters_of_the_sphere_have_its_response(rate: int) -> None:
     wanted = arrays.mic_response(azimuth, elevation, frequencies)
     assert np.abs(found - np.moveaxis(wanted, 1, 2)).max() < 1e-3
     assert np.abs(found - np.moveaxis(wanted, 1, 2))[..., :3].max() < 1e-5
+
+
+def test_a_standing_source() -> None:
+    signal = np.random.default_rng(1).normal(size=6000)
+    foa, mic = (render(signal, -50, 30, RATE, format) for format in ("foa", "mic"))
+    assert pytest.approx(arrays.foa_response(-50, 30).T * signal) == foa
+    assert foa.shape == mic.shape == (4, 6000)
+    tone = np.cos(2 * np.pi * 1500 * np.arange(4800) / RATE)
+    gain = arrays.mic_response(-50, 30, 1500)[0, 0]
+    wanted = np.real(gain[:, np.newaxis] * np.exp(2j * np.pi * 1500 * np.arange(4800) / RATE))
+    assert pytest.approx(wanted[:, 200:-200], abs=1e-5) == render(tone, -50, 30, RATE, "mic")[:, 200:-200]
 
 
 @pytest.mark.parametrize(("speed", "limit"), [(90, -65), (500, -45)])
@@ -72,6 +119,23 @@ def test_a_moving_source(speed: int, limit: int, frequency: int) -> None:
     assert pytest.approx(arrays.foa_response(-100 + speed * at, np.full(12_000, 20.0)).T, abs=1e-3) == gains
 
 
+def test_a_source_goes_around_the_back_and_over_the_top() -> None:
+    one = np.ones(2400)
+    back = render(one, [170, -170], [0, 0], RATE, "foa", [0, 0.1])
+    assert back[3].max() < -0.98
+    top = render(one, [0, 180], [80, 80], RATE, "foa", [0, 0.1])
+    assert top[2].max() > 0.999
+    jump = render(one, [0, 180], [0, 0], RATE, "foa", [0, 0.1])
+    assert np.isfinite(jump).all()
+
+
+def test_the_type_stays() -> None:
+    signal = np.ones(300, np.float32)
+    for format in ("foa", "mic"):
+        assert np.float32 == render(signal, 0, 0, RATE, format).dtype
+        assert np.float32 == render(signal, [0, 90], [0, 0], RATE, format, [0, 1]).dtype
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [((np.ones(9), [0, 1], 0, RATE, "foa"), "no times"), ((np.ones((9, 4)), 0, 0, RATE, "foa"), "(1, frames)"),
@@ -82,3 +146,11 @@ def test_a_moving_source(speed: int, limit: int, frequency: int) -> None:
 def test_renderings_that_make_no_sense(arguments: Any, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
         render(*arguments)
+
+
+@pytest.mark.parametrize("times", [None, [0, 1]])
+def test_sound_that_is_not_finite(times: list[int] | None) -> None:
+    signal = np.array([0, np.nan, 1])
+    azimuth = 0 if times is None else [0, 90]
+    with pytest.raises(DataError, match="not finite"):
+        render(signal, azimuth, 0, RATE, "mic", times)

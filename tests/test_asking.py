@@ -20,14 +20,15 @@ from seldio import formats, synth, tasks
 from seldio.cli import app
 from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
-from seldio.conversion.questions import QuestionOptions
+from seldio.conversion.questions import QuestionOptions, encoded
 from seldio.errors import DataError, LossError, SeldioError, UsageError
 from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, margins_of
-from seldio.tasks.mix import targets
+from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
+from seldio.tasks.task import digest
 
 RUN = CliRunner()
 STARSS23 = get("starss23")
@@ -83,6 +84,14 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
     assert len(whole) > 1000
 
 
+def test_start_and_end_stand_in_the_record_where_the_target_has_no_field(labels: Path) -> None:
+    record = json.loads(converted(labels, "so-bench", window=10.0).splitlines()[-1])
+    assert 0 < record["end"] - record["start"] <= 10.0
+    item = json.loads(converted(labels, "items", window=10.0).splitlines()[-1])
+    assert (item["start"], item["end"]) == (record["start"], record["end"])
+    assert "start" not in item["extra"]
+
+
 @pytest.mark.parametrize("to", ["so-bench", "so-dataset-qa"])
 def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, tmp_path: Path, to: str) -> None:
     """A question about seconds 20 to 40 of a recording would otherwise become one about its first 20."""
@@ -95,6 +104,20 @@ def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, 
     convert_any(through, back, "items", None, (), {}, QuestionOptions())
     one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (items, back))
     assert [(each["start"], each["end"]) for each in one] == [(each["start"], each["end"]) for each in other]
+
+
+def test_items_made_unchecked_are_valid(labels: Path) -> None:
+    """Items skip validation for speed; all of them would pass, and be the same."""
+    items = tasks.generate(seldio.read(labels), seed=1).items
+    assert len({item.task for item in items}) > 12
+    for item in items:
+        assert Item.model_validate(item.model_dump()) == item
+    for name in ("so-bench", "items", "so-dataset-qa"):
+        target = formats.get(name, ItemFormat)
+        assert target.write(items) == b"".join(
+            encoded(item, target) + b"\n"  # type: ignore[arg-type]
+            for item in items
+        )
 
 
 @pytest.mark.parametrize("to", ["mmau", "mmar", "jasco", "so-bench-predictions"])
@@ -110,9 +133,34 @@ def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
         convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
 
 
+def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
+    """Ids taken in turn over the answers of each task, by plain Python."""
+    kept: set[str] = set()
+    for task, number in wanted.items():
+        seen: Counter[object] = Counter()
+        order = []
+        for chance, item in sorted((digest(seed, item.id), item) for item in items if item.task == task):
+            order.append((seen[answer_group(item)], chance, item.id))
+            seen[answer_group(item)] += 1
+        kept.update(name for _, _, name in sorted(order)[:number])
+    return kept
+
+
 @pytest.fixture(scope="module")
 def items(labels: Path) -> list[Item]:
     return tasks.generate(seldio.read(labels), seed=3).items
+
+
+@pytest.mark.parametrize("options", [{"per_task": 5}, {"total": 77}, {"total": 77, "per_task": 9}])
+def test_the_choice_is_that_of_plain_python(items: list[Item], options: dict[str, object]) -> None:
+    wanted = targets(Counter(str(item.task) for item in items), **options)  # type: ignore[arg-type]
+    keep = chosen(as_keys(key(item, 5) for item in items), wanted)
+    kept = [item for item, yes in zip(items, keep.tolist(), strict=True) if yes]
+
+    assert {item.id for item in kept} == reference(items, 5, wanted)
+    assert Counter(str(item.task) for item in kept) == wanted
+    assert kept == tasks.select(items, 5, **options)  # type: ignore[arg-type]
+    assert not chosen(as_keys([]), {}).size
 
 
 @given(
@@ -159,6 +207,25 @@ def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None
     assert "speech_content" in record["refused"]
 
 
+def test_a_total_that_is_not_reached_says_why(labels: Path, tmp_path: Path) -> None:
+    command = ["convert", str(labels), "--to", "so-bench", "-o", str(tmp_path / "qa.jsonl"), "--total", "100000"]
+    told = " ".join(RUN.invoke(app, command).stderr.split())
+    assert "questions instead of --total 100,000: no more can be asked of these labels; more clips" in told
+    told = " ".join(RUN.invoke(app, [*command, "--per-task", "2"]).stderr.split())
+    assert "instead of --total 100,000: --per-task leaves no more of the " in told
+    assert "instead of" not in RUN.invoke(app, [*command[:-1], "30"]).stderr
+
+
+def test_labels_through_a_pipe(labels: Path) -> None:
+    text = next(labels.rglob("mix000.csv")).read_text()
+    done = RUN.invoke(app, ["convert", "-", "--to", "so-bench"], input=text)
+    table = RUN.invoke(app, ["convert", "-", "--to", "parquet"], input=text)
+
+    assert (0, 0) == (done.exit_code, table.exit_code), done.stderr
+    assert {"stdin.wav"} == {json.loads(line)["audio_path"] for line in done.stdout.splitlines()}
+    assert table.stdout_bytes[:4] == b"PAR1"
+
+
 def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
     rows = "".join(f"{frame},{label},0,{60 * label},0,100\n" for frame in range(100) for label in (0, 1))
     places = {"dev-test-tau/a": "test", "dev-train/b": "train", "c": "test", "fold3_room21_mix001": "train"}
@@ -195,8 +262,45 @@ def with_recordings(labels: Path, root: Path) -> Path:
     return root
 
 
+def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) -> None:
+    """Their ``audio_id`` stands in the meta of MERA's records, and there the clip's place in the recording goes."""
+    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
+    done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--total", "8"])
+    assert 0 == done.exit_code, done.stderr
+    records = json.loads((out / "questions.json").read_text("utf-8"))["data"]
+    assert 8 == len(records)
+    for record in records:
+        assert (out / record["inputs"]["audio"]).is_file()
+        assert record["meta"].keys() == {"id", "categories", "audio_id", "cut_from", "qa_id"}
+        assert record["meta"]["cut_from"]["audio"].startswith("foa_dev/")
+    assert 0 == RUN.invoke(app, ["validate", str(out)]).exit_code
+
+
 def records_of(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> None:
+    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
+    last = max((root / "foa_dev").rglob("*.wav"), key=lambda path: path.name)
+    whole = last.read_bytes()
+    last.write_bytes(b"no sound")
+    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/"]
+
+    done = RUN.invoke(app, command)
+
+    assert 3 == done.exit_code
+    assert f"{last}" in done.stderr.replace("\n", "")
+    assert "--no-audio makes the questions without cutting" in " ".join(done.stderr.split())
+    clips = {path: path.read_bytes() for path in out.rglob("*.wav")}
+    assert clips
+    assert not (out / "questions.jsonl").exists()
+    last.write_bytes(whole)
+    assert 0 == RUN.invoke(app, command).exit_code
+    assert clips == {path: path.read_bytes() for path in clips}
+    assert {record["audio_path"] for record in records_of(out / "questions.jsonl")} == {
+        path.relative_to(out).as_posix() for path in out.rglob("*.wav")
+    }
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
+import oracle
 import pyarrow as pa
 import pytest
-from effort import some
-from test_questions import event, make, walkers
+from effort import as_one, some
+from oracle_russian import ANY, BY_FORM, NAME
+from test_questions import event, make, raw, walkers
+from test_russian_wordings import NAMES, said
 from typer.testing import CliRunner
 
 import seldio
@@ -71,6 +75,64 @@ def test_english_questions_are_as_they_were() -> None:
     assert digest.hexdigest() == "87042d679c8296e1226576e9554069fd29ce636d138e2f863756fd617141c9a8"
 
 
+SPOKEN = list(oracle.SPOKEN)
+
+
+SECTOR = "спереди слева|спереди справа|сзади слева|сзади справа|спереди|сзади|слева|справа"
+
+
+ENGLISH_SIDES = {
+    "спереди": "front", "спереди слева": "front-left", "слева": "left", "сзади слева": "back-left", "сзади": "back",
+    "сзади справа": "back-right", "справа": "right", "спереди справа": "front-right", "сверху": "above", "снизу": "below",
+}  # fmt: skip
+
+
+WORDS = (
+    (r"\b[Вв] момент (\d+),(\d) с\b", r"at \1.\2s"), (r"с (\d+),(\d) до (\d+),(\d) с\b", r"from \1.\2s to \3.\4s"),
+    (r"\bазимут[еа]\b", "azimuth"), (r"\bвозвышения\b", "elevation"), (r"\bградус(?:а|ов)?\b", "degrees"),
+    (r"\bвыше\b", "higher"), (r"\bниже\b", "lower"), (r"\bближе\b", "closer"), (r"\bдальше\b", "farther"),
+    (r"прямо (?:над слушателем|сверху)", "straight above"), (r"прямо (?:под слушателем|снизу)", "straight below"),
+    (rf"\bот (?=(?:{ANY})\b)", "side of the "),
+)  # fmt: skip
+
+
+def in_english(text: str, task: str) -> str:
+    """What the oracle looks at in a sentence, in the words that it knows; with tables of its own."""
+    text = text[:1].lower() + text[1:]
+    text = re.sub(r"(?<=\. )(\w)", lambda found: found[1].lower(), text)
+    for pattern, word in WORDS:
+        text = re.sub(pattern, word, text)
+    if task in ("identify_source_by_location", "onset_from_location", "multi_hop"):
+        text = re.sub(
+            rf"\b({SECTOR})(?: (сверху|снизу))?\b",
+            lambda found: (
+                f"from the {ENGLISH_SIDES[found[1]]}" + (f" and {ENGLISH_SIDES[found[2]]}" if found[2] else "")
+            ),
+            text,
+        )
+    return NAME.sub(lambda found: SPOKEN[BY_FORM[found[1]]], text)
+
+
+def check_all(table: pa.Table, items: list[Item]) -> None:
+    rows = raw(table)
+    for item in items:
+        found = oracle.runs(rows[item.audio[0]], item.start, item.end)
+        words = {"question": in_english(item.question, item.task), "answer": in_english(item.answer, item.task)}
+        oracle.check(item.model_copy(update=words), found)
+
+
+def test_every_question_has_the_one_right_answer(table: pa.Table, russian: Generated) -> None:
+    assert min(Counter(item.task for item in russian.items).values()) > 7
+    check_all(table, russian.items)
+
+
+def test_windows_of_real_labels(shared: Path) -> None:
+    table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev" / "dev-test-sony")
+    made = generate(table, seed=3, window=10.0, per_task=60, audio_pattern="{clip}", language="ru")
+    assert len(made.items) > 200
+    check_all(table, made.items)
+
+
 def named(*names: str) -> pa.Table:
     """One sound after another, each of a class with this name."""
     rows = [row for place, _ in enumerate(names) for row in event(0, 40 * place, 40 * place + 30, 90 * place - 90)]
@@ -92,6 +154,12 @@ def test_a_class_without_a_russian_name_is_skipped_and_counted() -> None:
     assert not any(reason == NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
 
 
+def test_two_classes_of_one_name_are_one() -> None:
+    """*Telephone* and *ringing phone* are both *телефонный звонок*: neither is singled out by it."""
+    assert not generate(named("Telephone", "ringing phone"), seed=1, tasks=["detect_time"], language="ru").items
+    assert len(generate(named("Telephone", "ringing phone"), seed=1, tasks=["detect_time"]).items) == 2
+
+
 @pytest.mark.parametrize("profile", some(["so-bench", "so-bench-paper", "so-bench-legacy"], 3))
 def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> None:
     replies = [Prediction(id=item.id, prediction=item.answer) for item in russian.items]
@@ -103,6 +171,42 @@ def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> No
         take=lambda row: (row.outcome is None or row.outcome.correct < 1) and wrong.append(row),
     )
     assert not wrong
+
+
+@as_one
+@pytest.mark.parametrize("x", sorted(NAMES))
+def test_answers_about_every_class_are_read(x: str) -> None:
+    """Those that are the name of a class, and what is left of what, for all classes that have a name."""
+    y = "стук" if x != "стук" else "смех"
+    right, other = NAMES[x].plain, NAMES[y].plain
+    asked = [
+        ("identify_source_by_location", said("identify_source_by_location", 0, "a0", x), right),
+        ("multi_hop", said("multi_hop", 0, "a0", y, x), right),
+        ("compare_distance", said("compare_distance", 0, "a0", x, y, more="ближе к слушателю"), right),
+        (
+            "relative_left_right",
+            said("relative_left_right", 0, "a0", x, y, side="слева"),
+            f"{NAMES[x].said} is to the left of {NAMES[y].said}.",
+        ),
+    ]
+    questions = {
+        "multi_hop": said("multi_hop", 0, "q0", y),
+        "compare_distance": said("compare_distance", 0, "q0", x, y, more="ближе к слушателю"),
+    }
+    items = [
+        Item(id=task, task=task, question=questions.get(task, "?"), answer=answer, canonical_answer=truth)
+        for task, answer, truth in asked
+    ]
+    items.append(Item(id="0", task="multi_hop", question="?", answer=other, canonical_answer=other))
+    read = {}
+    replies = [Prediction(id=task, prediction=answer) for task, answer, _ in asked]
+    score(
+        items,
+        replies,
+        get("so-bench"),
+        take=lambda row: read.__setitem__(row.item.id, row.outcome and row.outcome.correct),
+    )
+    assert {task: read[task] for task, _, _ in asked} == dict.fromkeys([task for task, _, _ in asked], 1.0)
 
 
 @pytest.fixture
@@ -132,3 +236,13 @@ def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: P
         "".join(json.dumps({"qa_id": row["qa_id"], "prediction": row["answer"]}) + "\n" for row in rows)
     )
     assert seldio.score(tmp_path / "replies.jsonl", out).overall["accuracy"] == 1.0
+
+
+def test_a_wrong_answer_in_words_is_found(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "qa.jsonl"
+    seldio.convert(labels, out, "so-bench", language="ru", tasks="detect_time")
+    rows = out.read_text("utf-8").splitlines()
+    row = json.loads(rows[0])
+    row["answer"] = re.sub(r"с [\d,]+ до", "с 0,3 до", row["answer"])
+    out.write_text("\n".join([json.dumps(row, ensure_ascii=False), *rows[1:]]) + "\n", "utf-8")
+    assert "QAI116" in {finding.code for finding in seldio.validate(out).findings}

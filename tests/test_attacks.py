@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -108,6 +109,14 @@ def test_in_the_way_of_what_is_converted(
         refused(out, "convert", tree, "--to", to, "-o", out)
 
 
+def test_in_the_way_of_recordings_and_of_the_demo(tree: Path, outside: Path, tmp_path: Path) -> None:
+    place = tmp_path / f"out/foa_dev/dev-train-tau/{CLIP}.wav"
+    block(place, "a link to a file", outside)
+    refused(place, "convert", tree, "--to", "foa", "--audio", "-o", tmp_path / "out")
+    block(tmp_path / "demo/starss23", "a link to a folder", outside)
+    refused(tmp_path / "demo/starss23", "demo", tmp_path / "demo", "--no-media", "--no-run")
+
+
 @pytest.mark.parametrize(
     ("kind", "name", "way"),
     [("hf-parquet", "data", "a link to a folder"), ("hf-parquet", f"{SHARD}.parquet", "a link to a file"),
@@ -123,6 +132,14 @@ def test_in_the_way_of_an_export(kind: str, name: str, way: str, tree: Path, out
     assert (2, 1) == (code, said.count("\n")), said
     assert str(out) in said
     assert re.search("is a link" if "link" in way else "in the way|is not empty|is a file", said), said
+
+
+def test_the_folder_that_is_named_may_be_a_link(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to("real")
+    made = export(tree, tmp_path / "out")
+    assert (tmp_path / "real/manifest.json").is_file()
+    assert made == export(tree, tmp_path / "out", overwrite=True)
 
 
 def forge(out: Path, names: dict[str, str], *, finished: bool, hashed: bool = True) -> None:
@@ -163,6 +180,21 @@ def test_files_of_the_user_are_not_replaced(finished: bool, hashed: bool, tree: 
     assert 0 == code, said
     assert ("1 file stays" in said) == finished
     assert ["years", "weeks"] == [(out / n).read_text() for n in ("thesis.tex", "notes.txt")]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"seldio_export": 2}', '{"name": "my extension"}', "[" * 10**5])
+def test_only_a_manifest_makes_a_folder_an_export(text: str, tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / ".seldio-export").mkdir(parents=True)
+    (out / ".seldio-export/seldio-parts.json").write_text('{"seldio_parts": 2}')
+    (out / "labels").mkdir()
+    (out / "labels/mine.csv").write_text("0,1,0,10,0\n")
+    if text:
+        (out / "manifest.json").write_text(text)
+    code, said = seldio("convert", tree, "--to", "hf-parquet", "-o", out, "--overwrite")
+    assert (2, True) == (code, "choose a new folder" in said), said
+    assert "0,1,0,10,0\n" == (out / "labels/mine.csv").read_text()
+    assert not text or text == (out / "manifest.json").read_text()
 
 
 def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:
@@ -295,6 +327,15 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     code, said = seldio("convert", packed, "--to", "starss22", "-o", tmp_path / "out", "--allow-loss", "all")
     assert (1, True) == (code, "SAF101" in said), said
+
+
+def test_limits_on_archives(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", bytes(64 << 20))
+    tar(tmp_path / "packed.tar.gz", ("a.csv", bytes(64 << 20), {}), mode="w:gz")
+    for name in ("packed.zip", "packed.tar.gz"):
+        code, said = seldio("validate", tmp_path / name)
+        assert (1, True) == (code, "SAF105" in said), said
 
 
 def test_shards_that_lead_out(tree: Path, outside: Path, tmp_path: Path) -> None:

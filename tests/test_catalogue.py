@@ -82,6 +82,14 @@ def test_a_damaged_table_is_unreadable(tmp_path: Path) -> None:
     assert found.groups[1].evidence == "its content and its name"
 
 
+def test_what_is_wrong_with_an_archive_is_among_the_findings(tmp_path: Path) -> None:
+    (tmp_path / "half.zip").write_bytes(b"PK\x03\x04 and no more")
+
+    found = seldio.catalogue(tmp_path / "half.zip")
+
+    assert [one.code for one in found.findings] == ["SAF107"]
+
+
 # --- the tree says what its labels are ------------------------------------------------------------------
 
 ODD = {
@@ -109,3 +117,30 @@ def test_the_folders_of_starss_decide_the_layout_of_its_labels(tmp_path: Path, o
     assert {group.format for group in seldio.catalogue(home).groups} == {"starss23"}
     assert not any(one.fixable for one in found if code != "LAB308")
     assert (home / CLIP).read_text() == text
+
+
+def test_a_recording_alone_is_no_table_of_labels(tmp_path: Path) -> None:
+    (tmp_path / "kitchen.wav").write_bytes(b"1 2 3\n")
+
+    (group,) = seldio.catalogue(tmp_path / "kitchen.wav").groups
+
+    assert (group.kind, group.certainty) == ("recording", "likely")
+    with pytest.raises(seldio.UsageError, match=r"1 file called \.wav"):
+        seldio.convert(tmp_path / "kitchen.wav", tmp_path / "to.csv", "starss23")
+
+
+def test_labels_under_another_name_are_told_apart_from_other_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1,0,10,20,150\n")
+    (tmp_path / "b.txt").write_text("0,1,0,-170,20,150\n")
+    (tmp_path / "README").write_text("labels of a room\n")
+
+    others = {group.files[0].name: group for group in seldio.catalogue(tmp_path).of("other")}
+
+    assert others["README"].doubt == ""
+    assert "labels" in others["b.txt"].doubt, "with what speaks against passing it over"
+    told = seldio.info(tmp_path)
+    assert [one["files"] for one in told["catalogue"] if one["kind"] == "other"] == [
+        [str(tmp_path / name)] for name in ("README", "b.txt")
+    ]
+    assert "README" in str(told)
+    assert "b.txt" in str(told)

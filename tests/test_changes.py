@@ -327,6 +327,17 @@ def test_nothing_is_said_of_an_honest_system(truth: Path, tmp_path: Path, misses
         assert not causes(seldio.score(given, truth, profile=profile, format="dcase2024-output"))
 
 
+def test_distances_in_another_unit(truth: Path, tmp_path: Path) -> None:
+    far = clips(tmp_path / "far", system(lambda event: (*event[:4], event[4] * 100)), as_axes)
+    (said,) = causes(seldio.score(far, truth, profile="dcase2024", format="dcase2024-output", force=True))
+    assert said.startswith("with the predicted distances divided by 100 F would be")
+
+
+def test_one_class_taken_for_another_is_no_convention(truth: Path, tmp_path: Path) -> None:
+    confused = [[(event[0], 1, *event[2:]) for event in predicted(clip) if event[1] == 2] for clip in range(6)]
+    assert not causes(seldio.score(clips(tmp_path / "out", confused, as_angles), truth, format="sony-av-output"))
+
+
 def test_one_clip_is_not_enough_unless_all_of_it_agrees(tmp_path: Path) -> None:
     truth = clips(tmp_path / "ref", [labelled(0)], as_label)
     mirrored: list[Event] = [(*event[:2], -event[2], *event[3:]) for event in labelled(0)]
@@ -439,6 +450,33 @@ def turned(rows: Rows, by: Callable[[float], float]) -> Rows:
         azimuth, flat = math.radians(by(math.degrees(math.atan2(y, x)))), math.hypot(x, y)
         found.append([*row[:3], repr(flat * math.cos(azimuth)), repr(flat * math.sin(azimuth)), *row[5:]])
     return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", SYSTEMS)
+def test_faults_of_real_systems(real: Path, tmp_path: Path, folder: str) -> None:
+    names = sorted(path.stem for path in (real / "ref").iterdir())
+    here = [number for number, name in enumerate(names) if "room10_" in name]
+    files = [[line.split(",") for line in path.read_text().splitlines()] for path in sorted((real / folder).iterdir())]
+    mixed = np.random.default_rng(4).permutation(len(files)).tolist()
+    faults: dict[str, tuple[Callable[[int, Rows], Rows], str]] = {
+        "room": (lambda n, rows: turned(rows, lambda a: a + 180) if n in here else rows, "180° F would be .* in room 10"),
+        "classes": (lambda _, rows: [[row[0], str(ORDER[int(row[1])]), *row[2:]] for row in rows], "read as others"),
+        "files": (lambda n, _: files[mixed[n]], "files taken for another clip"),
+        "names": (lambda n, _: files[n - 1], "shifted by 1"),
+        "axes": (lambda _, rows: [[*row[:3], row[4], row[5], row[3], *row[6:]] for row in rows], "with z, x, y in"),
+    }  # fmt: skip
+    for name, (fault, text) in faults.items():
+        said = causes(seldio.score(copied(real / folder, tmp_path / name, fault), real / "ref", profile="dcase2023"))
+        assert [bool(re.search(text, one)) for one in said] == [True], (name, said)
+
+
+def test_real_labels_mirrored_in_ten_clips(real: Path, tmp_path: Path) -> None:
+    def fault(number: int, rows: Rows) -> Rows:
+        return [[*row[:3], str(-int(row[3])), *row[4:]] for row in rows] if number % 6 == 1 or number == 20 else rows
+
+    (said,) = causes(seldio.score(real / SYSTEMS[0], copied(real / "ref", tmp_path / "ref", fault)))
+    assert re.search(r"with the azimuth mirrored F would be \S+ % in at least \d clips", said), said
 
 
 @pytest.mark.slow

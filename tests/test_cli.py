@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -151,6 +152,18 @@ def test_a_baseline_hides_what_is_known_and_nothing_else(labels: Path) -> None:
     assert 1 == new.stdout.count(b"LAB102")
 
 
+def test_an_ambiguous_file_names_its_candidates(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("5,3,10,20,30\n")
+
+    done = seldio("validate", "x.csv", "--output", "json", cwd=tmp_path)
+    finding = json.loads(done.stdout)["findings"][0]
+
+    assert (1, "SYN903") == (done.returncode, finding["code"])
+    assert "starss22" in finding["message"]
+    assert "dcase2024-submission" in finding["message"]
+    assert "--format" in finding["hint"]
+
+
 def test_the_report_does_not_depend_on_place_or_locale(labels: Path) -> None:
     (labels / "café.csv").write_text(BAD)
     places = (
@@ -203,6 +216,16 @@ def test_an_option_that_takes_one_value_is_given_once(name: str) -> None:
             values = "twice (1, 2)" if len(arguments) == 4 else "3 times (1, 2, 2)"
             assert done.returncode == 2
             assert f"was given {values}; it takes one value" in " ".join(done.stderr.decode().split()), option
+
+
+def test_options_that_are_given_twice_are_counted_in_all_their_spellings(labels: Path) -> None:
+    done = seldio("score", labels, "--reference", "old", "-r", "new", "-rthird")
+
+    assert done.returncode == 2
+    assert "--reference was given 3 times (old, new, third); it takes one value" in " ".join(
+        done.stderr.decode().split()
+    )
+    assert seldio("validate", labels, "--deep", "--deep", "-f", "starss23").returncode == 1  # a flag says the same
 
 
 def test_json_and_another_form_are_not_both_asked_for(labels: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
 import zipfile
@@ -12,11 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
 
 from seldio.conversion.clip_audio import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
+from seldio.media.audio import Decoder, NotAudio, margin, probe, resample, write_wav
 from seldio.schema.qa import Item
 
 PATH = "foa_dev/dev-train-sony/fold3_room21_mix001.wav"
@@ -54,6 +58,19 @@ def clip(out: Path, name: str = "foa_a") -> tuple[Sound, int]:
     return sound.T, rate
 
 
+def test_an_impulse_stays_where_it_is(tmp_path: Path) -> None:
+    sound = np.zeros((4, 72_000))
+    for channel, frame in enumerate((24_000, 30_000, 36_000, 47_997)):  # multiples of 3, as 24 kHz is to 16
+        sound[channel, frame] = 0.9
+    record(tmp_path, sound)
+    list(cut([item(1.0, 2.0)], tmp_path, tmp_path / "out"))
+    made, rate = clip(tmp_path / "out")
+    assert (rate, made.shape) == (16_000, (4, 16_000))
+    assert np.abs(made).argmax(axis=1).tolist() == [0, 4_000, 8_000, 15_998]
+    left, right = made[2, 8_000 - 50 : 8_000], made[2, 8_001:8_051]
+    np.testing.assert_allclose(left, right[::-1], atol=1.1 / 32768)  # no delay: the same on both sides
+
+
 # --- the samples -------------------------------------------------------------------------------------------
 
 
@@ -69,12 +86,48 @@ def test_clips_are_the_recording_at_another_rate(rate: int, tmp_path: Path) -> N
     assert np.abs(made - ideal).max() < 10 ** (-60 / 20)  # at the edges of the clip too
 
 
+def test_what_16_khz_cannot_hold_is_gone(tmp_path: Path) -> None:
+    t = np.arange(48_000) / 24_000
+    record(tmp_path, np.stack([0.9 * np.sin(2 * np.pi * pitch * t) for pitch in (8_400, 9_000, 10_000, 11_500)]))
+    list(cut([item(0.5, 1.5)], tmp_path, tmp_path / "out"))
+    assert np.abs(clip(tmp_path / "out")[0]).max() <= 2 / 32768
+
+
 def test_at_the_same_rate_not_a_bit_changes(tmp_path: Path) -> None:
     sound = np.random.default_rng(2).integers(-32768, 32768, (4, 32_000), np.int16)
     record(tmp_path, sound, 16_000)
     list(cut([item(0.5, 1.7)], tmp_path, tmp_path / "out"))
     written, _ = soundfile.read(tmp_path / "out/audio/test/foa_a.wav", dtype="int16")
     assert np.array_equal(written.T, sound[:, 8_000:27_200])
+
+
+@given(
+    rate=st.sampled_from([8_000, 16_000, 22_050, 24_000, 44_100, 48_000, 96_000]),
+    frames=st.integers(1, 3_000),
+    target=st.sampled_from([16_000, 24_000]),
+)
+def test_as_many_frames_as_asked(rate: int, frames: int, target: int) -> None:
+    side = margin(rate, target)
+    sound = np.ones((2, frames + 2 * side), np.float32)
+    wanted = -(-frames * target // rate)
+    made = resample(sound, rate, target, wanted)
+    assert made.shape == (2, wanted)
+    np.testing.assert_allclose(made, 1, atol=1e-3)
+
+
+@given(start=st.integers(0, 39), frames=st.integers(1, 60))
+def test_parts_join_without_a_seam(start: int, frames: int) -> None:
+    """A clip is what the whole recording, resampled, has at its place."""
+    sound = np.random.default_rng(3).uniform(-1, 1, (1, 24_000)).astype(np.float32)
+    side = margin(24_000, 16_000)
+    padded = np.pad(sound, ((0, 0), (side, side + 60 * 240)))
+    whole = resample(padded[:, : sound.shape[1] + 2 * side], 24_000, 16_000, 16_000)
+    first, wanted = 240 * start, 160 * frames
+    piece = resample(padded[:, first : first + 240 * frames + 2 * side], 24_000, 16_000, wanted)
+    there = whole[:, 160 * start : 160 * start + wanted]
+    there = np.pad(there, ((0, 0), (0, wanted - there.shape[1])))
+    inside = min(wanted, 16_000 - 160 * start)
+    np.testing.assert_allclose(piece[:, :inside], there[:, :inside], atol=1e-5)
 
 
 # --- files and items ---------------------------------------------------------------------------------------
@@ -187,6 +240,15 @@ def test_recordings_that_cannot_be_read(tmp_path: Path) -> None:
     assert "ends at 1.000 s, before a clip that begins at 2 s" in refused([item(2.0, 3.0)], tmp_path)
 
 
+def test_a_flac_that_breaks_off(tmp_path: Path) -> None:
+    noise = np.random.default_rng(4).uniform(-0.5, 0.5, (4, 96_000))
+    file = record(tmp_path, noise, path="foa_dev/x.flac")
+    file.write_bytes(file.read_bytes()[:200_000])
+    text = refused([item(2.0, 4.0, audio=["foa_dev/x.flac"])], tmp_path)
+    assert "x.flac" in text
+    assert "download it again" in text
+
+
 UNCUTTABLE = {
     "no times": item(None, None),
     "no length": item(1.0, 1.0),
@@ -221,6 +283,36 @@ def test_a_recording_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is the source recording itself"):
         list(cut([item(audio=["audio/test/foa_a.wav"])], tmp_path, tmp_path))
     assert file.read_bytes() == before
+
+
+def test_only_the_part_that_is_needed_is_read(tmp_path: Path) -> None:
+    class Counting(io.BytesIO):
+        total = 0
+
+        def readinto(self, buffer: Any) -> int:
+            count = super().readinto(buffer)
+            self.total += count
+            return count
+
+    file = record(tmp_path, tones(24_000, 10.0))
+    stream = Counting(file.read_bytes())
+    part = Decoder(stream).read(120_000, 2_400)
+    assert part.shape == (4, 2_400)
+    np.testing.assert_allclose(part, tones(24_000, 0.1, 5.0), atol=1 / 32768)
+    assert stream.total < 100_000 < len(stream.getvalue())
+    with pytest.raises(NotAudio):
+        Decoder(stream).read(300_000, 1)
+    with pytest.raises(NotAudio):
+        Decoder(io.BytesIO(b"text"))
+
+
+def test_what_is_written_is_read() -> None:
+    sound = np.arange(-32768, 32768, dtype=np.int16).reshape(4, -1)
+    stream = io.BytesIO()
+    write_wav(stream, sound, 16_000)
+    found = probe(stream)
+    assert (found.frames, found.rate, found.channels, found.subtype, found.missing) == (16384, 16_000, 4, "PCM_16", 0)
+    assert np.array_equal(Decoder(stream).read(0, 20_000) * 32768, sound)
 
 
 # --- reading and writing sound -----------------------------------------------------------------------------

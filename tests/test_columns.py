@@ -122,6 +122,16 @@ def test_a_column_whose_name_says_so_goes(tmp_path: Path, labels: Set, name: str
     assert contents(folder) == contents(written(tmp_path / "meant", labels, submission))
 
 
+def test_a_name_in_the_place_of_the_distance_goes_as_well(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    folder = written(
+        tmp_path, walks(), lambda row: [*submission(row)[:4], f"{rng.random():.3f}"],
+        "frame,class,azimuth,elevation,score\n",
+    )  # fmt: skip
+    seldio.validate(folder, unsafe_fixes=True)
+    assert all(line.count(",") == 3 for text in contents(folder).values() for line in text.splitlines())
+
+
 def test_a_header_is_believed_where_the_format_is_given(tmp_path: Path) -> None:
     folder = written(tmp_path, walks(), submission, "frame,class,azimuth,elevation,confidence\n")
     found = seldio.validate(folder, format="dcase2024-submission").findings
@@ -140,6 +150,14 @@ def vectors(rng: random.Random) -> Callable[[Row], Sequence[object]]:
 def test_of_eight_columns_the_seventh_is_not_blamed(tmp_path: Path, labels: Set) -> None:
     (found,) = errors(written(tmp_path, labels, vectors(random.Random(3))))
     assert (found.code, "without column 8" in found.message, found.fixable) == ("SYN145", True, False)
+
+
+def test_of_two_columns_that_may_be_a_confidence_none_is_blamed(tmp_path: Path) -> None:
+    rng = random.Random(4)
+    rows = vectors(rng)
+    folder = written(tmp_path, walks(), lambda row: [*rows(row)[:6], f"{rng.random():.3f}", f"{rng.random():.3f}"])
+    (found,) = errors(folder)
+    assert found.code == "SYN901"
 
 
 # --- causes ----------------------------------------------------------------------------------------------

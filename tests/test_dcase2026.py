@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import LabelReading, TextFile, get, stem_of
+from seldio.formats import LabelReading, TextFile, dcase_json, get, json_text, stem_of
+from seldio.formats.dcase_json import DCASE2026, JsonLayout
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
@@ -95,6 +97,19 @@ def test_labels_of_another_layout_come_back_too(
     assert written(reading) == data
 
 
+def test_crlf_comes_back() -> None:
+    data = document(DETECTION).replace(b"\n", b"\r\n")
+    assert written(read(data)[0]) == data
+
+
+def test_layout_and_unknown_keys_are_kept_apart() -> None:
+    reading, _ = read(document({"colour": "red", **DETECTION}, videos=[1]))
+    assert reading.table["extra"].to_pylist() == ['{"colour": "red"}']
+    extra = json.loads(origin_of(reading.table).files[0].extra or "")
+    assert extra["videos"] == [1]
+    assert list(extra) == ["videos", "annotations"]
+
+
 @given(st.lists(st.lists(TRIPLETS, max_size=3), max_size=3))
 def test_the_direction_is_that_of_the_strongest_point(segmentation: list[list[list[float]]]) -> None:
     (row,) = read(document(DETECTION | {"segmentation": segmentation}))[0].table.to_pylist()
@@ -126,6 +141,22 @@ def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> N
     assert all(finding.code == "SYN215" for finding in findings)  # unknown sources and distances are left out
     assert again.table.select(table.column_names).equals(table)
     assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
+
+
+def test_a_table_without_sources_gets_instance_0() -> None:
+    table = pa.table({"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]})
+    (annotation,) = json.loads(FORMAT.write(table, ClipFile("a", "a.json")))["annotations"]
+    assert list(annotation) == [
+        "metadata_frame_index",
+        "instance_id",
+        "category_id",
+        "distance",
+        "segmentation",
+    ]
+    assert annotation["instance_id"] == 0
+    assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
+    x, y = geometry.to_pixels(90.0, 0.0, *geometry.MAP)
+    assert annotation["segmentation"] == [[[float(x), float(y), 1.0]]]
 
 
 CASES = {
@@ -217,3 +248,41 @@ def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
     assert all(place.line > 0 for place in places)
     assert reading.table.num_rows <= 2
     assert findings or reading.parts[0].readable
+
+
+ODD = st.sampled_from(
+    [b"", b"0", b".0", b"e2", b"-", b"00", b"1e999", b"9007199254740993", b"99999999999", b"true", b"null", b"NaN", b'"1"',
+     b"[", b"]", b"{}", b",", b'"score": 1,', b'"distance": 3,', b'"colour": "red",', b"\\", b"\xff", b" ", b"\n", b"//"]
+)  # fmt: skip
+
+
+@given(st.data())
+def test_the_quick_and_the_long_way_read_the_same(data: st.DataObject) -> None:
+    annotations = data.draw(st.lists(DETECTIONS | LABELS, max_size=3))
+    for one in annotations:
+        one.pop("video_id", None)
+    good = document(*annotations)
+    start = data.draw(st.integers(0, len(good)))
+    found = good[:start] + data.draw(ODD) + good[start + data.draw(st.integers(0, 3)) :]
+    if (quick := dcase_json._columns_of(found)) is None:
+        return
+    findings: list[Finding] = []
+    long = json_text.parse(found, "x.json", findings.append)
+    assert long is not None
+    rows = dcase_json._annotations_of(long, True, findings.append)
+    assert not findings
+    assert rows is not None
+    columns, layout = quick
+    for name, values in dcase_json._columns(list(rows.values())).items():
+        assert columns[name].equals(values), name
+    assert layout.to_extra({"annotations": 0}) == JsonLayout.of(found, list(rows.values())).to_extra(long.value)
+
+
+def test_names_and_heads() -> None:
+    names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
+    assert {stem_of(name) for name in names} == {"a/mix001"}
+    assert DCASE2026.likes(document(DETECTION), "x.json")
+    assert DCASE2026.likes(b'\xef\xbb\xbf {"videos": [], "annotations" : []}', "x.json")
+    assert not DCASE2026.likes(b'["annotations"]', "x.json")
+    assert not DCASE2026.likes(b'{"items": []}', "x.json")
+    assert get("stairs26").name == "dcase2026"

@@ -16,7 +16,7 @@ import jsonschema
 import numpy as np
 import pytest
 import soundfile
-from effort import examples
+from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -26,16 +26,16 @@ from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
-from seldio.media.intensity import SoundField, listen
+from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
 from seldio.rules.deep import DEEP_RULES
 from seldio.rules.deep_causes import judge, rotation
-from seldio.rules.deep_fit import Fits, LabelledClip, judged
+from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
 from seldio.rules.deep_pieces import joined, label_frames, pieces
-from seldio.rules.deep_timing import shift, sound_frames
+from seldio.rules.deep_timing import other, shift, sound_frames
 
 RATE = 24_000
 
@@ -117,6 +117,31 @@ def test_a_plane_wave_is_heard_where_it_comes_from(
     assert (geometry.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
     assert (np.linalg.norm(directions, axis=1) > (0.8 if format == "foa" else 0.75)).all()
     assert (made.activity()[12:19] > 1).all()
+
+
+def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> None:
+    noise = 2000 * DIFFUSE * np.random.default_rng(0).standard_normal((4, 3 * RATE))
+
+    assert np.linalg.norm(field(tmp_path, np.rint(noise).astype(np.int16), "foa").directions(), axis=1).max() < 0.1
+    silent = field(tmp_path, np.zeros((4, RATE), np.int16), "mic")
+    assert not silent.directions().any()
+    assert not silent.activity().any()
+    assert array_of(silent.raw) is None
+    assert inverted(silent.raw) == ()
+
+
+def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
+    made = {format: field(tmp_path, clip(2).sound[format], format).raw for format in FORMATS}
+    assert array_of(made["foa"]) == "foa"
+    assert array_of(made["mic"]) == "mic"
+    assert inverted(made["mic"]) == ()
+
+    for channel in range(4):
+        signs = np.ones((4, 1), np.int16)
+        signs[channel] = -1
+        assert inverted(field(tmp_path, clip(2).sound["mic"] * signs, "mic").raw) == (channel,)
+    mono = np.repeat(clip(2).sound["foa"][:1], 4, axis=0)
+    assert array_of(field(tmp_path, mono, "foa").raw) is None, "four copies are no array; that is AUD203"
 
 
 def foa(*names: str) -> tuple[list[int], Any]:
@@ -246,6 +271,44 @@ def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told
     assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
 
 
+@pytest.mark.parametrize("step", some([5, 1, 20], 3))
+def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
+    """Frames of 20 ms or 5 ms are put together: a shift is told from 0.4 s on, and not in clips of a few seconds."""
+    one = clip(8, events=30)
+    saved(tmp_path / "a.wav", one.sound["foa"])
+    frame, label, source, azimuth, elevation, _ = np.array(one.rows).T
+    finer = (frame[:, np.newaxis] * step + np.arange(step)).ravel()
+    event, azimuth, elevation = (np.repeat(x, step) for x in (label * 100 + source, azimuth, elevation))
+
+    def found(late: int, seconds: float = 100) -> Any:
+        rows = LabelledClip(
+            "a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)
+        ).coarse()
+        with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
+            heard = listen(recording, "foa", rows.hop)
+        fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)
+        return timing(fit, {})
+
+    assert (found(0), found(2 * step), found(-step)) == (None, None, None)
+    late = found(12 * step)
+    assert 12 == late.frames
+    assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
+
+
+def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
+    every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
+    made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
+    sound = sound_frames(made.directions(), made.activity())
+    wrong = every | {"8": every["9"]}
+
+    assert other("8", every, sound) is None
+    assert other("8", wrong, sound) is None, "the right ones are not there"
+    found = other("8", wrong | {"hidden": every["8"]}, sound)
+    assert found is not None
+    assert found.clip == "hidden"
+    assert found.after > 0.9 > found.before
+
+
 def text(rows: Any) -> str:
     return "".join(",".join(map(str, row)) + "\n" for row in rows)
 
@@ -349,6 +412,58 @@ def test_what_all_clips_share_is_said_once(tmp_path: Path) -> None:
 
     assert [Path(one.path).name for one in found] == ["foa"], "and not once more of each clip"
     assert found[0].message.startswith("in all 4 FOA recordings together, azimuths look mirrored")
+
+
+def test_a_mono_recording_in_four_channels_is_one_finding(tmp_path: Path) -> None:
+    mono = planted(clip(20), foa=lambda x: np.repeat(x[:1], 4, axis=0))
+    folder = tree(tmp_path, [mono])
+    shutil.rmtree(folder / "mic_dev")
+
+    assert [one.code for one in deep(folder)] == ["AUD203"]
+
+
+def test_elevation_that_cannot_be_heard_is_said_to_be_that(tmp_path: Path) -> None:
+    """At the horizon labels that are upside down sound alike; elsewhere they do not."""
+
+    def why(level: Callable[[int], int], folder: Path) -> list[str]:
+        rng, rows = np.random.default_rng(5), []
+        wave = 100 * DIFFUSE * rng.standard_normal((4, 250 * 2400))
+        for number in range(16):
+            place, first = (int(rng.integers(-180, 180)), level(number)), 5 + 15 * number
+            rows += [(first + k, number % 13, 0, *place, 200) for k in range(10)]
+            burst = 2000 * rng.standard_normal(24_000)
+            wave[:, first * 2400 :][:, : len(burst)] += render(burst, *place, RATE, "foa")
+        saved(folder / "foa/a.wav", np.rint(wave).astype(np.int16))
+        (folder / "labels").mkdir()
+        (folder / "labels/a.csv").write_text(text(rows))
+        heard = validate(folder, deep=True).heard
+        assert [one.outcome for one in heard] == ["fits"]
+        return [str(one.why) for one in heard]
+
+    assert why(lambda number: 0, tmp_path / "level") == ["but elevation cannot be heard"]
+    assert why(lambda number: 30 - number % 5 * 15, tmp_path / "around") == ["None"]
+
+
+@pytest.mark.parametrize(
+    ("places", "names", "kind"),
+    [
+        (2, ("W", "X", "Y", "Z"), "order"),  # FuMa: a usual mistake
+        (2, ("W", "Y", "-X", "Z"), None),
+        (9, ("W", "Y", "-X", "Z"), "order"),
+    ],
+)
+def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ...], kind: str | None) -> None:
+    rng = np.random.default_rng(2)
+    where = [(20, 35), (-130, -10)] if places == 2 else rng.uniform((-180, -50), (180, 50), (places, 2)).tolist()
+    frame = np.flatnonzero(np.arange(400) % 20 < 15)
+    azimuth, elevation = np.array([where[number % places] for number in frame // 20]).T
+    said = label_frames(frame, azimuth, elevation, frame // 20, 400)
+    order, signs = foa(*names)
+    channels = np.stack((said.direction[:, 1], said.direction[:, 2], said.direction[:, 0]), axis=1)  # Y, Z, X
+    wrong = (channels[:, np.array(order[1:]) - 1] * signs[1:, 0])[:, [2, 0, 1]]
+    verdict = judge({0: pieces(said, {0: 0.8 * wrong})[0]}, "foa")
+
+    assert (verdict.cause.kind if verdict is not None else None) == kind
 
 
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
@@ -485,6 +600,17 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert "What was heard of each class" in done.stdout
 
 
+def n3d(sound: Any) -> Any:
+    return np.rint(sound * np.array([[0.5], [3**0.5 / 2], [3**0.5 / 2], [3**0.5 / 2]])).astype(np.int16)
+
+
+def test_gains_are_heard_without_labels(tmp_path: Path) -> None:
+    found = [one for one in deep(tree(tmp_path, [planted(clip(20), foa=n3d)])) if one.code == "AUD312"]
+
+    assert [one.path.split("/")[-3] for one in found] == ["foa_dev"]
+    assert "4.8 dB louder than W" in found[0].message
+
+
 #: Gains (W, Y, Z, X) or orders of FOA, and what is said of them; nothing where a room or a microphone may do the same.
 GAINS: dict[str, tuple[Any, str]] = {
     "right": ([1, 1, 1, 1], ""),
@@ -526,6 +652,28 @@ def test_a_few_places_with_much_evidence_are_a_warning(tmp_path: Path) -> None:
 
     assert found is not None
     assert (found.cause.kind, found.sure, found.places) == ("mirrored", False, 3)
+
+
+@pytest.mark.parametrize("code", few(["AUD301", "AUD306"], "AUD306"))
+def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_path: Path) -> None:
+    """One source number for whatever is loudest: its label jumps every 100 ms, and no event lasts."""
+    rng = np.random.default_rng(3)
+    places = [(int(rng.integers(-180, 180)), int(rng.integers(-40, 40))) for _ in range(8)]
+    order = rng.integers(0, 8, 300)
+    wave = 100 * DIFFUSE * rng.standard_normal((4, 310 * 2400))
+    for frame, place in enumerate(order.tolist()):
+        burst = 2000 * rng.standard_normal(2400)
+        wave[:, frame * 2400 : frame * 2400 + 2400] += render(burst, *places[place], RATE, "foa")
+    rows = tuple((frame, 2, 0, *places[place], 200) for frame, place in enumerate(order.tolist()))
+    one = Clip(rows, {"foa": np.rint(wave).astype(np.int16)})
+    turned = {
+        "AUD301": {"row": CASES["AUD301"][1]["row"]},
+        "AUD306": {"foa": lambda x: x * np.array([[-1], [1], [1], [1]], np.int16)},
+    }
+    saved(tmp_path / "a.wav", planted(one, **turned[code]).sound["foa"])
+    (tmp_path / "a.csv").write_text(text(planted(one, **turned[code]).rows))
+
+    assert [found.code for found in deep(tmp_path / "a.csv")] == [code]
 
 
 @pytest.mark.parametrize("format", few(FORMATS, "foa"))

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import soundfile
 from typer.testing import CliRunner
 
 import seldio
@@ -65,6 +67,25 @@ def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
         seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss="sauce")
 
 
+def test_a_data_frame_is_written(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1])
+    table = seldio.read(labels, format="starss23")
+    frame = table.to_pandas()
+    for data in (frame, frame.set_index(frame.index + 7), table.cast(wider(table.schema))):
+        seldio.write(data, tmp_path / "a.csv", "starss23")
+        assert ROWS == (tmp_path / "a.csv").read_text()
+    hand = pd.DataFrame({"clip": "a", "frame": [0, 1], "class_id": [1, 2], "source": 0, "azimuth": [10.0, -20],
+                         "elevation": 0, "distance": [1.5, 2]})  # fmt: skip
+    seldio.write(hand, tmp_path / "a.csv", "starss23")
+    assert "0,1,0,10,0,150\n1,2,0,-20,0,200\n" == (tmp_path / "a.csv").read_text()
+
+
+def wider(schema: pa.Schema) -> pa.Schema:
+    """Types as other programs have them."""
+    wide = {"int32": pa.int64(), "double": pa.float64()}
+    return pa.schema([(field.name, wide.get(str(field.type), pa.string())) for field in schema])
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -82,6 +103,34 @@ def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None
     with pytest.raises(seldio.UsageError, match=message):
         seldio.write(data, tmp_path / "a.csv", "starss23")
     assert not (tmp_path / "a.csv").exists()
+
+
+def tree(place: Path) -> Path:
+    """A part of STARSS23 in two rooms, with FOA recordings alone."""
+    for room in (22, 23):
+        for kind in ("metadata_dev", "foa_dev"):
+            (place / kind / "dev-train-sony").mkdir(parents=True, exist_ok=True)
+        (place / f"metadata_dev/dev-train-sony/fold3_room{room}_mix001.csv").write_text(ROWS)
+        sound = np.zeros((96_000, 4), np.float32)
+        soundfile.write(place / f"foa_dev/dev-train-sony/fold3_room{room}_mix001.wav", sound, 24_000)
+    return place
+
+
+def test_rooms_are_numbers_however_they_are_written(tmp_path: Path) -> None:
+    dataset = seldio.open(tree(tmp_path))
+    for room in (22, "22", "022", ["22"], [22, "99"]):
+        assert ["fold3_room22_mix001"] == dataset.select(room=room).clips["clip"].to_pylist()  # type: ignore[arg-type]
+    with pytest.raises(seldio.UsageError, match="room room22: the column room of the clip table has numbers"):
+        dataset.select(room="room22")
+
+
+def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
+    media = seldio.open(tree(tmp_path)).media["fold3_room22_mix001"]
+    assert (4, 100) == media.foa.read(0, 100).shape
+    for name in ("mic", "stereo", "video"):
+        with pytest.raises(seldio.UsageError, match=f"fold3_room22_mix001 has no {name}; it has foa"):
+            getattr(media, name)
+    assert media.recording("mic") is None
 
 
 @pytest.mark.slow
@@ -116,6 +165,16 @@ def test_a_cache_of_the_hub_is_read(tmp_path: Path, name: str) -> None:
         assert (1 if place.suffix else 3) == report.files
         assert "SAF108" not in report.by_rule()
     assert 3 == len(seldio.open(cache / "snapshots" / commit).clips)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+def test_other_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret/mix001.csv").write_text(ROWS)
+    (tmp_path / "set/snapshots/1").mkdir(parents=True)
+    (tmp_path / "set/blobs").symlink_to(tmp_path / "secret")
+    (tmp_path / "set/snapshots/1/mix001.csv").symlink_to("../../blobs/mix001.csv")
+    assert {"SAF108": 1} == seldio.validate(tmp_path / "set/snapshots/1").by_rule()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seldio
-from seldio import synth
+from seldio import synth, tasks
 from seldio.conversion.item_inputs import read_items
 from seldio.findings import raise_errors
-from seldio.tasks import mix
-from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, packed
+from seldio.tasks import mix, russian
+from seldio.tasks.even import CLAIMS, OPTIONS, SHARE, UNEVEN, fair, flat, packed, within
 
 
 def lots(number: int) -> np.ndarray:
@@ -58,6 +59,39 @@ def test_what_is_kept_is_even(two: list[tuple[str, str]], four: list[list[str]],
         half = fair(claims, drawn, len(kept) // 2)
         assert len(half) <= len(kept) // 2
         assert all(abs(number) <= 15 for number in balance([asked[n] for n in half]).values())
+
+
+def test_the_most_are_kept() -> None:
+    """A ring of three and a pair there and back are even; what always wins is left out."""
+    asked = ["ab", "bc", "ca", "ad", "da", "xa", "xb", "xc"]
+    kept = fair(of(*([[x], [y]] for x, y in asked)), lots(len(asked)))
+    assert [asked[n] for n in kept] == ["ab", "bc", "ca", "ad", "da"]
+    many = asked * 300
+    assert len(fair(of(*([[x], [y]] for x, y in many)), lots(len(many)))) == 1500
+    assert len(fair(of(*([[x], [y]] for x, y in many)), lots(len(many)), 500)) in range(490, 501)
+
+
+@given(st.lists(st.integers(0, 5), max_size=60))
+@settings(max_examples=40, deadline=None)
+def test_open_answers_are_about_as_frequent(answers: list[int]) -> None:
+    groups = np.array(answers, np.uint64)
+    kept = flat(groups, lots(len(answers)))
+    found = Counter(answers[n] for n in kept)
+    if len(set(answers)) < 2:
+        assert not found
+    else:
+        assert max(found.values()) <= len(kept) * (1 / len(found) + SHARE + 1e-9)
+        assert len(kept) >= 2
+
+
+def test_of_each_context_too() -> None:
+    contexts = np.array([0] * 3 + [1] * 50 + [2] * 5, np.uint64)
+    answers = np.array([1, 2, 3] + [1] * 40 + [2] * 10 + [3] * 5, np.uint64)
+    kept = within(contexts, answers, lots(58))
+    found = Counter(zip(contexts[kept].tolist(), answers[kept].tolist(), strict=True))
+    assert {found[0, 1], found[0, 2], found[0, 3], found[2, 3]} == {1}
+    assert 10 <= found[1, 1] <= 12
+    assert found[1, 2] == 10
 
 
 def assert_places_and_answers_are_even(path: Path) -> None:
@@ -101,3 +135,20 @@ def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_pa
     assert all(0 < number <= made.asked[task] - made.kept[task] for task, number in left.items())
     assert sum(left.values()) > 50
     assert sum(made.kept.values()) == made.rows[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
+@pytest.mark.parametrize("labels", ["starss22-labels", "tau-nigens2020-labels", "spatialscaper-labels/foa_labels"])
+def test_questions_of_real_labels_stay_under_the_bound(labels: str, style: str, tmp_path: Path) -> None:
+    folder = Path(os.environ.get("SELDIO_SHARED", "../shared")) / "data" / labels
+    if not folder.is_dir():
+        pytest.skip(f"{labels} are not here")
+    out = tmp_path / "qa.json"
+    for options in ({}, {"per_task": 300}, {"seed": 5}):
+        seldio.convert(folder, out, style, balance=True, **options)
+        assert_places_and_answers_are_even(out)
+    for task in tasks.TASKS if style == "so-bench" else russian.TASKS:  # alone, so that no other task limits it
+        made = seldio.convert(folder, out, style, tasks=[task], balance=True)
+        if made.rows[1]:
+            assert_places_and_answers_are_even(out)

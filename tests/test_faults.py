@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import seldio
-from seldio.errors import UsageError
+from seldio.errors import SeldioError, UsageError
 from seldio.files import atomic_write, write_bytes
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills, limits and modes are those of POSIX")
@@ -81,6 +81,14 @@ def test_an_old_file_keeps_its_mode(mode: int, target: Path) -> None:
     assert stat.S_IMODE(target.stat().st_mode) == mode
 
 
+def test_an_old_file_keeps_its_owner(target: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root may give files away")
+    os.chown(target, 12345, 12346)
+    write_bytes(target, b"new")
+    assert (target.stat().st_uid, target.stat().st_gid) == (12345, 12346)
+
+
 def test_a_link_is_written_through(target: Path) -> None:
     folder = target.parent / "links"
     folder.mkdir()
@@ -92,6 +100,13 @@ def test_a_link_is_written_through(target: Path) -> None:
     assert target.read_bytes() == b"new"
     assert (target.parent / "new.csv").read_bytes() == b"newer"
     assert temps(folder) == temps(target.parent) == []
+
+
+def test_names_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    write_bytes(tmp_path / ("x" * 255), b"new")
+    with pytest.raises(SeldioError, match=r"cannot write .*name too long"):
+        write_bytes(tmp_path / ("x" * 256), b"new")
+    assert temps(tmp_path) == []
 
 
 # ---------------------------------------------------------------------------------- what fails
@@ -114,6 +129,51 @@ def test_what_cannot_be_written_is_wrong_usage(name: str, target: Path) -> None:
     with pytest.raises(UsageError, match="cannot write"):
         write_bytes(target.parent / name, b"new")
     assert sorted(target.parent.iterdir()) == before
+
+
+def test_devices_are_written_to_and_not_replaced() -> None:
+    write_bytes("/dev/null", b"new")
+
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_folder_that_may_not_be_written(target: Path) -> None:
+    target.parent.chmod(0o500)
+    try:
+        if os.access(target.parent, os.W_OK):
+            pytest.skip("this user may write everywhere (root)")
+        with pytest.raises(SeldioError, match=r"cannot write .*Permission denied"):
+            write_bytes(target, b"new")
+    finally:
+        target.parent.chmod(0o700)
+    assert target.read_bytes() == OLD
+
+
+def test_a_file_over_the_limit_of_the_process(target: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+    done = python(limit + REPORT, target)
+    assert (done.stdout, done.returncode) == (f"cannot write {target}: File too large\n", 0)
+    assert target.read_bytes() == OLD
+    assert temps(target.parent) == []
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    mount = (
+        "unshare",
+        "-rm",
+        "sh",
+        "-c",
+        'mount -t tmpfs -o size=256k none "$0" && exec "$@"',
+        str(tmp_path),
+    )
+    try:
+        subprocess.run([*mount, "true"], check=True, capture_output=True, timeout=10)
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"a small disk cannot be mounted here: {error}")
+    write_old = "import os; write_bytes(sys.argv[1], b'old' * 10_000)\n"
+    look = "print(open(sys.argv[1], 'rb').read() == b'old' * 10_000, os.listdir(os.path.dirname(sys.argv[1])))"
+    done = python(write_old + REPORT + look, tmp_path / "a.csv", before=mount)
+    assert done.stdout == f"cannot write {tmp_path}/a.csv: No space left on device\nTrue ['a.csv']\n", done.stderr
 
 
 @cache
@@ -209,6 +269,28 @@ def test_failing_system_calls_among_many_files(fault: str, says: str, new: str, 
     assert sorted(place.name for place in tmp_path.iterdir()) == ["a", "b", "c"]
 
 
+def test_a_folder_is_synced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels to labels; each file, and their folder once."""
+    from seldio import synth
+    from seldio.formats import get
+    from seldio.schema.events import ClipFile
+
+    (tmp_path / "in").mkdir()
+    for number in range(12):
+        labels = get("starss23").write(synth.labels("m", synth.scene(number, 10.0, 3)), ClipFile("m", "m.csv"))
+        (tmp_path / f"in/mix{number:03}.csv").write_bytes(labels)
+    synced: list[str] = []
+    real = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: synced.append(str(Path(f"/proc/self/fd/{handle}").readlink())) or real(handle)
+    )
+
+    done = seldio.convert(tmp_path / "in", tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
+
+    assert (12, 1) == (len(done.written), synced.count(str(tmp_path / "out")))
+    assert 13 == len(synced)
+
+
 # ---------------------------------------------------------------------------------- kills and rivals
 
 
@@ -243,6 +325,103 @@ def test_writers_at_the_same_time(target: Path) -> None:
     seen.add(target.read_bytes())
     assert seen <= {OLD} | {letter.encode() * 300_000 for letter in "ABCDEFGH"}
     assert list(target.parent.iterdir()) == [target]
+
+
+BROKEN = b"\xef\xbb\xbf0,1,0,-50,30,100\r\n1,1,0,-50,30,100\n\n2,1,0,-50,30,100"
+
+
+MENDED = b"0,1,0,-50,30,100\n1,1,0,-50,30,100\n2,1,0,-50,30,100"
+
+
+FIX = "import sys; from seldio.cli import main; print(flush=True); sys.argv[1:] = ['validate', sys.argv[1], '--fix']; main()"
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"mix{number:03}.csv").write_bytes(BROKEN)
+    return folder
+
+
+def fixing(folder: Path, *before: str) -> subprocess.Popen[str]:
+    command = [*before, sys.executable, "-c", FIX, str(folder)]
+    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def contents(folder: Path) -> set[bytes]:
+    return {path.read_bytes() for path in folder.glob("*.csv")}
+
+
+@pytest.mark.slow
+def test_three_processes_repair_one_folder(broken: Path) -> None:
+    runs = [fixing(broken) for _ in range(3)]
+    seen: set[bytes] = set()
+    deadline = time.monotonic() + 60
+    while any(run.poll() is None for run in runs) and time.monotonic() < deadline:
+        seen |= contents(broken)
+        time.sleep(0.01)
+    errors = [run.communicate(timeout=10)[1] for run in runs]
+
+    assert [0, 0, 0] == [run.returncode for run in runs], errors
+    assert "Traceback" not in "".join(errors)
+    assert seen <= {BROKEN, MENDED}
+    assert {MENDED} == contents(broken)
+    assert 40 == len(list(broken.iterdir()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("fsync:error=ENOSPC:when=1", r"cannot write \S+mix\d+\.csv: No space left on device"),
+        ("fsync:error=EIO:when=1", r"cannot write \S+mix\d+\.csv: Input/output error"),
+        ("renameat:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
+    ],
+)
+def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> None:
+    if strace_fails():
+        pytest.skip(strace_fails())
+    call = fault.partition(":")[0]
+    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={fault}"]
+    run = fixing(broken, *inject)
+    _, error = run.communicate(timeout=60)
+
+    assert 3 == run.returncode, error
+    assert re.search(rf"^seldio: {says}$", error, re.MULTILINE), error
+    assert contents(broken) <= {BROKEN, MENDED}
+    assert 40 == len(list(broken.iterdir()))
+
+
+def test_a_full_disk_stops_a_conversion(tmp_path: Path) -> None:
+    """No output is half there, and nothing is left."""
+    if strace_fails():
+        pytest.skip(strace_fails())
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    for number in range(5):
+        (tmp_path / f"in/mix{number:03}.csv").write_bytes(MENDED + b"\n")
+    code = "import sys; from seldio.cli import main; sys.argv[1:] = ['convert', *sys.argv[1:]]; main()"
+    arguments = [
+        str(tmp_path / "in"),
+        "--to",
+        "dcase2024-submission",
+        "--allow-loss",
+        "all",
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=ENOSPC:when=1"]
+    done = subprocess.run(
+        [*inject, sys.executable, "-c", code, *arguments],
+        env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert 3 == done.returncode, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [] == list((tmp_path / "out").iterdir())
 
 
 # ---------------------------------------------------------------------------------- repairs of a folder

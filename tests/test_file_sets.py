@@ -112,6 +112,18 @@ def test_folders_of_several_systems_are_one_finding(labels: Path) -> None:
     assert [(f.code, f.message) for f in found if f.code in (*SETS, "SUB107")] == [("SUB107", text)]
 
 
+@pytest.mark.parametrize(
+    "name",
+    [lambda n: f"mix{n:03}", lambda n: f"fold4_room5_mix{n + 1:03}", lambda n: f"take{n}"],
+    ids=["evaluation", "another room", "own"],
+)
+def test_proper_names_are_not_those_of_another_clip(name: Callable[[int], str], labels: Path) -> None:
+    for path in labels.glob("*room24*"):
+        path.unlink()
+    given = renamed(labels, lambda stem: f"{name(CLIPS.index(stem))}.csv")
+    assert not {"SUB110", "SUB118"} & set(told(given, labels))
+
+
 @pytest.mark.parametrize(("factor", "milliseconds"), [(2, 50), (5, 20), (10, 10)])
 def test_a_finer_grid_is_one_finding_with_its_factor(labels: Path, factor: int, milliseconds: int) -> None:
     dense = labels.parent / "dense"
@@ -158,6 +170,31 @@ def test_clips_that_one_side_lacks_are_counted_once(labels: Path) -> None:
     text = f"{CLIPS[0]}, {CLIPS[1]}, {CLIPS[2]} and 2 more"
     assert messages(part, labels) == [("SUB101", f"no result file for 5 of 8 clips: {text}")]
     assert messages(labels, part) == [("SUB102", f"5 of 8 files are not of a clip of {part}: {text}")]
+
+
+def planted(labels: Path, frame: Callable[[int, int], range]) -> Path:
+    """Outputs of clips whose frames are those that *frame* gives for the number and the length of a clip."""
+    out = labels.parent / "planted"
+    out.mkdir()
+    for number, clip in enumerate(CLIPS):
+        frames = frame(number, 300 + 40 * number)
+        (out / f"{clip}.csv").write_text("".join(f"{n},{n % 13},0,{n % 90},{number},150\n" for n in frames))
+    return out
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        lambda number, length: range(length + 400),
+        lambda number, length: range(400, length + 400),
+        lambda number, length: range(
+            sum(300 + 40 * n for n in range(number)), sum(300 + 40 * n for n in range(number + 1))
+        ),
+    ],
+    ids=["padded", "late", "counted on"],
+)
+def test_frames_past_the_end_are_no_finer_grid_unless_all_fit(labels: Path, frame: Callable[[int, int], range]) -> None:
+    assert "SUB119" not in told(planted(labels, frame), labels)
 
 
 def outputs(folder: Path, counts: list[int], length: int = 400) -> Path:

@@ -187,6 +187,16 @@ def test_what_is_not_text_is_left_alone(tmp_path: Path) -> None:
     assert files_of(tmp_path) == {f"{tmp_path.name}/{name}": data for name, data in left.items()}
 
 
+def test_rows_of_many_clips_are_not_sorted(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text("".join(f"10,{n},-50,30\n11,{n},-50,30\n" for n in range(5)))
+    before = path.read_bytes()
+    said, found = mend(path, "dcase2023-submission", unsafe=True)
+    assert said.startswith("Nothing ")
+    assert "SUB106" in {finding.code for finding in found}
+    assert path.read_bytes() == before
+
+
 # --- the command line ----------------------------------------------------------------------------------
 
 
@@ -194,6 +204,11 @@ def run(*arguments: str, data: bytes | None = None) -> str:
     result = CliRunner().invoke(app, list(arguments), input=data)
     assert result.exit_code in (0, 1), result.output
     return result.stdout
+
+
+def both(*arguments: str, data: bytes | None = None) -> str:
+    """What a run prints, and what it says on the way."""
+    return CliRunner().invoke(app, list(arguments), input=data).output
 
 
 def patched(data: bytes, diff: list[str]) -> bytes:
@@ -378,6 +393,21 @@ def test_repairs_of_anything_settle(dialect: Dialect, data: st.DataObject) -> No
 def test_any_bytes_are_repaired_without_a_crash(data: bytes, unsafe: bool) -> None:
     for name in ("starss22", "dcase2025", "so-dataset", "seld-studio"):
         settled(data, get(name), unsafe)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["--fix", "--unsafe-fixes", "--diff"])
+def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("mix001.csv", BOM + WIDE.encode())
+    (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(BOM + WIDE.encode()))
+
+    for name in ("x.zip", "mix001.csv.gz"):
+        out = both("validate", str(tmp_path / name), "-f", "starss22", mode)
+        assert "2 findings can be repaired once unpacked (archives are not rewritten)." in out
+        assert "fixable with" not in out
+        assert "2 fixable once unpacked: archives are not rewritten." in run(
+            "validate", str(tmp_path / name), "-f", "starss22"
+        )
 
 
 # --- what is said where nothing is repaired ------------------------------------------------------------

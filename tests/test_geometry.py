@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +21,9 @@ KNOWN = [
     (0, 0, 1, 0, 0), (90, 0, 0, 1, 0), (-90, 0, 0, -1, 0), (180, 0, -1, 0, 0), (0, 90, 0, 0, 1), (0, -90, 0, 0, -1),
     (45, 0, 0.5**0.5, 0.5**0.5, 0), (0, 30, 0.75**0.5, 0, 0.5), (90, -60, 0, 0.5, -(0.75**0.5)), (-135, 0, -(0.5**0.5), -(0.5**0.5), 0),
 ]  # fmt: skip
+
+
+elevations = st.floats(-90, 90)
 
 
 @pytest.mark.parametrize(("azimuth", "elevation", "x", "y", "z"), KNOWN)
@@ -56,12 +62,27 @@ def test_wrap(azimuth: float, expected: float) -> None:
     assert expected == geometry.wrap(azimuth)
 
 
+@given(st.floats(-1e6, 1e6))
+def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
+    wrapped = geometry.wrap(azimuth)
+    assert -180 <= wrapped <= 180
+    assert wrapped == geometry.wrap(wrapped)
+    assert pytest.approx(0, abs=1e-6) == (azimuth - wrapped + 180) % 360 - 180
+
+
 @pytest.mark.parametrize(
     ("azimuth", "expected"),
     [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)],
 )
 def test_fold(azimuth: float, expected: float) -> None:
     assert expected == geometry.fold(azimuth)
+
+
+@given(azimuths)
+def test_folding_keeps_left_and_right(azimuth: float) -> None:
+    folded = geometry.fold(azimuth)
+    assert pytest.approx(np.sin(np.radians(azimuth)), abs=1e-12) == np.sin(np.radians(folded))
+    assert abs(folded) <= 90
 
 
 @pytest.mark.parametrize(
@@ -71,6 +92,14 @@ def test_fold(azimuth: float, expected: float) -> None:
 )  # fmt: skip
 def test_great_circle(one: tuple[float, float], other: tuple[float, float], expected: float) -> None:
     assert pytest.approx(expected, abs=1e-6) == geometry.great_circle(*one, *other)
+
+
+@given(azimuths, elevations, azimuths, elevations)
+def test_great_circle_is_the_angle_between_vectors(az1: float, el1: float, az2: float, el2: float) -> None:
+    angle = geometry.great_circle(az1, el1, az2, el2)
+    dot = np.dot(geometry.to_cartesian(az1, el1), geometry.to_cartesian(az2, el2))
+    assert pytest.approx(dot, abs=1e-12) == np.cos(np.radians(angle))
+    assert pytest.approx(angle, abs=1e-9) == geometry.great_circle(az2, el2, az1, el1)
 
 
 def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
@@ -85,6 +114,46 @@ def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
 def test_pixels(x: float, y: float, azimuth: float, elevation: float) -> None:
     assert (azimuth, elevation) == geometry.from_pixels(x, y)
     assert (x, y) == geometry.to_pixels(azimuth, elevation)
+
+
+@given(azimuths, elevations)
+def test_pixels_and_back(azimuth: float, elevation: float) -> None:
+    x, y = geometry.to_pixels(azimuth, elevation)
+    assert 0 <= x < 360
+    assert 0 <= y <= 179
+    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *geometry.from_pixels(x, y))
+
+
+def test_columns_beyond_the_picture_wrap_around_it() -> None:
+    azimuth, elevation = geometry.from_pixels([-10, 0, 360, 370, 730], 89.5)
+    assert [-170, 180, -180, 170, 170] == azimuth.tolist()
+    assert 0 == elevation
+    assert geometry.to_pixels(np.nextafter(180, 360), 0)[0] == 0
+    assert geometry.to_pixels(540, 0)[0] == 0
+
+
+def test_larger_pictures() -> None:
+    assert geometry.to_pixels(0, 0, 1920, 960) == (960, 479.5)
+
+
+def test_directions_of_the_array_responses(official: Kept) -> None:
+    """W, Y, Z, X of a plane wave are 1, y, z, x of its direction (ACN, SN3D)."""
+    golden = json.loads((official / "steering.json").read_text())
+    assert len(golden["foa"]) == 12
+    for entry in golden["foa"]:
+        x, y, z = geometry.to_cartesian(entry["az"], entry["el"])
+        assert pytest.approx([1, y, z, x], abs=1e-12) == entry["W_Y_Z_X"]
+
+
+def test_a_frame_begins_and_ends_on_the_grid() -> None:
+    assert (clock.onset(3), clock.offset(3)) == (0.3, 0.4)
+    assert (clock.onset(3, clock.HOP_2019), clock.offset(3, clock.HOP_2019)) == (0.06, 0.08)
+
+
+@given(st.integers(0, 10**6))
+def test_times_have_no_error_that_grows(frame: int) -> None:
+    assert frame / 10 == clock.onset(frame)
+    assert clock.onset(frame + 1) == clock.offset(frame)
 
 
 @pytest.mark.parametrize(

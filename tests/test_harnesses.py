@@ -53,6 +53,39 @@ def test_what_a_harness_does_not_take(tmp_path: Path) -> None:
         seldio.convert(items(tmp_path, SPATIAL | {"audio": ["a.flac"]}), tmp_path / "out.jsonl", "inspect")
 
 
+def test_other_inputs_of_inspect(tmp_path: Path) -> None:
+    """A text instead of messages, a system message, unknown keys: all come back."""
+    rows = [
+        {"id": "1", "input": "Who speaks?", "target": "A", "choices": ["x", "y"]},
+        {"id": "2", "input": [{"role": "system", "content": "Listen."}, {"role": "user", "content": "Who?"}],
+         "target": "B", "metadata": {"task": "t", "mine": 1}, "sandbox": "docker"},
+    ]  # fmt: skip
+    path = items(tmp_path, *rows)
+    table = seldio.read(path)
+    assert table.column("question").to_pylist() == ["Who speaks?", "Who?"]
+    seldio.convert(path, tmp_path / "p.parquet", "parquet")
+    seldio.convert(tmp_path / "p.parquet", tmp_path / "back.jsonl", "inspect")
+    assert (tmp_path / "back.jsonl").read_bytes() == path.read_bytes()
+
+
+def test_bad_records_have_their_place(tmp_path: Path) -> None:
+    path = items(tmp_path, {"id": "1", "input": [{"role": "user", "content": "?"}], "target": ["A", "B"]},
+                 {"id": "2", "target": "A"})  # fmt: skip
+    found = seldio.validate(path, format="inspect").findings
+    assert {(one.code, one.line) for one in found if one.severity.value == "error"} == {
+        ("SYN212", 1), ("SYN211", 2), ("QAI111", 2)
+    }  # fmt: skip
+    assert "target is an array, but must be text" in found[0].message
+
+
+def test_stored_texts_of_a_log(tmp_path: Path) -> None:
+    """inspect keeps long texts once, under their hash."""
+    sample = {"id": 7, "epoch": 1, "output": {"completion": "attachment://ab"}, "attachments": {"ab": "A long answer"}}
+    (tmp_path / "log.json").write_text(json.dumps({"version": 2, "status": "success", "samples": [sample]}))
+    table = seldio.read(tmp_path / "log.json")
+    assert (table["id"][0].as_py(), table["prediction"][0].as_py()) == ("7", "A long answer")
+
+
 def sample(id: str, text: str, epoch: int = 1) -> tuple[str, bytes]:
     record = {"id": id, "epoch": epoch, "input": "?", "target": "A", "output": {"completion": text}}
     return f"samples/{id}_epoch_{epoch}.json", json.dumps(record).encode()
@@ -99,6 +132,15 @@ def test_an_archive_scores_as_the_log_in_json_does(pack: Any, tmp_path: Path) ->
     assert numbers[0]["letter"] == 0.5
     tables = [seldio.read(tmp_path / name) for name in ("log.eval", "log.json")]
     assert tables[0].to_pylist() == tables[1].to_pylist()
+
+
+def test_what_is_wrong_with_a_sample_has_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(deflated(LOGGED | {"samples/3_epoch_1.json": b'{"id": "3", "epoch": 1, "output": '}))
+    found = seldio.validate(path).findings
+    assert [(one.path, one.line) for one in found if one.severity.value == "error"] == [
+        (f"{path}!/samples/3_epoch_1.json", 1)
+    ]
 
 
 @pytest.mark.parametrize(

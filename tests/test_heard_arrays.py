@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -91,6 +93,16 @@ def test_one_array_is_not_copied_as_the_other(tree: Path, tmp_path: Path) -> Non
             shutil.rmtree(tmp_path / to)
 
 
+def test_a_recording_is_not_converted_to_what_it_is(tree: Path, tmp_path: Path) -> None:
+    for name in ("mic.wav", "a.wav"):
+        shutil.copy(tree / "mic_dev" / TRAIN, tmp_path / name)
+        code, said = run("convert", tmp_path / name, "--to", "mic", "-o", tmp_path / "out.wav")
+        assert (code, "is a recording of MIC already: --to foa converts it" in said) == (1, True)
+        assert run("convert", tmp_path / name, "--to", "foa", "-o", tmp_path / "out.wav")[0] == 0
+    code, said = run("convert", tmp_path / "a.wav", "--to", "mic", "--format", "foa", "-o", tmp_path / "out.wav")
+    assert (code, "1 recording named FOA sounds like MIC" in said) == (1, True)
+
+
 def test_the_user_says_what_neither_name_nor_sound_tells(tmp_path: Path) -> None:
     for name in ("silent.wav", "foa_silent.wav"):
         soundfile.write(tmp_path / name, np.zeros((RATE, 4)), RATE)
@@ -116,6 +128,18 @@ def test_a_folder_with_the_files_of_another_array_is_refused(tree: Path, tmp_pat
     assert len(seldio.windows(tree, audio="mic")) == len(seldio.windows(tree, audio="any")) == 2
     with pytest.raises(SeldioError, match="sounds like a microphone array"):
         seldio.convert(tree, tmp_path / "so.jsonl", "so-bench", audio=True)
+
+
+def test_info_and_view_say_what_is_heard(tree: Path) -> None:
+    right, wrong = tree / "mic_dev" / TRAIN, tree / "foa_dev" / TRAIN
+    assert "array       sounds like MIC\n" in run("info", right)[1]
+    shutil.copy(right, wrong)
+    assert "array       sounds like MIC, but its name says FOA" in run("info", wrong)[1]
+    assert {"named": "foa", "heard": "mic"} == json.loads(run("info", wrong, "--json")[1])["media"][0]["array"]
+
+    labels = tree / "metadata_dev" / TRAIN.replace(".wav", ".csv")
+    page = seldio.view(labels, io.BytesIO())
+    assert any("among the FOA recordings and sounds like MIC: mixed as MIC" in note for note in page.media)
 
 
 def test_what_sounds_like_no_array_is_asked_for_and_counted(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -228,6 +229,16 @@ def test_only_what_changed_is_sent(hub: HubStandIn, tree: Path) -> None:
     assert "foa_dev/a.wav" not in hub.sent[-1]
 
 
+def test_an_archive_is_unpacked_and_files_of_others_stay(hub: HubStandIn, tree: Path, tmp_path: Path) -> None:
+    hub.make(REPO, {"extra/theirs.csv": b"1,2\n"})
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", tree)
+    code, text = cli("push", archive, "--repo", REPO)
+    assert code == 0, text
+    assert "Kept on the Hub though not in the source: 1 file: extra/theirs.csv" in text
+    assert hub.files(REPO)["extra/theirs.csv"] == b"1,2\n"
+    assert hub.files(REPO)["foa_dev/a.wav"] == (tree / "foa_dev/a.wav").read_bytes()
+
+
 def test_a_public_data_set_does_not_become_private(hub: HubStandIn, tree: Path) -> None:
     hub.make(REPO, {"a.csv": b"1\n"})
     code, text = cli("push", str(tree), "--repo", REPO, "--private")
@@ -362,6 +373,16 @@ def test_a_source_on_the_hub_is_validated_in_place(hub: HubStandIn) -> None:
     assert hub.downloads == [name]
 
 
+def test_labels_on_the_hub_are_a_reference(hub: HubStandIn, tmp_path: Path) -> None:
+    labels = {f"{number}.csv": f"{ROWS}9,3,0,0,0\n" for number in range(3)}
+    hub.make(REPO, {f"labels/{name}": text.encode() for name, text in labels.items()})
+    given = str(write(tmp_path / "given", labels))
+    address = f"hf://datasets/{REPO}/labels"
+    for one, other in ((address, given), (given, address), (address, address)):
+        code, text = cli("score", one, "-r", other, "--json")
+        assert code == 0, text
+
+
 def test_an_export_on_the_hub_is_what_it_was_made_from(hub: HubStandIn, tmp_path: Path) -> None:
     root = starss(tmp_path / "data", CLIPS)
     push(root, REPO, kind="parquet")
@@ -393,6 +414,28 @@ def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
     assert f"{tree.name}/metadata_dev" not in card
 
 
+def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_path: Path) -> None:
+    record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
+    card = push(write(tmp_path / "qa", {"qa.jsonl": json.dumps(record) + "\n"}), REPO, dry_run=True).card
+    assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == ["test"]
+
+
+def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: Path) -> None:
+    """Of any number of clips; a file without a row is left out, and types are those of all files."""
+    files = {"dataset.toml": DESCRIBED.partition("[splits]")[0] + '[splits]\ntest = { folders = ["b"] }\n'}
+    files |= {f"{'ab'[n % 2]}/{n}.csv": f"time,label,azimuth\n0.0,bird,{n + n % 3 / 2:g}\n" for n in range(12)}
+    files["b/empty.csv"] = "time,label,azimuth\n"
+    card = push(write(tmp_path / "yard", files), REPO, dry_run=True).card
+    assert set(configs_of(card)) == {"labels"}
+    paths = {row["split"]: row["path"] for row in configs_of(card)["labels"]["data_files"]}
+    assert paths["train"] == "a/*.csv"
+    assert paths["test"] == [f"b/{n}.csv" for n in (1, 11, 3, 5, 7, 9)]
+    (info,) = front(card)["dataset_info"]
+    assert {row["name"]: row["dtype"] for row in info["features"]} == {
+        "time": "float64", "label": "string", "azimuth": "float64",
+    }  # fmt: skip
+
+
 def test_what_people_wrote_is_kept(hub: HubStandIn, tree: Path) -> None:
     (tree / "README.md").write_text("---\nlicense: mit\nmine: [1, 2]\ntags: [own]\n---\n# Own title\n\nOwn text.\n")
     first = push(tree, REPO).card
@@ -405,6 +448,13 @@ def test_what_people_wrote_is_kept(hub: HubStandIn, tree: Path) -> None:
     assert second.count(BEGIN) == second.count(END) == 1
     assert "New text." in second
     assert [row["split"] for row in configs_of(second)["qa"]["data_files"]] == ["train", "test"]
+
+
+def test_a_card_that_was_edited_on_the_hub_is_kept(hub: HubStandIn, tree: Path) -> None:
+    hub.make(REPO, {"README.md": b"---\nlicense: cc0-1.0\n---\nEdited there.\n"})
+    card = push(tree, REPO).card
+    assert front(card)["license"] == "cc0-1.0"
+    assert "Edited there." in hub.files(REPO)["README.md"].decode()
 
 
 @pytest.mark.parametrize("values", ["license: [mit", "- a", "1: x"])

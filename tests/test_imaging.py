@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -12,14 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import Kept
+from hypothesis import example, given
+from hypothesis import strategies as st
 from imaging_sets import Document, imaging_set
 
 import seldio
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
-from seldio.scores.imaging import profiles
-from seldio.scores.imaging.count import Annotations, paired
+from seldio.scores.imaging import energy_maps, profiles
+from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
 from seldio.scores.imaging.resampled import RankedMaps
 from seldio.scores.imaging.score_maps import MapsCounted
 
@@ -97,6 +100,75 @@ def test_all_random_sets_score_as_by_each_version() -> None:
         check(row)
 
 
+POINTS = st.lists(st.tuples(*[st.integers(0, 360), st.integers(0, 180)]), min_size=1, max_size=12)
+
+
+def cloud(seed: int, x: float, y: float) -> list[list[float]]:
+    """A polygon as of a real source: points around a place, few or many, scattered narrowly or widely."""
+    luck = np.random.default_rng(seed)
+    points = np.array((x, y)) + luck.normal(0, luck.choice([2, 8, 30]), (int(luck.integers(3, 60)), 2))
+    energy = luck.uniform(0.01, 1, len(points))
+    return np.column_stack((points[:, 0] % 360, points[:, 1].clip(0, 180), energy)).round(4).tolist()
+
+
+CLOUDS = st.builds(cloud, st.integers(0, 2**32), st.floats(0, 360), st.floats(0, 180))
+
+
+WHOLE = POINTS.map(lambda points: [[float(x), float(y), (1 + (x + y) % 7) / 8] for x, y in points])
+
+
+SHAPES = st.lists(st.lists(CLOUDS | WHOLE, max_size=3), min_size=1, max_size=4)
+
+
+@given(SHAPES, SHAPES)
+@example([[[[0.0, 1.0, 0.25], [0.0, 1.0, 0.25], [0.0, 2.0, 0.375]]]], [[]])
+def test_many_pairs_are_compared_as_each_is_by_the_program(
+    shapes: list[list[list[list[float]]]], others: list[list[list[list[float]]]]
+) -> None:
+    sides = [
+        Annotations(table({"annotations": [label(0, 1) | {"segmentation": shape} for shape in some]}))
+        for some in (shapes, others + shapes)
+    ]
+    labels, detections = ([side.shape(n) for n in range(len(side))] for side in sides)
+    pairs = list(itertools.product(labels, detections))
+    for (a, b), iou, r in zip(pairs, *energy_maps.compared(pairs), strict=True):
+        drawn = [energy_maps.draw(energy_maps.polygons(shape)) for shape in (a, b)]
+        assert iou == np.float32(energy_maps.overlap(drawn[1], drawn[0]))
+        official = energy_maps.pearson(*drawn)
+        assert same(None if official != official else official, float(r))
+
+
+def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:
+    around = np.array([[358, 88, 1], [2, 88, 1], [358, 94, 1], [2, 94, 1]], np.float32)
+    (part,) = energy_maps.polygons(energy_maps.Outline(around, (4,)))
+    assert part.x.min() > 99
+    drawn = energy_maps.draw([part])
+    assert np.argwhere(drawn)[:, 1].tolist() == [0, 0] or set(np.argwhere(drawn)[:, 1].tolist()) == {0}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.integers(1, 9))
+def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], references: int) -> None:
+    scores = np.array([score / 4 for score, _ in rows])
+    overlap = np.array([0.5 * hit for _, hit in rows])
+    zeros = np.zeros(len(rows))
+    found = Detections(zeros.astype(int), scores, overlap, zeros * np.nan, np.array([references + len(rows)]))
+    count, low, high = tied(found, [0.5])
+    order = np.argsort(-scores, kind="stable")
+    assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
+    kinds = [{hit for other, hit in rows if other == score} for score, _ in rows]
+    assert count == sum(len(each) == 2 for each in kinds)
+    assert (count == 0) <= (low == high)
+
+
+def test_clips_add_up() -> None:
+    clips = imaging_set(8) + imaging_set(9)
+    both = counted(clips)
+    parts = counted(clips[:1]) + counted(clips[1:])
+    one, other = both.detections(13), parts.detections(13)
+    a, b = (scored(found, (0.25, 0.5), undetected=True).averages["micro"] for found in (one, other))
+    assert np.array_equal(a.aps, b.aps)
+
+
 def written(folder: Path, clips: Sequence[tuple[Document, Document]], ending: str = "") -> tuple[Path, Path]:
     labels, predictions = folder / "labels" / "dev-test-tau", folder / "predictions"
     labels.mkdir(parents=True)
@@ -126,6 +198,13 @@ def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
     assert "prediction-names" not in names(report)
 
 
+def test_every_version_scores_files(tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(2))
+    for profile in profiles.PROFILES:
+        report = seldio.score(predictions, labels, profile=profile.name)
+        assert ("old-version" in names(report)) == (profile.name != "dcase2026")
+
+
 def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
     predictions, labels = written(tmp_path, imaging_set(1))
     csv = tmp_path / "csv"
@@ -137,6 +216,14 @@ def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
             seldio.score(*sides)
     with pytest.raises(UsageError, match="threshold= does not apply here"):
         seldio.score(predictions, labels, threshold={"angle": 5})
+
+
+def test_missing_clips_are_refused(tmp_path: Path) -> None:
+    predictions, labels = written(tmp_path, imaging_set(2) + imaging_set(4))
+    next(iter(sorted(predictions.iterdir()))).unlink()
+    with pytest.raises(DataError, match="1 clip of the reference without prediction"):
+        seldio.score(predictions, labels)
+    assert "missing-clips" in names(seldio.score(predictions, labels, allow_missing=True))
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
@@ -171,6 +258,15 @@ def test_systems_are_compared(tmp_path: Path) -> None:
     assert "few-clips" in names(with_ends)
     with pytest.raises(UsageError, match="threshold= does not apply here"):
         seldio.compare([predictions, other], labels, threshold={"angle": 5})
+
+
+def test_points_outside_are_refused(tmp_path: Path) -> None:
+    clips = imaging_set(1)
+    clips[0][1]["annotations"][0]["segmentation"] = [[[361.0, 10.0, 1.0], [3.0, 4.0, 1.0]]]
+    predictions, labels = written(tmp_path, clips)
+    with pytest.raises(InvalidData, match=r"LAB111 the point \(361, 10\) is outside \[0, 360\] × \[0, 180\]"):
+        seldio.score(predictions, labels)
+    assert "forced" in names(seldio.score(predictions, labels, force=True))
 
 
 def detection(frame: int, number: int, score: float, x: float = 100.0) -> dict[str, Any]:
@@ -217,6 +313,49 @@ def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
         overall = seldio.score(*sides, profile=profile.name).overall
         assert overall["mAP"] == pytest.approx(1)
         assert overall["r"] == pytest.approx(1)
+
+
+def test_info_counts_maps(tmp_path: Path) -> None:
+    predictions, labels = written(
+        tmp_path, [({"annotations": [label(0, 1)]}, {"annotations": [detection(0, 1, 0.5)] * 2})]
+    )
+    (group,) = seldio.info(predictions)["groups"]
+    assert group["maps"] == {
+        "rows": 2, "polygons": 2, "points": 8, "most_points": 4, "peak": {"lowest": 1.0, "mean": 1.0, "highest": 1.0},
+    }  # fmt: skip
+    text = "maps        1, with 4.0 points in 1.0 polygons on average, at most 4 points; peaks 1 to 1, mean 1"
+    assert text in str(seldio.info(labels))
+
+
+@given(st.integers(0, 99), st.integers(5, 60))
+def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
+    """Also where it goes over the edge of the panorama."""
+    from seldio.viewer.maps import packed
+
+    x = column * 3.6
+    square = [[x, 80.0, 1.0], [(x + wide) % 360, 80.0, 0.9], [x, 100.0, 0.8], [(x + wide) % 360, 100.0, 1.0]]
+    rows = table({"annotations": [label(0, 1) | {"segmentation": [square]}, label(1, 1) | {"segmentation": []}]})
+    first, empty = packed(rows) or [None, None]
+    assert empty is None
+    assert first is not None
+    left, top, width, levels = first
+    drawn = energy_maps.draw(energy_maps.polygons(Annotations(rows).shape(0)))
+    wanted, found = np.rint(drawn * 15), np.zeros((50, 100))
+    for number, level in enumerate(levels):
+        found[top + number // width, (left + number % width) % 100] = int(level, 16)
+    assert np.array_equal(wanted, found)
+
+
+def test_maps_have_a_page_and_a_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    clips = [({"annotations": [label(0, 1), label(1, 1, 350.0)]}, {"annotations": [detection(0, 1, 0.5)]})]
+    predictions, labels = written(tmp_path, clips)
+    file = next(labels.rglob("*.json"))
+    picture = seldio.plot(file, tmp_path / "clip.svg", predictions=next(predictions.rglob("*.json")))
+    assert Path(picture.path).stat().st_size > 10_000
+    page = seldio.view(file, out=tmp_path / "page.html", no_media=True)
+    assert page is not None
+    assert (tmp_path / "page.html").stat().st_size > 10_000
 
 
 def test_predictions_that_the_program_skips_for_their_names_are_left_out_and_said(tmp_path: Path) -> None:

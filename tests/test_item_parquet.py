@@ -21,7 +21,7 @@ from seldio import formats, validate
 from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
-from seldio.errors import LossError
+from seldio.errors import DataError, LossError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import format_of_file
 from seldio.formats.items import ItemFormat, ItemReading
@@ -100,6 +100,22 @@ def test_rows_come_back(questions: list[Item], outputs: list[Prediction]) -> Non
         orders = [list(row.extra or {}) for row in reading.rows]
         assert orders == [list(row.extra or {}) for row in rows]
         assert format.write(reading.rows, reading.origin) == data
+
+
+def test_edited_tables_keep_the_edit_and_what_is_lost_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "x.jsonl"
+    source.write_text(json.dumps(SO) + "\n", "utf-8")
+    table = pq.read_table(convert(source, tmp_path / "x.parquet", "parquet"))
+    edited = table.set_column(5, "question", pa.array(["Since when?"]))
+    pq.write_table(edited, tmp_path / "edited.parquet")
+    more = table.set_column(12, "split", pa.array(["dev"])).set_column(13, "dataset", pa.array(["STARSS23"]))
+    assert more.schema.names == table.schema.names
+    pq.write_table(more, tmp_path / "more.parquet")
+
+    back = convert(tmp_path / "edited.parquet", tmp_path / "back.jsonl", "so-bench")
+    assert json.loads(back.read_text("utf-8")) == SO | {"question": "Since when?"}
+    with pytest.raises(LossError, match="dataset"):
+        convert(tmp_path / "more.parquet", tmp_path / "lost.jsonl", "so-bench")
 
 
 @pytest.mark.parametrize(("records", "home"), [([SO, SO | {"qa_id": "q2", "answer_meta": {"onset_time": 1.5}}], "so-bench"),
@@ -193,6 +209,36 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
         for row in range(len(reading.rows) if reading else 0):
             assert reading is not None
             reading.place(row, "answer", None)
+
+
+def test_what_cannot_be_written() -> None:
+    for rows in ([Prediction(id="1")], [Item.model_construct(id="\ud800")]):
+        with pytest.raises(DataError):
+            ITEMS.write(rows)
+
+
+def test_templates(shared: Path, tmp_path: Path) -> None:
+    rows = {}
+    for name, to in (("jasco/v0.csv", "jasco-predictions"), ("so-bench/qa.jsonl", "so-bench-predictions"),
+                     ("ruenvaqa/test.json", "ruenvaqa-submission")):  # fmt: skip
+        out = convert(shared / "data" / name, tmp_path / to, to)
+        reading = formats.get(to, ItemFormat).read(out.read_bytes(), to, raise_errors)
+        assert reading is not None
+        rows[to] = list(reading.rows)
+        assert {"PRD102"} == set(validate(out).by_rule())
+
+    official = formats.get("jasco-predictions", ItemFormat).read(
+        (shared / "data/jasco/predictions-example.csv").read_bytes(), "x", raise_errors
+    )
+    assert official is not None
+    ours = [(row.id, row.audio, getattr(row, "prompt", "")) for row in rows["jasco-predictions"]]
+    assert ours == [(row.id, row.audio, getattr(row, "prompt", "")) for row in official.rows]
+    assert json.loads((tmp_path / "ruenvaqa-submission").read_text("utf-8")) == {
+        "data": {"test": [{"outputs": "", "meta": {"id": 24}}]}
+    }
+    assert list(json.loads((tmp_path / "so-bench-predictions").read_text("utf-8"))) == [
+        "qa_id", "audio_path", "task_name", "prediction",
+    ]  # fmt: skip
 
 
 GOOD = ITEMS.write(

@@ -19,6 +19,7 @@ from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
+from seldio.tasks.specs import COUNTS, PUBLISHED
 
 RUN = CliRunner()
 CASES = Path(__file__).parent / "cases" / "rules"
@@ -55,6 +56,36 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "starss23"
 
 
+@pytest.mark.slow
+def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
+    """QAI107"""
+    meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}
+    about = {"answer": "1 left", "canonical_answer": "1", "answer_meta": meta | {"active_count": 1}}
+    classes = {task: spec.question_class for task, spec in PUBLISHED.items()}
+    words = {"classify_motion": "moving", "relative_left_right": "left", "spatial_temporal": "dog from left"}
+    words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
+    whole = [
+        question(
+            0,
+            task_name=task,
+            question_class=classes[task],
+            **about | ({"canonical_answer": words[task]} if task in words else {}),
+        )
+        for task, count in COUNTS.items()
+        for _ in range(count)
+    ]
+    records = [record | {"qa_id": f"qa_{number:020x}"} for number, record in enumerate(whole)]
+    right = validate(lines(tmp_path / "right.jsonl", *records))
+    wrong = validate(lines(tmp_path / "wrong.jsonl", *records[:-3]))
+
+    assert {"QAI123": 1, "QAI309": 1} == right.by_rule()  # no recordings
+    assert {"QAI107": 1, "QAI123": 1, "QAI309": 1} == wrong.by_rule()
+    assert "count_sources: 31 instead of 34" in "".join(one.message for one in wrong.findings)
+    half = validate(lines(tmp_path / "half.jsonl", *records[:5_000]))
+    assert (half.by_rule()["QAI129"], "QAI107" in half.by_rule()) == (1, False)
+    assert not {"QAI107", "QAI129"} & {*validate(lines(tmp_path / "few.jsonl", *records[:100])).by_rule()}
+
+
 def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1))
     refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
@@ -62,6 +93,15 @@ def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     assert 1 == refused.exit_code
     assert "answer_meta" in refused.stderr
     assert not (tmp_path / "x.json").exists()
+
+
+def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
+    source = lines(tmp_path / "qa.jsonl", question(1, source_refs="none of them"))
+    lost = "answer_meta"
+    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost])
+
+    assert 1 == refused.exit_code
+    assert "extra" in refused.stderr
 
 
 def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
@@ -177,12 +217,62 @@ def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
     return source.parent / name, " ".join(done.output.split())
 
 
+def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
+    made, said = converted(source, "ruenvaqa", "r.json")
+    assert ["C", "B"] == [record["outputs"] for record in json.loads(made.read_text())["data"]]
+    assert "2 answers written as option letters" in said
+    (tmp_path / "p.json").write_text(json.dumps({"data": {"test": [{"outputs": "C", "meta": {"id": 1}}, {"outputs": "B", "meta": {"id": 2}}]}}))  # fmt: skip
+    scored = RUN.invoke(app, ["score", str(tmp_path / "p.json"), "-r", str(made), "--json"])
+    assert json.loads(scored.output)["reports"][0]["tables"][0]["rows"][0]["exact_match"] == 1.0
+    for through in ("items", "items-parquet"):  # items hold texts, and tables what they are made of
+        between, _ = converted(source, through, "between.jsonl" if through == "items" else "between.parquet")
+        again, _ = converted(between, "ruenvaqa", "again.json")
+        assert json.loads(again.read_text())["data"] == json.loads(made.read_text())["data"]
+    for to in ("mmar", "mmau"):
+        back, _ = converted(made, to, "back.json")
+        assert ["cow", "no"] == [
+            row.answer for row in formats.get(to, ItemFormat).read(back.read_bytes(), "b", fail).rows
+        ]
+
+
+def fail(finding: object) -> None:
+    raise AssertionError(finding)
+
+
 @pytest.mark.parametrize("count", [1, 3, 5, 6])
 def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
     source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, "dog", ANIMALS[:count]))
     made, said = converted(source, "ruenvaqa", "r.json")
     assert not made.exists()
     assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "why"),
+    [
+        ("cow", ["dog", "cow", "cow", "cat"], "1 answer is option B or C (1)"),
+        ("sheep", ["dog", "cow"], "1 answer is none of the options (1)"),
+        ("B", ["dog", "cow"], "1 answer is none of the options (1)"),  # MMAR's answers are texts
+    ],
+)
+def test_an_answer_that_is_not_one_option_is_no_letter(
+    tmp_path: Path, answer: str, options: list[str], why: str
+) -> None:
+    made, said = converted(lines(tmp_path / "q.jsonl", choice(1, answer, options)), "ruenvaqa", "r.json")
+    assert not made.exists()
+    assert why in said
+
+
+def test_an_answer_that_is_a_text_and_a_letter_is_the_text(tmp_path: Path) -> None:
+    """The answers of items are texts, as those of MMAR are, on the way from one to the other as well."""
+    item = {"id": "1", "audio": ["a.wav"], "question": "Which?", "options": ["B", "A"], "answer": "A"}
+    made, _ = converted(lines(tmp_path / "q.jsonl", item), "ruenvaqa", "r.json")
+    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"
+    back, _ = converted(made, "items", "q2.jsonl")
+    assert json.loads(back.read_text())["answer"] == "A"
+    made, _ = converted(lines(tmp_path / "m.jsonl", choice(1, "A", ["B", "A"])), "ruenvaqa", "r.json")
+    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
 
 
 @pytest.mark.parametrize(
@@ -225,6 +315,14 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     assert b'"task_name": "mmar"' in (tmp_path / "w.jsonl").read_bytes()
 
 
+def test_what_is_there_is_not_filled(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", question(1))
+    done = seldio.convert(source, tmp_path / "i.jsonl", "items", fill={"task": "other", "dataset": "mine"})
+    assert ("--fill task has no effect: every row already has a value",) == done.notes
+    record = json.loads((tmp_path / "i.jsonl").read_text())
+    assert ("detect_time", "mine") == (record["task"], record["dataset"])
+
+
 @pytest.mark.parametrize(
     ("fill", "why"),
     [
@@ -255,6 +353,14 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
     left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
     assert left == done.dropped
     assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
+
+
+def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> None:
+    mmau = shared / "data/mmau/mmau-test-mini.json"
+    done = seldio.convert(mmau, tmp_path / "m.jsonl", "mmar", allow_loss="all", drop_unfit=True)
+    assert (0, (1000, 1000)) == (len(done.dropped), done.rows)
+    done = seldio.convert(mmau, tmp_path / "i.jsonl", "inspect", allow_loss="all", drop_unfit=True)
+    assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
 
 
 def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
@@ -330,3 +436,14 @@ def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says:
     found = [one for one in validate(path).findings if one.code != "QAI309"]
 
     assert [(one.code, one.message) for one in found] == ([(code, says)] if code else [])
+
+
+def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "qa.jsonl"
+
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7"])
+
+    assert 0 == done.exit_code, done.output
+    records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert len({record["qa_id"] for record in records}) == len(records) > 50
+    assert {"QAI309": 1} == validate(out).by_rule()  # no recordings

@@ -115,6 +115,18 @@ def test_findings_of_documents(case: tuple[bytes | str, list[tuple[Any, ...]]]) 
     assert [printable(finding.message) for finding in found] == [finding.message for finding in found]
 
 
+def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
+    document, [finding] = read('{"a": 1,\n "b": 2,\n "a": 3}')
+    assert str(finding) == 'x.json:3:2: SYN202 the key "a" appears twice in its object, first in line 1, column 2'
+    assert document is not None
+    assert document.value == {"a": 3, "b": 2}
+    assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).value) == (
+        3,
+        7,
+        "3",
+    )
+
+
 LINES = {
     "nothing": ("", [], []),
     "two": ('{"a": 1}\n{"a": 2}\n', [1, 2], []),
@@ -156,6 +168,20 @@ def test_findings_of_lines(case: tuple[bytes | str, list[int], list[tuple[Any, .
     documents, found = read_lines(case[0])
     assert case[2] == places(found)
     assert case[1] == [document.source.first_line for document in documents]
+
+
+def test_every_truncation_of_three_records_is_found() -> None:
+    records = [
+        '{"id": "q1", "n": [1, -2.5e3]}',
+        '{"вопрос": "где \\u0441\\ud83d\\ude00?", "x": true}',
+        '{"z": {"y": null}}',
+    ]
+    data = "".join(record + "\n" for record in records).encode()
+    ends = {0} | {end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)}
+    for length in range(len(data)):
+        documents, found = read_lines(data[:length])
+        assert data[:length].count(b"}\n") <= len(documents)
+        assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
 
 
 SCALARS = st.one_of(
@@ -286,3 +312,19 @@ def test_json_test_suite(corpus: Callable[[str], Path]) -> None:
         if not (fine[path.name[0]] and placed):
             wrong[path.name] = found
     assert wrong == {}
+
+
+def test_real_files(shared: Path) -> None:
+    """The only faults in them are the NaN that Python wrote into some expected results."""
+    for path in sorted((shared / "data").rglob("*.jsonl")):
+        lines = path.read_bytes().removesuffix(b"\n").split(b"\n")
+        documents, found = read_lines(path.read_bytes())
+        assert {finding.code for finding in found} <= {"SYN203"}, path
+        bad = {number for number, line in enumerate(lines, 1) if not strictly(line)[0]}
+        assert bad == {finding.line for finding in found}, path
+        assert len(lines) == len(bad) + len(documents), path
+        assert all(document.value == json.loads(lines[document.source.first_line - 1]) for document in documents)
+    for path in sorted((shared / "data").rglob("*.json")):
+        document, found = read(path.read_bytes())
+        assert document is None or json.loads(path.read_bytes()) == document.value, path
+        assert bool(found) == (document is None), path

@@ -7,6 +7,8 @@ import dataclasses
 import json
 import re
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -228,6 +230,22 @@ def test_what_is_sent(serve: Serve) -> None:
     assert "response_format" not in server.calls[1].body
 
 
+def test_calls_run_at_the_same_time_and_no_more_than_allowed(serve: Serve) -> None:
+    running, most, lock = [0], [0], threading.Lock()
+
+    def script(call: Call) -> Http:
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.05)
+        with lock:
+            running[0] -= 1
+        return good(call)
+
+    ask(serve(script), 12, concurrency=3)
+    assert 3 == most[0]
+
+
 #: The first answers of a server, and how long is waited; None for longer and longer.
 TRIED_AGAIN: tuple[tuple[Http, float | None], ...] = (
     *((Http(status, b'{"error": "busy"}'), None) for status in (408, 429, 500, 502, 503, 504)),
@@ -267,6 +285,13 @@ def test_a_server_that_refuses_everybody_ends_the_run(serve: Serve, status: int)
     assert len(server.calls) <= 6
 
 
+def test_one_refused_request_does_not_stop_the_others(serve: Serve) -> None:
+    server = serve(lambda call: Http(400, b'{"error": "too long"}') if "text 1\n" in str(call.body["messages"][1]["content"]) else good(call))  # fmt: skip
+    replies, _ = ask(server, 3)
+    assert [False, True, False] == [reply.failed for reply in replies]
+    assert 3 == len(server.calls)
+
+
 LIES: dict[str, Callable[[str], str]] = {
     "words": lambda tag: "I think it is right.",
     "empty": lambda tag: "  ",
@@ -298,6 +323,24 @@ def test_malformed_replies_are_no_verdict(serve: Serve, lie: str, tmp_path: Path
     assert ask(server, cache=path)[0][0].verdict is not None
     assert ask(server, cache=path)[0][0].cached
     assert 5 == len(server.calls)
+
+
+def test_a_judge_that_says_nothing_useful_is_not_paid_for_ever(serve: Serve, tmp_path: Path) -> None:
+    server, path = serve(lambda call: completion("I like cheese.")), tmp_path / "c.sqlite"
+    made = []
+    for _ in range(5):
+        before = len(server.calls)
+        (reply,), asked = ask(server, cache=path)
+        made.append(len(server.calls) - before)
+    assert [2, 2, 2, 0, 0] == made
+    assert (None, True, "I like cheese.") == (reply.verdict, reply.cached, reply.text)
+    assert (1, 1) == (asked.tally.counts["no_verdict"], asked.tally.counts["cached"])
+    assert any("gave up after 3 runs" in str(row[0]) for row in asked.tally.table().rows)
+    with judge(server, cache=path) as planned:
+        assert 0 == planned.plan(requests(1)).calls
+    server.script = good
+    assert ask(server, cache=path, again=True)[0][0].verdict is not None
+    assert ask(server, cache=path)[0][0].verdict is not None
 
 
 TOLERATED: dict[str, Callable[[str], str]] = {
@@ -342,6 +385,19 @@ def test_a_judge_that_is_refused_in_a_row_is_stopped_and_resumed(serve: Serve, t
     assert (3, 57) == (asked.tally.counts["cached"], len(server.calls) - before)
 
 
+def test_single_refusals_do_not_stop_a_judge(serve: Serve) -> None:
+    def script(call: Call) -> Http:  # of ten requests in a row nine are refused, twice each
+        number = int(re.findall(r"text (\d+)", call.body["messages"][1]["content"])[0])
+        return completion('{"right": "yes"}') if number % 10 else good(call)
+
+    replies, asked = ask(serve(script), 60, concurrency=1)
+    assert (6, 54) == (asked.tally.counts["verdicts"], asked.tally.counts["no_verdict"])
+    (notice,) = asked.tally.notices()
+    assert notice.first
+    assert notice.text.startswith("54 of 60 replies of the judge were refused and give no verdict: ")
+    assert str(replies[1].error) in notice.text
+
+
 BODIES = {
     "html": b"<html>Bad gateway</html>", "nothing": b"", "list": b"[]", "no-choices": b"{}", "empty-choices": b'{"choices": []}',
     "odd-message": b'{"choices": [{"message": "hi"}]}', "bytes": b"\xff\xfe", "deep": b'{"choices": ' + b"[" * 50_000,
@@ -379,6 +435,53 @@ def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
     assert [True] * 5 + [False] * 3 == [reply.cached for reply in second]
 
 
+@pytest.mark.parametrize("change", [{}, {"max_tokens": 5}, {"json_mode": False}, {"timeout": 7}, {"retries": 0}])
+def test_a_verdict_stays_where_the_server_or_a_limit_is_another(
+    serve: Serve, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    ask(serve(good), cache=tmp_path / "c.sqlite")
+    replies, _ = ask(serve(good), cache=tmp_path / "c.sqlite", **change)  # on another port
+    assert replies[0].cached
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """The files of a cache, but for the index of what is not merged yet, which every reader marks."""
+    files = {file.name: file.read_bytes() for file in path.parent.iterdir() if not file.name.endswith("-shm")}
+    return {name: data for name, data in files.items() if data}
+
+
+def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> None:
+    path, server = tmp_path / "sub" / "c.sqlite", serve(good)
+    path.parent.mkdir()
+
+    def planned() -> int:
+        before = contents(path)
+        with judge(server, cache=path, dry_run=True) as asked:
+            plan = asked.plan(requests(3))
+        assert before == contents(path)
+        return plan.cached
+
+    assert 0 == planned()
+    with judge(server, cache=path) as writing:  # another run is under way, nothing is merged yet
+        writing.ask(requests(2))
+        assert 2 == planned()
+    assert 2 == planned()
+
+
+def test_two_processes_share_a_cache(tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom seldio.scores.judge import Cache\n"
+        "cache = Cache(sys.argv[1])\n"
+        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', 't')\n"
+    )
+    path = tmp_path / "c.sqlite"
+    runs = [subprocess.Popen([sys.executable, "-c", code, str(path), name], stderr=subprocess.PIPE) for name in "ab"]
+    assert [b"", b""] == [run.communicate(timeout=60)[1] for run in runs]
+    cache = Cache(path)
+    assert all(cache.find(f"{name}-{n}") for name in "ab" for n in range(150))
+    cache.close()
+
+
 def test_damaged_caches_are_told(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     cache = Cache(path)
@@ -401,6 +504,13 @@ def test_other_peoples_files_are_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SeldioError, match="not a judge cache of seldio"):
         Cache(path)
     assert before == path.read_bytes()
+
+
+def test_a_cache_needs_its_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="its folder does not exist"):
+        Cache(tmp_path / "no" / "c.sqlite")
+    with pytest.raises(SeldioError, match="cannot use"):
+        Cache(tmp_path)
 
 
 def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from test_cli import seldio as command
 import seldio
 from seldio.findings import Finding
 from seldio.formats import TOOLS, TextFile, get
-from seldio.formats.label_tools import ToolFormat, ToolLabel
+from seldio.formats.label_tools import ToolFormat, ToolLabel, text_of
 from seldio.rules import CATALOGUE
-from seldio.schema.event_rows import Event, from_events
+from seldio.schema.event_rows import Event, from_events, to_events
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases"
@@ -67,6 +67,14 @@ def labels(draw: st.DrawFn) -> ToolLabel:
     label.values = {field: draw(kind) + 0.0 for field, kind in NUMBERS.items() if draw(st.booleans())}
     label.extra = draw(EXTRA)
     return label
+
+
+@given(labels())
+@settings(max_examples=examples(300))
+def test_text_is_read_back(label: ToolLabel) -> None:
+    again = ToolLabel(0, 0, "", {"": (0, 0)})
+    assert again.read_text(text_of(label), 0, lambda *_: None)
+    assert (again.name, again.values, again.extra) == (label.name, label.values, label.extra)
 
 
 @tools
@@ -136,6 +144,13 @@ def test_examples_are_recognised(tool: ToolFormat, tmp_path: Path) -> None:
     assert f"\n\n{tool.name} " in command("info", example(tool)).stdout.decode()
     table = seldio.read(example(tool))
     assert json.loads(table.schema.metadata[b"seldio"])["format"] == tool.name
+
+
+def test_choices_about_whole_recordings_are_no_labels(tmp_path: Path) -> None:
+    result = [{"from_name": "c", "to_name": "audio", "type": "choices", "value": {"choices": ["dog"]}}]
+    path = tmp_path / "tasks.json"
+    path.write_text(json.dumps([{"id": 1, "data": {"audio": "a.wav"}, "annotations": [{"result": result}]}]), "utf-8")
+    assert ["SYN213"] == [one.code for one in seldio.validate(path).findings]
 
 
 def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
@@ -220,6 +235,29 @@ def test_namespaces_of_jams() -> None:
     assert [finding.code for finding in found] == ["SYN213"]
 
 
+@pytest.mark.slow  # jams imports much
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what jams imports
+def test_jams_itself_reads_and_writes_the_same(tmp_path: Path) -> None:
+    jams = pytest.importorskip("jams")
+    ours = tmp_path / "ours.jams"
+    seldio.convert(example(get("audacity")), ours, "jams")
+    loaded = jams.load(str(ours), validate=True, strict=True)
+    (annotation,) = loaded.annotations
+    events = list(to_events(seldio.read(ours)))
+    first = annotation.data[0]
+    assert (first.time, round(first.time + first.duration, 9), first.value) == (0.5, 1.7, "Knock")
+    assert len(annotation.data) == len(events)
+    made = jams.JAMS(file_metadata={"duration": 4.0, "title": "x"})
+    added = jams.Annotation(namespace="tag_open", time=0, duration=4.0)
+    added.append(time=0.5, duration=1.2, value="Knock az=30 el=0", confidence=1.0)
+    made.annotations.append(added)
+    made.save(str(tmp_path / "theirs.jams"))
+    table = seldio.read(tmp_path / "theirs.jams")
+    assert table.select(["onset", "offset", "class_id", "azimuth"]).to_pylist() == [
+        {"onset": 0.5, "offset": 1.7, "class_id": 12, "azimuth": 30.0}
+    ]
+
+
 def test_a_raven_row_without_a_recording_is_named(tmp_path: Path) -> None:
     head = "Selection\tBegin Time (s)\tEnd Time (s)\tBegin File\tFile Offset (s)\tAnnotation\n"
     rows = ["1\t0\t1\ta.wav\t0\tdog", "2\t5\t6\tb.wav\t1\tcat", "3\t7\t8\t\t3\tbird"]
@@ -236,6 +274,15 @@ def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
     assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
     seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
     assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
+
+
+def test_points_limits_and_texts_of_audacity() -> None:
+    table, found, _ = read(get("audacity"), "1.0\t1.0\tKnock\n\\\t10.0\t200.0\n2.0\t3.0\t\n")
+    assert found == []
+    assert rows(table) == [
+        [("class_id", 12), ("extra", [("high_hz", 200.0), ("low_hz", 10.0)]), ("offset", 1.0), ("onset", 1.0)],
+        [("offset", 3.0), ("onset", 2.0)],
+    ]
 
 
 def test_sources_are_counted(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -75,6 +76,14 @@ def test_an_unknown_distance_is_no_0(format: LabelFormat, tmp_path: Path) -> Non
     assert known[-1] is None, "an unknown distance became a number"
 
 
+def test_a_polygon_with_no_number(tmp_path: Path) -> None:
+    format = seldio.formats.get("dcase2026")
+    table = _rows(format, "distance", 1.5)
+    spots = [[[[1.0, 2.0, 1.0]]], None, [[[1.0, math.nan, 1.0]]]]
+    table = table.append_column("segmentation", pa.array(spots, pa.list_(pa.list_(pa.list_(pa.float64())))))
+    assert "segmentation in row 3" in _refused(format, "segmentation", table, tmp_path)
+
+
 def test_conversions_are_held_back_alike(tmp_path: Path) -> None:
     """A Parquet table from elsewhere is no way around it."""
     import pyarrow.parquet as pq
@@ -83,3 +92,13 @@ def test_conversions_are_held_back_alike(tmp_path: Path) -> None:
     with pytest.raises(seldio.SeldioError, match="azimuth in row 3"):
         seldio.convert(tmp_path / "labels.parquet", tmp_path / "out", "starss23", force=True)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("format", ["items", "so-bench", "predictions"])
+def test_questions_hold_no_such_numbers(format: str, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    field = "gold" if format != "predictions" else "response"
+    source.write_text(json.dumps({"id": "1", "question": "How far?", field: math.nan, "distance": math.nan}) + "\n")
+    with pytest.raises(seldio.SeldioError):
+        seldio.convert(source, tmp_path / "out.jsonl", format)
+    assert not (tmp_path / "out.jsonl").exists()

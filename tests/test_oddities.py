@@ -16,7 +16,9 @@ from seldio.errors import SeldioError
 from seldio.findings import Finding
 from seldio.formats import ITEM_FORMATS
 from seldio.formats.items import ItemFormat
-from seldio.formats.ruenvaqa import template
+from seldio.formats.json_items import JsonItems
+from seldio.formats.qa_json import ITEMS
+from seldio.formats.ruenvaqa import RUENVAQA, template
 from seldio.schema.qa import Item, Prediction
 
 SO: dict[str, Any] = {
@@ -188,6 +190,42 @@ def test_oddity(name: str, tmp_path: Path) -> None:
         assert values(format.write(rows, reading.origin)) == values(path.read_bytes()) or "SYN212" in codes(
             path, oddity.format
         )
+
+
+@pytest.mark.slow
+def test_json_test_suite_through_every_reader(shared: Path) -> None:
+    """No exception, and what is read without a finding comes back byte for byte, through Parquet too.
+
+    As whole files for the readers that ``test_qa_json`` does not try, and as a value inside a record.
+    """
+    others = [format for format in ITEM_FORMATS if not isinstance(format, JsonItems)]
+    read = 0
+    for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
+        data = path.read_bytes()
+        for format in others:
+            assert 0 <= format.likes(data, "x.json") <= 1
+            comes_back(format, data)
+        inside = data.replace(b"\n", b" ").replace(b"\r", b" ").strip()
+        read += comes_back(ITEMS, b'{"id": "1", "question": "?", "extra": {"x": ' + inside + b"}}\n")
+        read += comes_back(
+            RUENVAQA, b'{"data": [%s]}' % line(RU | {"x": 0}).strip().encode().replace(b'"x": 0', b'"x": ' + inside)
+        )
+    assert read > 150
+
+
+def comes_back(format: ItemFormat, data: bytes) -> bool:
+    """Whether a file is read without a finding; then it is written as it was, and so it is by way of a table."""
+    found: list[Finding] = []
+    reading = format.read(data, "x.json" if format is RUENVAQA else "x.jsonl", found.append)
+    if reading is None or found or not reading.rows:
+        return False
+    assert values(format.write(reading.rows, reading.origin)) == values(data) or format is RUENVAQA
+    table = formats.get(f"{format.holds}-parquet", ItemFormat)
+    again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
+    assert again is not None
+    assert again.rows == reading.rows
+    assert format.write(again.rows, format.origin_of(again, found.append)) == format.write(reading.rows, reading.origin)
+    return True
 
 
 def test_what_no_format_takes_is_said(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import seldio
+from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
@@ -62,6 +63,15 @@ def test_a_fault_in_every_row_is_one_finding(folder: Callable[..., Path]) -> Non
     assert (found.line, found.count) == (wrong[0], len(wrong))
     assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong
     assert found.unlisted == 0
+
+
+def test_up_to_three_are_findings_of_their_own(folder: Callable[..., Path]) -> None:
+    table = rows()
+    for number in (7, 20, 33):
+        table[number] = (*table[number][:3], 270, 0)
+    found = check(folder(text(table))).findings
+
+    assert [(one.line, one.count, one.ranges) for one in found] == [(8, 1, ()), (21, 1, ()), (34, 1, ())]
 
 
 def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> None:
@@ -171,6 +181,23 @@ def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callabl
 
     assert list(zip(*(reading.table[name].to_pylist() for name in columns), strict=True)) == rows()
     assert reading.table["frame"].type == "int32"
+
+
+def test_rows_behind_the_last_label_of_the_reference_are_a_warning(tmp_path: Path) -> None:
+    labels, padded = tmp_path / "labels", tmp_path / "padded"
+    for folder, rows_of in ((labels, 200), (padded, 600)):
+        folder.mkdir()
+        for number in range(1, 4):
+            content = "".join(f"{n},1,{n % 90},5\n" for n in range(rows_of + number))
+            (folder / f"mix{number:03}.csv").write_text(content)
+    (labels / "mix002.csv").write_text("0,1,5,5\n")
+    found = only(seldio.validate(padded, format="dcase2023-submission", reference=load(str(labels))), "SUB112")
+
+    assert found.severity == "warning"
+    assert found.path.endswith("mix002.csv")
+    assert "1,401 of 1,806 rows come after the last label of their clip" in found.message
+    same = seldio.validate(labels, format="dcase2023-submission", reference=load(str(labels)))
+    assert "SUB112" not in {one.code for one in same.findings}
 
 
 # --- outputs that go on behind their recordings ---------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,15 @@ def test_two_clips_in_a_file_are_not_mixed(kept: Kept, tmp_path: Path, name: str
     assert tried >= 4
 
 
+def test_a_run_that_was_resumed_is_not_sorted(kept: Kept, tmp_path: Path) -> None:
+    """Its first half was written to the end of the output buffer, and again from an earlier frame on."""
+    for path in files(kept / REAL[1]):
+        lines = rows(path)
+        middle, early = len(lines) // 2, len(lines) // 3
+        again = [re.sub(r"(-?\d+),(-?\d+)$", lambda m: f"{int(m[1]) // 2},{m[2]}", line) for line in lines[early:]]
+        assert repaired(tmp_path / path.name, [*lines[:middle], *again])[0] == [*lines[:middle], *again]
+
+
 @pytest.mark.parametrize("marks", [False, True])
 def test_sides_of_a_merge_conflict_are_not_sorted(kept: Kept, tmp_path: Path, marks: bool) -> None:
     for path in files(kept / REAL[0], 6):
@@ -96,6 +107,14 @@ def test_sides_of_a_merge_conflict_are_not_sorted(kept: Kept, tmp_path: Path, ma
         after, found = repaired(tmp_path / path.name, merged)
         assert after == merged
         assert not any(one.fixable for one in found if one.code == "LAB201")
+
+
+def test_lines_that_cannot_be_read_keep_all_in_place(tmp_path: Path) -> None:
+    lines = ["5,1,0,-50,30", "8,1,0,-50,30", "3,x,0,-50,30", "1,1,0,-50,30"]
+    after, found = repaired(tmp_path / "mix001.csv", lines)
+    assert after == lines
+    hints = [one.hint for one in found if one.code == "LAB201"]
+    assert hints == ["put the lines right that cannot be read, then sort the rows by frame"]
 
 
 def test_a_frame_on_both_sides_of_a_fall_is_named(tmp_path: Path) -> None:
@@ -135,7 +154,7 @@ def reordered(folder: Path, paths: Sequence[Path], order: Order) -> None:
 
 @pytest.mark.parametrize("name", some(REAL, 2))
 def test_no_order_is_an_error(kept: Kept, tmp_path: Path, name: str) -> None:
-    paths = files(kept / name, 8)
+    paths = files(kept / name, 24)
     for number, order in enumerate(ORDERS.values()):
         reordered(tmp_path / str(number), paths, order)
         found = seldio.validate(tmp_path / str(number))
@@ -192,7 +211,21 @@ def test_annotations_of_2026_stand_in_any_order(official: Kept, tmp_path: Path) 
 
 
 def test_random_sets_of_2026_are_not_refused_in_any_order(tmp_path: Path) -> None:
-    for seed in range(0, 60, 10):
+    for seed in range(0, 60, 5):
         clips = [clip for clip in imaging_set(seed) if all(one["annotations"] for one in clip)]
         if clips:
             energy_maps(tmp_path / str(seed), clips, seed)
+
+
+def test_clips_with_numbered_sources_in_a_file_are_told(kept: Kept, tmp_path: Path) -> None:
+    """Where the second has sources of the first at the same time, somewhere else, and begins in its first half."""
+    paths = files(kept / REAL[0], 40)
+    told = 0
+    for first, second in itertools.pairwise(paths):
+        one, other = rows(first), rows(second)
+        shared_keys = {tuple(line.split(",")[:3]) for line in one} & {tuple(line.split(",")[:3]) for line in other}
+        _, found = repaired(tmp_path / second.name, [*one, *other])
+        several = "LAB322" in {one.code for one in found}
+        assert not several or len(shared_keys) >= 20
+        told += several
+    assert told >= 3

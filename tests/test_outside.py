@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -59,6 +60,29 @@ def test_a_dialect_is_found_from_its_content(seldio: Run) -> None:
     assert "6  Knocking" in shown
 
 
+@pytest.mark.slow
+def test_labels_are_converted_there_and_back(tmp_path: Path, seldio: Run) -> None:
+    there, back = tmp_path / "there", tmp_path / "back"
+    code, _, notes = seldio("convert", EXAMPLES, "--to", "starss23", "-o", there)
+    assert (code, "distances in millimetres are converted to centimetres" in notes) == (0, True)
+    first = (there / "metadata_dev/dev-train/fold1_room90_mix001.csv").read_text()
+    assert first.splitlines()[:4] == ["0,12,0,30,0,150", "1,12,0,30,0,150", "2,12,0,31,0,151", "5,8,1,-90,10,200"]
+
+    assert seldio("convert", there, "--to", "lab2027", "-o", back)[0] == 0
+    files = sorted(file.relative_to(EXAMPLES) for file in EXAMPLES.rglob("*.csv"))
+    assert {file: (back / file).read_bytes() for file in files} == {
+        file: (EXAMPLES / file).read_bytes() for file in files
+    }
+
+
+def test_a_profile_scores(data: Path, seldio: Run) -> None:
+    assert "lab2027              our lab: frame by frame" in seldio("score", "--profiles")[1]
+    file = data / "metadata_dev/dev-test/fold2_room91_mix001.csv"
+    file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,1,0,15,5,2500"))
+    code, shown, _ = seldio("score", data, "-r", EXAMPLES, "--profile", "lab2027", "--average", "micro", "--json")
+    assert (code, round(json.loads(shown)["reports"][0]["tables"][0]["rows"][0]["ER"], 3)) == (0, 0.1)
+
+
 # --- a data set ------------------------------------------------------------------------------------
 
 
@@ -82,6 +106,59 @@ def test_code_in_a_folder_is_refused(tmp_path: Path) -> None:
     assert notes.startswith(
         f"seldio: SELDIO_PLUGINS: {tmp_path}/rules.py is code, and only files of data are read here"
     )
+
+
+FORMAT = '[[formats]]\nname = "mine"\ntitle = "ours"\nrole = "label"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("name = ", "Invalid value (at end of document)"),
+        ("name = 'mine'\nyear = 2027", "year: there is no such key"),
+        (f"name = 'mine'\n{FORMAT}columns = 'azimut:int'", "unknown field 'azimut'; did you mean"),
+    ],
+)
+def test_a_broken_dataset_file_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/mine.toml").write_text(text)
+    code, shown, notes = fresh("info", EXAMPLES, plugins=tmp_path / "broken")
+    assert (code, shown) == (2, "")
+    assert notes.startswith("seldio: SELDIO_PLUGINS: broken/mine.toml: ")
+    assert expected in notes
+
+
+OWN = """name = "own2027"
+
+[[formats]]
+name = "own2027"
+title = "our labels"
+role = "label"
+metre = 100
+vocabulary = "own2027"
+columns = "frame:int class_id:int source:int azimuth:whole elevation:whole distance:whole"
+"""
+
+
+def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> None:
+    """Labels with the columns and the folders of STARSS, and classes of our own."""
+    (tmp_path / "own2027/vocabularies").mkdir(parents=True)
+    (tmp_path / "own2027/own2027.toml").write_text(OWN, "utf-8")
+    classes = '{"title": "ours", "source": "x", "classes": [["dog bark"], ["meow"]]}'
+    (tmp_path / "own2027/vocabularies/own2027.json").write_text(classes, "utf-8")
+    folder = tmp_path / "set/metadata_dev/dev-train-sony"
+    folder.mkdir(parents=True)
+    rows = "".join(f"{frame},0,0,{frame - 30},10,150\n" for frame in range(60))
+    (folder / "fold3_room21_mix001.csv").write_text(rows, "utf-8")
+    command = ("push", "set", "--repo", "anna/own", "--dry-run")
+    refused = fresh(*command, plugins="own2027", folder=tmp_path)
+    named = fresh(*command, "--format", "own2027", plugins="own2027", folder=tmp_path)
+
+    assert refused[0] == 2
+    assert "may be those of starss (--format starss23) or own2027 (--format own2027)" in refused[2]
+    assert named[0] == 0, named[2]
+    assert "dog bark" in named[1]
+    assert "Female speech" not in named[1]
 
 
 # --- a challenge year ------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -17,10 +18,11 @@ import seldio
 from seldio.catalogues import own_datasets
 from seldio.check.description import describe
 from seldio.cli import app
-from seldio.errors import InvalidData, SeldioError
+from seldio.errors import DataError, InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats.own_dataset import OwnDataset
+from seldio.schema.events import origin_of
 
 ABOUT = """\
 name = "yard"
@@ -232,6 +234,15 @@ def test_new_writes_a_file_with_which_all_is_read(yard: Path) -> None:
     assert new(yard, "--write")[0] == 2  # it is there
 
 
+def test_new_believes_what_is_said_of_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("when,who,where,note\n0,owl,10,x\n100,owl,11,y\n200,owl,12,z\n")
+    said = ["--column", "when=frame:ms", "--column", "who=class_name", "--column", "where=azimuth"]
+    assert new(tmp_path, *said, "--azimuth", "counter-clockwise", "--zero", "left", "--write")[0] == 0
+    table = seldio.read(tmp_path / "a.csv")
+    assert table["frame"].to_pylist() == [0, 1, 2]
+    assert table["azimuth"].to_pylist() == [100.0, 101.0, 102.0]
+
+
 def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
     for name in ("dev-train/a.csv", "dev-test/b.csv"):
         place = tmp_path / "set" / name
@@ -257,6 +268,28 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path)
     assert (group["format"], group["classes"]) == ("starss23", {"dog bark": 3, "bird": 1, "car": 2})
     assert codes(tmp_path / "out") == []
     assert splits(tmp_path / "out") == {"a": "train", "b": "test"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("elevation = 0", "distance = 1.0", "distance has a column of its own"),
+        (', direction = "clockwise"', "", "the direction is missing: clockwise"),
+        ('"frame", unit = "s"', '"onset"', "no column is the offset"),
+        ('header = "distance"', 'header = "Azimuth"', "another column is called azimuth as well"),
+        ("given =", "hop = 0\ngiven =", "must be more than 0"),
+        ("given =", 'hop = "-1/10"\ngiven =', "must be more than 0"),
+        ("given =", 'formats = ["starss23", "nosuch"]\ngiven =', "unknown format of labels 'nosuch'"),
+        ("given =", 'formats = ["items"]\ngiven =', "unknown format of labels 'items'"),
+    ],
+)
+def test_what_cannot_be_meant_is_a_fault_at_its_key(yard: Path, old: str, new: str, message: str) -> None:
+    (yard / "dataset.toml").write_text(ABOUT.replace(old, new), "utf-8")
+
+    (fault,) = (one for one in seldio.validate(yard).findings if one.code == "DAT102")
+
+    assert message in fault.message
+    assert fault.line is not None
 
 
 # --- labels in the columns of a dataset that lie elsewhere ------------------------------------------
@@ -301,6 +334,35 @@ def test_a_dataset_file_is_a_format(yard: Path, system: Path, headers: bool) -> 
     assert seldio.diff(system, system, format=name).over
 
 
+def test_predictions_in_a_known_format_stay_what_they_are(yard: Path, system: Path) -> None:
+    about = re.sub(r'header = "\w+", ', "", ABOUT).replace('"class_name"', '"class_id"').replace(', unit = "s"', "")
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    (yard / "other/b.csv").write_text("0,2,350,1.5\n1,2,355,1.5\n3,0,10,3\n")
+    (system / "b.csv").write_text("0,2,10,0\n1,2,5,0\n3,0,-10,0\n")
+    report = seldio.score(system, yard / "other")
+    assert (
+        report.tables[0].rows[0][1:]
+        == seldio.score(system, yard / "other", format="dcase2023-submission").tables[0].rows[0][1:]
+    )
+
+
+def test_two_orders_of_columns_are_one_reference(yard: Path, system: Path) -> None:
+    lines = ["label,distance,time,azimuth", "dog bark,1.5,0.0,270", "dog bark,1.5,0.1,271", "bird,3,0.3,10"]
+    (yard / "train/a.csv").write_text("\n".join(lines) + "\n")
+    report = seldio.score(yard, yard)
+    assert max(report.tables[0].rows[0][1:]) == pytest.approx(1.0)
+
+
+def test_a_format_that_is_named_has_the_classes_of_the_dataset(yard: Path) -> None:
+    about = ABOUT[: ABOUT.index("[labels]")] + ABOUT[ABOUT.index("[splits]") :]
+    (yard / "dataset.toml").write_text(about, "utf-8")
+    for name in ("train/a.csv", "other/b.csv"):
+        (yard / name).write_text("0,0,0,90,0,150\n1,2,0,90,0,150\n2,2,1,10,0,150\n3,2,1,11,0,150\n")
+    assert describe(yard, "starss23")["groups"][0]["classes"] == {"dog bark": 2, "car": 6}
+    assert seldio.open(yard, format="starss23").events.vocabulary.startswith("yard[")
+    assert origin_of(seldio.read(yard, format="starss23")).vocabulary.startswith("yard[")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "place", "message"),
     [
@@ -318,6 +380,17 @@ def test_what_does_not_go_with_a_field_is_a_fault_at_its_key(
     (fault,) = found(yard)
     assert (fault.code, f"{fault.line}:{fault.column}") == ("DAT102", place)
     assert message in fault.message
+
+
+def test_a_mistake_in_the_file_is_one_finding(yard: Path) -> None:
+    for number in range(3):
+        (yard / f"train/a{number}.csv").write_text(A)
+    (yard / "other/c.csv").write_text("0,1,0,10,20,150\n1,1,0,11,20,150\n")
+    (yard / "dataset.toml").write_text(ABOUT.replace('"distance" }', '"distanse" }'), "utf-8")
+    assert codes(yard) == ["DAT102"]
+    (yard / "dataset.toml").write_text(ABOUT.replace("[labels]", "[labels"), "utf-8")
+    assert codes(yard) == ["DAT101"]
+    assert codes(yard / "train") == ["DAT101"]
 
 
 @pytest.mark.parametrize(
@@ -342,6 +415,17 @@ def test_columns_are_read_however_they_are_written(yard: Path, change: Callable[
         assert (fault.code, fault.line) == (code, 3)
         assert fault.value == new_text.partition(",")[0]
         assert text.splitlines()[2].index(fault.value) + 1 == fault.column
+
+
+def test_a_class_with_a_comma_is_read_from_quotes(yard: Path) -> None:
+    (yard / "dataset.toml").write_text(ABOUT.replace('"dog bark"', '"bark, of a dog"'), "utf-8")
+    (yard / "train/a.csv").write_text(A.replace("dog bark", '"bark, of a dog"'))
+    assert codes(yard) == []
+    assert rows(seldio.read(yard / "train/a.csv")) == ROWS
+    (yard / "train/a.csv").write_text(HEAD + '0.0,"meow, of a cat",270,1.5\n')
+    (fault,) = found(yard)
+    assert (fault.code, fault.column, fault.value) == ("LAB102", 6, "meow, of a cat")
+    assert fault.message == "meow, of a cat is not a class of yard"
 
 
 RUSSIAN = """
@@ -411,6 +495,16 @@ def table(tmp_path: Path) -> Path:
     with (tmp_path / "dataset.toml").open("a") as file:
         file.write('\n[splits]\ntrain = { clips = ["a"] }\ntest = { pattern = "b" }\n')
     return tmp_path
+
+
+def test_a_system_that_ran_on_all_clips_is_scored_on_one_split(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "system").mkdir()
+    shutil.copy(table / "labels.csv", tmp_path / "system")
+    report = seldio.score(tmp_path / "system/labels.csv", table / "labels.csv", split="test")
+    assert "over 1 clip, 2 classes" in str(report)
+    (tmp_path / "system/labels.csv").write_text((table / "labels.csv").read_text().replace("a.wav", "c.wav"))
+    with pytest.raises(DataError, match="1 predicted clip without reference: c"):
+        seldio.score(tmp_path / "system/labels.csv", table / "labels.csv", split="test")
 
 
 def test_the_card_has_its_licence_and_title(yard: Path) -> None:

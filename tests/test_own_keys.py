@@ -183,6 +183,15 @@ def test_tables_of_a_spreadsheet_are_read(data: bytes, tmp_path: Path) -> None:
     assert (table["id"].to_pylist(), table["prediction"].to_pylist()) == (["1"], ["rain"])
 
 
+@pytest.mark.parametrize(("numbers", "right"), [([0, 1], "ab"), ([1, 2], "ab"), ([1, 1], "11")])
+def test_numbers_of_right_answers_count_from_where_the_file_tells(
+    numbers: list[int], right: str, tmp_path: Path
+) -> None:
+    rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
+    table = seldio.read(as_list(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True))
+    assert table["answer"].to_pylist() == [*right]
+
+
 ASKED = "id=n,question=asked,options=A+B+C+D,answer=gold"
 
 
@@ -217,6 +226,25 @@ def test_options_in_one_cell_are_a_list(cell: str, tmp_path: Path) -> None:
     assert table["options"].to_pylist() == [OPTIONS] * 4
 
 
+def test_options_that_a_question_lacks_are_left_out(tmp_path: Path) -> None:
+    rows = [row | {"D": ""} if row["gold"] != "violin" else row for row in own_questions()]
+    table = seldio.read(as_csv(tmp_path / "own.csv", rows), format=spelled(ASKED, asked=True))
+    assert [len(options) for options in table["options"].to_pylist()] == [3, 3, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("id=n,question=asked", "answer=KEY among them"),
+        ("id=n,prediction=gold", "expected FIELD=KEY with a field of id, answer"),
+        ("id=x,answer=y", "reference has none of the keys x, y; its keys are n, asked"),
+    ],
+)
+def test_fields_of_questions_that_cannot_be_are_refused(fields: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        seldio.score(replies(), own_questions(), fields=FIELDS, reference_fields=fields)
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     path = WRITERS[name](tmp_path / name, own_questions())
@@ -226,6 +254,19 @@ def test_the_keys_of_questions_are_proposed(name: str, tmp_path: Path) -> None:
     fields = error.value.text.rpartition("try --reference-fields ")[2]
     assert fields == ASKED
     assert seldio.score(said, path, reference_fields=fields).overall["text"] == 0.25
+
+
+def test_what_seems_to_hold_no_questions_gets_no_proposal(tmp_path: Path) -> None:
+    said = as_lines(tmp_path / "said.jsonl", [{"id": "q0", "prediction": "rain"}])
+    for name, text in (
+        ("labels.csv", "0,1,0,10,0,100\n"),
+        ("broken.json", '[{"answer": '),
+        ("notes.csv", "a,b\n1,2\n"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(seldio.SeldioError) as error:
+            seldio.score(said, tmp_path / name)
+        assert "reference" not in str(error.value)
 
 
 def test_a_place_in_a_csv_file_is_that_of_its_cell(tmp_path: Path, asked: Path) -> None:

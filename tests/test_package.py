@@ -198,6 +198,24 @@ def test_a_single_meta_file_is_checked_for_what_it_says() -> None:
     assert expected == places(found(files, kind="file"))
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (f"{A}.meta.yaml", True),
+        (f"a/b/{A}.META.YML", True),
+        (f"task3a/{A}/{A}/mix001.csv", True),
+        (f"root/task9/{A}/x", True),
+        ("task3/results/mix001.csv", False),
+        (f"{A}/mix001.csv", False),
+        (f"task3a/{A}", False),
+        ("meta.yaml", False),
+        ("metadata_dev/dev-test-tau/fold4_room10_mix001.csv", False),
+    ],
+)
+def test_what_is_a_package(name: str, expected: bool) -> None:
+    assert expected == is_package(Collection("x.zip", "zip", [Memory(name)], ()))
+
+
 def test_bare_folders_of_outputs_are_the_systems_of_a_team(tmp_path: Path) -> None:
     labels = [f"{A[:-1]}{number}" for number in range(1, 6)]
     files = {f"runs/{label}/mix{n:03}.csv": f"{n},1,{n},{at}\n" for at, label in enumerate(labels) for n in range(1, 4)}

@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,14 @@ def test_rows_and_clips_that_are_taken_out_stay_out(frame: pd.DataFrame, tmp_pat
     assert written(bells, tmp_path / "heard").keys() == {"fold4_room1_mix001"}
 
 
+def test_missing_whole_numbers_and_flags_stay_what_they_are() -> None:
+    rows = {"clip": ["a", "a"], "frame": [0, 1], "class_id": [1, 2], "source": [None, 3], "onscreen": [None, True]}
+    table = seldio.read(seldio.to_pandas(pa.table(rows)))
+    assert (table["source"].to_pylist(), table["onscreen"].to_pylist()) == ([None, 3], [None, True])
+    types = seldio.to_pandas(table).dtypes.astype(str)
+    assert (types["source"], types["onscreen"]) == ("Int32", "boolean")
+
+
 def test_frames_are_checked(frame: pd.DataFrame) -> None:
     assert not seldio.validate(frame).findings
     frame.loc[1, "azimuth"] = 400.0
@@ -115,6 +125,24 @@ def test_questions_and_replies_as_frames(tmp_path: Path) -> None:
 def _lines(place: Path, asked: pd.DataFrame) -> str:
     (path,) = seldio.write(asked, place / "questions.jsonl", "items")
     return path
+
+
+def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
+    strange = pd.DataFrame({"height": [1.0], "weight": [2.0]})
+    with pytest.raises(UsageError, match="the table: height, weight are columns of neither labels"):
+        seldio.validate(strange)
+    with pytest.raises(UsageError, match="predictions: height, weight are columns of neither labels"):
+        seldio.score(strange, frame)
+    with pytest.raises(UsageError, match="reference: height, weight are columns of neither labels"):
+        seldio.score(frame, strange)
+    with pytest.raises(UsageError, match=r"the table must be a path, .* not int"):
+        seldio.read(7)
+
+
+def test_pandas_is_loaded_by_none_but_who_uses_it(folder: Path) -> None:
+    code = f"import seldio, sys; seldio.read({str(folder)!r}, format='starss23'); print('pandas' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
 
 
 ROWS = b"0,1,0,10,0,100\n1,1,0,200,0,100\n"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,8 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from seldio import progress, validate
+from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
@@ -26,6 +30,10 @@ def double(number: int) -> int:
     if number == 13:
         raise InvalidData(Finding("SYN101", Severity.ERROR, "thirteen", "a.csv", 3))
     return 2 * number
+
+
+def large(number: int) -> bytes:
+    return bytes(number) * 30_000_000
 
 
 def killed(_: int) -> int:
@@ -95,12 +103,32 @@ def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
         pass
 
 
+@pytest.mark.parametrize(("workers", "message"), [("0", "from 1 to 256, not 0"), ("-2", "not -2"), ("spark", "or ray")])
+def test_the_option_refuses_what_is_no_number(workers: str, message: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["validate", str(tmp_path), "--workers", workers])
+    assert 2 == result.exit_code
+    assert message in result.stderr
+
+
+def stopped_while_results_travel() -> None:
+    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
+        for _ in parallel_map(large, [1] * 40):
+            raise KeyboardInterrupt
+
+
 # --- stops -------------------------------------------------------------------------------------------------
 
 
 def in_another_process(code: str) -> subprocess.Popen[bytes]:
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     return subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, start_new_session=True)
+
+
+@pytest.mark.slow
+def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
+    code = "import test_parallel\nfor _ in range(4):\n    test_parallel.stopped_while_results_travel()"
+    with in_another_process(code) as run:
+        assert 0 == run.wait(60)
 
 
 @pytest.mark.slow
@@ -124,11 +152,40 @@ if __name__ == "__main__":
     assert not Path(f"/proc/{worker}").exists()
 
 
+@pytest.mark.slow
+def test_a_stop_ends_no_process_of_the_program_itself() -> None:
+    spawn = multiprocessing.get_context("spawn")
+    stranger = spawn.Process(target=time.sleep, args=(60,))
+    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
+        for _ in parallel_map(double, [1, 2, 3]):
+            stranger.start()
+            raise KeyboardInterrupt
+    try:
+        assert stranger.is_alive()
+        assert [stranger] == multiprocessing.active_children()
+    finally:
+        stranger.kill()
+        stranger.join()
+
+
 def test_a_stop_says_that_no_file_is_half_written() -> None:
     with pytest.raises(KeyboardInterrupt, match=r"^stopped; no file is half-written$"), running():
         raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt, match=r"^3 of 4 are written$"), running():
         raise KeyboardInterrupt("3 of 4 are written")
+
+
+def with_workers(number: int) -> list[int]:
+    with running(workers=2):
+        return list(parallel_map(double, [number]))
+
+
+@pytest.mark.slow
+def test_a_process_that_may_have_no_workers_says_so() -> None:
+    """As one of a DataLoader would with AssertionError."""
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
+        pool.apply(with_workers, (3,))
 
 
 # --- what travels to a worker ------------------------------------------------------------------------------

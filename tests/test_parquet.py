@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seldio
-from seldio.errors import UsageError
-from seldio.findings import Finding
+from seldio.errors import InvalidData, UsageError
+from seldio.findings import Finding, raise_errors
 from seldio.formats import TextFile, get, parquet
-from seldio.formats.parquet import read_parquet, write_parquet
+from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
 from seldio.schema.event_rows import Event, from_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 
@@ -280,6 +280,16 @@ def test_what_cannot_be_written() -> None:
     twice = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["a", "a"]))
     with pytest.raises(UsageError, match="two clips of the table have the same name"):
         packed(pa.table({"clip": twice}))
+
+
+def test_a_broken_file_gives_an_empty_reading() -> None:
+    findings: list[Finding] = []
+    reading = PARQUET.read([TextFile("x.parquet", "x.parquet", "x", b"PAR1")], findings.append)
+    assert reading.table.num_rows == 0
+    assert not reading.parts
+    assert [finding.code for finding in findings] == ["SYN301"]
+    with pytest.raises(InvalidData, match="SYN301"):
+        read_parquet(b"PAR1", "x.parquet", raise_errors)
 
 
 # --- tables of several clips -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from effort import some
 
@@ -38,6 +40,35 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+#: Machado, Oliveira and Fernandes 2009, severity 1, on linear colours.
+EYES = {
+    "normal": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def cielab(linear: Any) -> Any:
+    xyz = linear @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
+    xyz = xyz / (0.9505, 1.0, 1.089)
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.stack((116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])), axis=1)
+
+
+@pytest.mark.parametrize("eye", EYES)
+def test_colours_are_apart_for_every_kind_of_eye(eye: str) -> None:
+    share = np.array([tuple(bytes.fromhex(colour[1:])) for colour in COLOURS]) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    luminance = linear @ (0.2126, 0.7152, 0.0722)
+    seen = cielab(np.clip(linear @ np.array(EYES[eye]).T, 0, 1))
+
+    assert len(COLOURS) > 13
+    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 23
+    assert (1.05 / (luminance + 0.05)).min() > 1.74  # from white
+    assert ((luminance + 0.05) / 0.05).min() > 2.19  # from black
+
+
 # --- colours -----------------------------------------------------------------------------------------------
 
 # --- what is drawn -----------------------------------------------------------------------------------------
@@ -59,6 +90,19 @@ def test_every_event_has_a_bar_and_lines_of_its_values(tree: Path, tmp_path: Pat
     assert [0.3, 0.35, 0.45, 0.55, np.nan, 0.65, 0.75, 0.8] == pytest.approx(list(bell.get_xdata()), nan_ok=True)
     assert [170, 170, 174, 178, np.nan, -178, -174, -174] == pytest.approx(list(bell.get_ydata()), nan_ok=True)
     assert f"{CLIP}: 3 events in the labels, 1 event in the predictions" == classes.get_title(loc="left")
+
+
+def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:
+    columns = {
+        "clip": ["a"] * 3,
+        "frame": [0, 1, 2],
+        "class_name": ["$x_$", "собака", "x" * 500],
+        "azimuth": [0.0, 10.0, 20.0],
+    }
+    seldio.write(pa.table(columns), tmp_path / "a.parquet", "parquet")
+    figure = seldio.plot(tmp_path / "a.parquet", tmp_path / "a.svg").figure
+
+    assert {"$x_$", "собака", "x" * 40} == {label.get_text() for label in figure.axes[0].get_yticklabels()}
 
 
 @pytest.mark.parametrize("suffix", some(["svg", "png", "pdf"], 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,6 +16,16 @@ from pages import in_process
 ROOT = Path(__file__).parent.parent
 (HOOK,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 GOOD, BAD = "0,1,0,-50,30,200\n" * 3, "0,77,0,-50,30,200\n"
+
+
+@pytest.mark.parametrize("name", ["a/b.csv", "x.json", "predictions.jsonl"])
+def test_the_hook_sees_files_of_labels_and_questions(name: str) -> None:
+    assert re.search(HOOK["files"], name)
+
+
+@pytest.mark.parametrize("name", ["README.md", "x.csv.py", "a.wav"])
+def test_the_hook_leaves_other_files_alone(name: str) -> None:
+    assert not re.search(HOOK["files"], name)
 
 
 def test_the_command_of_the_hook_checks_the_files_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

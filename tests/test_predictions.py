@@ -11,15 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
 from seldio import validate
-from seldio.check.reference import load
+from seldio.check.reference import AnyReference, load
+from seldio.check.validation import examine
 from seldio.cli import app
+from seldio.errors import UsageError
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
 from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions, expand
+from seldio.rules import CATALOGUE
 from seldio.schema.qa import Item
 
 Record = dict[str, Any]
@@ -104,6 +110,12 @@ def test_flaws_with_ids(tmp_path: Path, rows: list[Record], expected: list[tuple
     assert says in f"{found[0].message} {found[0].hint}"
 
 
+def test_ids_that_others_take_for_the_same(tmp_path: Path) -> None:
+    found = against(tmp_path, [answer(n, qa_id=f"QA_{n:020X}" if n == 8 else f"qa_{n:020x}") for n in range(9)])
+    assert short(found) == [("PRD201", None), ("PRD202", 9)]
+    assert found[1].hint == f"the reference has 'qa_{8:020x}': they differ only in case"
+
+
 @pytest.mark.parametrize(
     ("asked", "answered", "cause"),
     [
@@ -124,6 +136,12 @@ def test_the_cause_of_ids_that_differ_in_form_is_said(tmp_path: Path, asked: str
         seldio.score(tmp_path / "p.jsonl", tmp_path / "q.jsonl")
 
 
+def test_every_missing_prediction_is_named(tmp_path: Path) -> None:
+    found = against(tmp_path, ALL[:1])
+    assert [finding.code for finding in found] == ["PRD201"] * 8
+    assert sorted(str(finding.message).split()[3] for finding in found) == [f"qa_{n:020x}," for n in range(1, 9)]
+
+
 def test_without_ids_order_counts(tmp_path: Path) -> None:
     def found(rows: list[Record]) -> list[tuple[str, int | None]]:
         return [pair for pair in short(against(tmp_path, rows)) if pair[0] != "SYN215"]
@@ -134,6 +152,21 @@ def test_without_ids_order_counts(tmp_path: Path) -> None:
     swapped = [*NAMELESS[:3], NAMELESS[4], NAMELESS[3], *NAMELESS[5:]]
     assert found(swapped) == [("PRD203", 4), ("PRD203", 5)]
     assert found([answer(0, qa_id=None, task_name="multi_hop"), *ALL[1:]]) == [("PRD204", 1)]
+
+
+@given(data=st.data())
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_whatever_is_left_out_is_found(tmp_path: Path, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.sampled_from(range(12)), unique=True, min_size=1))
+    found = against(tmp_path, [answer(n) for n in rows])
+    if not any(n < 9 for n in rows):
+        assert [finding.code for finding in found] == ["PRD210"]
+        return
+    assert sum(finding.code == "PRD201" for finding in found) == sum(n not in rows for n in range(9))
+    assert [finding.line for finding in found if finding.code == "PRD202"] == [
+        line for line, n in enumerate(rows, 1) if n >= 9
+    ]
+    assert {finding.code for finding in found} <= {"PRD201", "PRD202"}
 
 
 def test_the_real_files(shared: Path) -> None:
@@ -307,6 +340,29 @@ def test_mera_submissions(tmp_path: Path, gold: Path, members: dict[str, bytes],
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
     assert [finding.code for finding in validate(folder, reference=reference).findings] == codes
+
+
+def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_bytes(outputs((1, "В"), (2, "B")))
+    assert [finding.code for finding in validate(path, reference=load(str(gold))).findings] == ["PRD131", "PRD134"]
+    own = lines(tmp_path / "own.jsonl", [{"id": str(n), "prediction": "B"} for n in (1, 3)])
+    found = validate(own, reference=load(str(gold))).findings
+    assert short(found) == [("PRD201", None)]
+    assert "the whole task 0" in (found[0].hint or "")
+
+
+def test_broken_files_are_held_against_questions(shared: Path, tmp_path: Path) -> None:
+    reference: AnyReference = load(str(lines(tmp_path / "qa.jsonl", [question(n) for n in range(3)])))
+    files = sorted((shared / "corpora/generated/qa_jsonl").iterdir())
+    assert len(files) > 40
+    for path in files:
+        try:
+            examined = examine(path, format="so-bench-predictions", reference=reference)
+        except UsageError:
+            continue
+        for finding in examined.report.findings:
+            assert CATALOGUE[finding.code].severity is finding.severity
 
 
 # --- descriptions --------------------------------------------------------------------------------------

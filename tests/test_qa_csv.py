@@ -28,6 +28,9 @@ AWKWARD = (
 )  # fmt: skip
 
 
+PREDICTIONS = ",".join(JASCO_PREDICTIONS.columns)
+
+
 def read(format: object, text: str | bytes) -> tuple[ItemReading | None, list[Finding]]:
     found: list[Finding] = []
     data = text.encode() if isinstance(text, str) else text
@@ -105,6 +108,26 @@ def test_places_in_the_real_file(jasco: Path) -> None:
         )
 
 
+def test_the_place_of_a_keyword() -> None:
+    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,",movie ,TV ""show"""\n2,a,b,c,d,e,one\n')
+    found = [reading.place(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
+    assert [(2, 15, 20), (2, 22, 33), (2, 14, 33), (3, 13, 16)] == [(at.line, at.column, at.end_column) for at in found]
+
+
+def test_a_judged_file_keeps_the_judge(jasco: Path) -> None:
+    reading = clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes())
+    judged = [
+        row.model_copy(update={"extra": {**(row.extra or {}), "llama3_extract": "Rating: 2\n\nOrientation: Both"}})
+        for row in reading.rows
+    ]
+    data = JASCO_PREDICTIONS.write(judged, reading.origin)
+    assert data.startswith((PREDICTIONS + ",llama3_extract\n").encode())
+    again = clean(JASCO_PREDICTIONS, data)
+    assert judged == again.rows
+    assert data == JASCO_PREDICTIONS.write(again.rows, again.origin)
+    assert 2 + 3 * 639 == again.locate(639, "llama3_extract", None).line
+
+
 def item(id: str = "1", **extra: str) -> Item:
     full = {name: "" for name in JASCO.columns if name not in ("audio_id", "Correct Answer")}
     return Item.model_validate(
@@ -141,6 +164,29 @@ def test_no_output_and_an_empty_output_stay_apart() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("", None),
+        ("a", ["a"]),
+        ("a,b", ["a", "b"]),
+        (" a , b ", ["a", "b"]),
+        ("a,,b,", ["a", "b"]),
+        ("movie, TV show", ["movie", "TV show"]),
+    ],
+)
+def test_keywords(cell: str, words: list[str] | None) -> None:
+    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,"{cell}"\n')
+    row = reading.rows[0]
+    assert isinstance(row, Item)
+    assert words == (row.answer_meta.keywords if row.answer_meta else None)
+    assert reading.rows == clean(JASCO, JASCO.write(reading.rows, reading.origin)).rows
+    changed = row.model_copy(
+        update={"answer_meta": Item.model_validate({"id": "1", "answer_meta": {"keywords": ["x", "y"]}}).answer_meta}
+    )
+    assert JASCO.write([changed]).endswith(b'"x,y"\n')
+
+
+@pytest.mark.parametrize(
     ("change", "field"),
     [
         ({"question": INSTRUCTIONS[1]}, "question"),
@@ -162,6 +208,19 @@ def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
     assert [field] == list(JASCO.losses([row]))
     with pytest.raises(LossError, match=field):
         JASCO.write([row])
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"id": None}, "id"),
+        ({"audio": ["a", "b"]}, "audio"),
+        ({"extra": {"prompt": "x"}}, "extra"),
+        ({"prediction": "\0"}, "prediction"),
+    ],
+)
+def test_losses_of_a_prediction(change: dict[str, object], field: str) -> None:
+    assert [field] == list(JASCO_PREDICTIONS.losses([Prediction.model_validate({"id": "1", **change})]))
 
 
 @pytest.mark.parametrize(
@@ -193,6 +252,13 @@ def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
 def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int, int]]) -> None:
     _, found = read(JASCO, text)
     assert sorted(expected) == sorted(at(finding) for finding in found)
+
+
+def test_good_rows_beside_bad_ones_are_read() -> None:
+    reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
+    assert reading is not None
+    assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
+    assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
 
 
 @given(
@@ -259,6 +325,13 @@ def test_pythons_csv_writes_the_same(table: list[list[str]], newline: str) -> No
     ours = written(table, CsvLayout(newline=newline))
     assert expected == ours
     assert table == [row.values for row in rows(written(table))]
+
+
+def test_a_big_file_is_read_in_linear_time() -> None:
+    many = f"{HEADER}\n" + "".join(f'{n},"a ""b"" c",d,e,f,g,"h,i"\n' for n in range(5000))
+    assert 5000 == len(clean(JASCO, many).rows)
+    _, found = read(JASCO, many + '9,"' + '""' * 200_000)
+    assert ["SYN122"] == [finding.code for finding in found]
 
 
 @pytest.mark.parametrize(

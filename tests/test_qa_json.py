@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio.errors import InvalidData
-from seldio.findings import Finding, raise_errors
+from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import harnesses
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.json_items import JsonItems
@@ -102,6 +102,35 @@ def test_real_files_come_back(shared: Path, format: JsonItems, name: str, count:
     assert sum(each.likes(data, name) > 0 for each in ALL) == 1
 
 
+def test_mmau_keeps_its_five_key_orders(shared: Path) -> None:
+    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
+    reading, _ = look(MMAU, data, "x.json")
+    assert reading is not None
+    some = list(reading.rows)[500:600]
+    written = json.loads(MMAU.write(some, reading.origin))
+    assert [list(record) for record in written] == [list(record) for record in json.loads(data)[500:600]]
+
+
+def test_generated_cases(shared: Path) -> None:
+    folder = shared / "corpora/generated"
+    cases = [json.loads(text) for text in (folder / "MANIFEST.jsonl").read_text("utf-8").splitlines()]
+    cases = [case for case in cases if case["path"].startswith("qa_jsonl/")]
+    later = ("dup_id", "answer_", "_choices", "path_", "nul_char")  # what rules find, not readers
+    for case in cases:
+        reading, found = look(MMAR, (folder / case["path"]).read_bytes(), case["path"])
+        if case["expect"] == "ok":
+            assert not found, case
+            assert (
+                back(MMAR, (folder / case["path"]).read_bytes(), case["path"]) == (folder / case["path"]).read_bytes()
+            )
+        elif case["expect"] == "reject":
+            assert found, case
+            assert reading is None, case
+        elif case["expect"] == "finding" and not any(word in case["path"] for word in later):
+            assert found, case
+        assert all(f.line and f.column for f in found), case
+
+
 LAYOUTS = {
     "lines": line(QA) + line(QA | {"qa_id": "q2"}),
     "no final newline": line(QA) + line(QA | {"qa_id": "q2"}).rstrip(),
@@ -151,6 +180,31 @@ def test_layouts_of_documents(name: str) -> None:
     assert name in ("empty list", "ragged") or SO_BENCH.likes(data, "-") > 0.9
 
 
+def test_fewer_and_more_rows_than_were_read() -> None:
+    reading, _ = look(SO_BENCH, DOCUMENTS["alone"].encode(), "x.json")
+    assert reading is not None
+    assert SO_BENCH.write([*reading.rows] * 2, reading.origin).count(b"\n") == 2
+    assert SO_BENCH.write([], reading.origin) == b""
+    reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
+    assert reading is not None
+    assert len(json.loads(SO_BENCH.write([*reading.rows] * 2, reading.origin))["records"]) == 4
+    assert json.loads(SO_BENCH.write([], reading.origin))["records"] == []
+    assert json.loads(MMAU.write([])) == []
+
+
+def test_all_predictions_are_kept() -> None:
+    record = {"qa_id": "q", "prediction_raw": "c", "prediction_cleaned": "b", "prediction": "a"}
+    (row,) = rows(SO_PREDICTIONS, line(record))
+    assert isinstance(row, Prediction)
+    assert (row.prediction, row.extra) == ("a", {"prediction_raw": "c", "prediction_cleaned": "b"})
+    assert back(SO_PREDICTIONS, line(record)) == line(record)
+    del record["prediction"]
+    (row,) = rows(SO_PREDICTIONS, line(record))
+    assert isinstance(row, Prediction)
+    assert row.prediction == "b"
+    assert back(SO_PREDICTIONS, line(record)) == line(record)
+
+
 NULLS = [
     (SO_BENCH, QA | {"split": None, "answer": None, "canonical_answer": None, "answer_meta": None, "note": None}),
     (SO_BENCH, QA | {"answer_meta": {"time_span": [18.5, 20.0], "onset_time": None}, "audio_id": None, "language": None}),
@@ -171,6 +225,14 @@ def test_nulls_come_back_through_other_formats(format: JsonItems, record: dict[s
 
     assert there == here
     assert json.loads(b"".join(format.write(there).splitlines()).strip(b"[]")) == record
+
+
+def test_numeric_ids_are_findings_and_kept() -> None:
+    reading, found = look(SO_BENCH, line(QA) + line(QA | {"qa_id": 7}) + line(QA | {"qa_id": "007"}))
+    assert reading is not None
+    assert [row.id for row in reading.rows] == ["q1", "7", "007"]
+    assert [(f.code, f.line, f.column, f.value) for f in found] == [("SYN212", 2, 11, "7")]
+    assert "007" in str(found[0].hint)
 
 
 @pytest.mark.parametrize("format", [PREDICTIONS, SO_PREDICTIONS])
@@ -227,6 +289,25 @@ def test_records_that_are_none() -> None:
         assert (reading, [f.code for f in found]) == (None, ["SYN213"])
 
 
+def test_proofs_and_unknown_keys() -> None:
+    record = {"qa_id": "q", "audio_path": "a", "question": "?", "answer": "x", "source_refs": [{"azimuth_deg": "1"}]}
+    _, found = look(SO_DATASET, line(record))
+    assert [(f.code, f.message) for f in found] == [
+        ("SYN211", "source_refs[0].class_name is missing"),
+        ("SYN212", 'source_refs[0].azimuth_deg is "1", but must be a number'),
+    ]
+    _, found = look(ITEMS, line({"id": "q", "question": "?", "tpyo": 1}))
+    assert [(f.code, f.column, f.message) for f in found] == [("SYN212", 38, "tpyo is not a key of this format")]
+
+
+def test_predictions_without_ids_are_one_warning() -> None:
+    record = {"audio_path": "a.wav", "task_name": "t", "prediction": "x"}
+    reading, found = look(SO_PREDICTIONS, line(record) * 3)
+    assert reading is not None
+    assert len(reading.rows) == 3
+    assert [(f.severity, f.message) for f in found] == [(Severity.WARNING, "qa_id is missing in 3 records")]
+
+
 def test_places_of_fields() -> None:
     data = b"5\n" + line(MC) + line(MC)
     reading, _ = look(MMAR, data)
@@ -239,6 +320,17 @@ def test_places_of_fields() -> None:
     assert reading is not None
     assert reading.place(1, "answer_meta", None).line > reading.place(0, "answer_meta", None).line
     assert reading.place(1, None, None).line == 17
+
+
+def test_formats_are_told_apart_by_content() -> None:
+    for format in ALL:
+        row: Row = Item(id="a", audio=["a.wav"], task="t", question="?", options=["x"], answer="x") \
+            if format.holds == "items" else Prediction(id="a", audio=["a.wav"], task="t", prediction="x")  # fmt: skip
+        own = {"so-bench": "answer_format", "so-dataset-qa": "task_type", "adqa-train": "gemini_cot"}.get(format.name)
+        row = row.model_copy(update={"extra": {own: "x"}}) if own else row
+        data = format.write([carried(format, row)] * 2)
+        assert max(ALL, key=lambda other: other.likes(data, "-")) is format
+    assert all(format.likes(b'{"annotations": [{"id": 1}]}', "x.json") == 0 for format in ALL)
 
 
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 import soundfile
 from typer.testing import CliRunner
 
+import seldio
 from seldio.cli import app
 from seldio.conversion.recordings import convert_array
 from seldio.errors import UsageError
 from seldio.media.encoding import render
+from seldio.parallel import running
+from seldio.synth.tree import write_tree
 
 RATE = 24_000
 NAME = "dev-train-tau/fold3_room4_mix001"
@@ -134,3 +138,25 @@ def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_pat
         with soundfile.SoundFile(path) as file:
             assert file.comment == f"seldio convert --to mic --gain {float(gain):g} (dB)"
     assert np.abs(kept[0]).max() > 0.97, "not quieter than it has to be"
+
+
+def test_conversions_count_recordings_not_rows(tree: Path) -> None:
+    (tree / f"mic_dev/{NAME}.wav").unlink()
+    done = CliRunner().invoke(app, ["convert", str(tree), "--to", "mic", "--audio", "-o", str(tree.parent / "out")])
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.startswith("foa to mic: 1 recording, 3 files written\n")
+
+
+@pytest.mark.slow
+def test_workers_make_the_same_recordings(tmp_path: Path) -> None:
+    write_tree(tmp_path / "tree", 3, seconds=2.0, media=["audio"])
+    shutil.rmtree(tmp_path / "tree/mic_dev")
+    made = []
+    for workers in (1, 2):
+        out = tmp_path / f"out{workers}"
+        with running(workers):
+            done = seldio.convert(tmp_path / "tree", out, "mic", audio=True, gain=-3)
+        files = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        made.append((done.clipped, files))
+    assert made[0] == made[1]
+    assert any(path.parts[0] == "mic_dev" for path in made[0][1])

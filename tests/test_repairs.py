@@ -127,6 +127,17 @@ def test_a_class_list_that_may_be_longer_is_not_shifted(tmp_path: Path) -> None:
     assert repaired(tmp_path, "-f", "starss23") == before
 
 
+@pytest.mark.parametrize("others", [0, 3])
+def test_a_file_of_another_class_list_does_not_speak_for_its_set(others: int, tmp_path: Path) -> None:
+    planted(
+        tmp_path, lambda r, clip: (r[0], r[1] % 6 + 3 if clip < others else (2, 5, 9, 13)[r[1] % 4], *r[2:]), 1 + others
+    )
+    found = {(one.code, Path(one.path).stem[-1]) for one in validate(tmp_path, format="starss23").findings}
+    # the sources are those of the classes before
+    assert {one for one in found if one[0] != "LAB206"} == {("LAB102", str(others + 1))}
+    assert str(others + 1) not in {stem for code, stem in found if code == "LAB206"}
+
+
 def test_a_unit_is_changed_where_distances_are_known(tmp_path: Path) -> None:
     """The layout of annotations has -1 for a distance that is unknown."""
     right = planted(tmp_path, distance(lambda d, clip: -1 if (d + clip) % 3 else d))

@@ -11,8 +11,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from effort import examples
+from growing import grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -343,6 +345,14 @@ def test_concise_and_github_have_one_line_for_each_finding(report: Report) -> No
     assert show(report, "github").count("\n") == len(report.findings)
 
 
+def test_the_time_for_many_findings_grows_with_them_and_no_faster() -> None:
+    def work(findings: int) -> None:
+        report = Report([AZIMUTH, UNSORTED] * (findings // 2), files=600)
+        assert show(report, "concise").count("\n") == findings // 2 * 2 + 1
+
+    assert grows_no_faster(work, 50_000)
+
+
 def test_github() -> None:
     assert show(SMALL, "github") == (
         "::error file=sub.zip!/,title=SUB001::No file for clip mix002.%0AHint: Write an empty file.\n"
@@ -353,12 +363,24 @@ def test_github() -> None:
     )
 
 
+SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
+
+
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
 # ------------------------------------------------------------------ json
 
 
 def test_the_schema_file_is_that_of_the_package() -> None:
     written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
     assert written == dumps(report_schema(), indent=2) + "\n"
+
+
+@given(reports)
+@quick
+def test_json_validates(report: Report) -> None:
+    VALIDATOR.validate(json.loads(show(report, "json")))
 
 
 @given(reports)
@@ -474,6 +496,14 @@ def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
 )
 def test_file_uri(path: str, uri: str) -> None:
     assert file_uri(path) == uri
+
+
+def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seldio.reports.sarif.os.sep", "\\")
+    monkeypatch.setattr("seldio.reports.sarif.os.name", "nt")
+    uris = file_uri("C:\\data set\\a.csv"), file_uri("data\\a.csv")
+    monkeypatch.undo()
+    assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
 
 
 # ------------------------------------------------------------------ markdown

@@ -15,6 +15,7 @@ from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
 from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.events import COLUMNS
 
 FOA, MIC = ROTATIONS["foa"], ROTATIONS["mic"]
 EACH = [(format, name) for format in ("foa", "mic") for name in ROTATIONS[format]]
@@ -30,6 +31,20 @@ BY_HAND = {
     "-az+90 el+": ("mic", (0, 1), (2, 1), (1, 1), (3, 1)),
     "az+90 el-": ("mic", (1, 1), (3, 1), (0, 1), (2, 1)),
 }
+
+
+def test_there_are_sixteen_and_eight() -> None:
+    assert (16, 8) == (len(FOA), len(MIC))
+    assert {
+        "az+0 el+",
+        "az+90 el-",
+        "az+180 el+",
+        "az-90 el-",
+        "-az+0 el-",
+        "-az+90 el+",
+        "-az+180 el-",
+        "-az-90 el+",
+    } == {*MIC}
 
 
 @pytest.mark.parametrize("name", BY_HAND)
@@ -68,6 +83,12 @@ def test_the_lowest_number_becomes_the_highest() -> None:
     assert (-32768 == sound).all()
 
 
+def test_more_dimensions_turn_alike() -> None:
+    batch = np.random.default_rng(0).normal(size=(3, 4, 10))
+    turned = rotate_audio(batch, MIC["az+90 el-"], "mic")
+    assert (turned[2] == rotate_audio(batch[2], MIC["az+90 el-"], "mic")).all()
+
+
 @pytest.mark.parametrize("format", ["foa", "mic"])
 def test_any_two_make_a_third(format: str) -> None:
     those = ROTATIONS[format]
@@ -91,6 +112,12 @@ def test_whole_degrees_stay_whole_and_come_back(turned: Rotation, directions: li
     back = turned.inverse.directions(*there)
     assert (0 == (back[0] - azimuth) % 360).all()
     assert (back[1] == elevation).all()
+
+
+@given(any_rotation, st.decimals(-180, 180, places=3))
+def test_decimals_stay_what_they_are_on_paper(turned: Rotation, azimuth: object) -> None:
+    found = turned.directions(float(str(azimuth)), 0)[0]
+    assert len(repr(float(found)).split(".")[1]) <= 3
 
 
 @pytest.mark.parametrize(
@@ -124,6 +151,17 @@ def test_a_table_turns_and_the_rest_stays() -> None:
     assert turned.schema.equals(table.schema, check_metadata=True)
     assert turned.num_rows == table.num_rows
     assert events == list(to_events(rotate_table(turned, FOA["az+90 el-"].inverse)))
+
+
+def test_tables_of_other_types_and_without_rows() -> None:
+    table = pa.table({"azimuth": pa.array([10, None], pa.int32()), "elevation": pa.array([5, None], pa.int32())})
+    turned = rotate_table(table, FOA["-az+180 el-"])
+    assert {"azimuth": [170, None], "elevation": [-5, None]} == turned.to_pydict()
+    assert pa.int32() == turned["azimuth"].type
+    empty = pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items() if name != "clip"})
+    assert empty.equals(rotate_table(empty, FOA["az+90 el-"]))
+    plain = pa.table({"class_id": [1]})
+    assert plain.equals(rotate_table(plain, FOA["az+90 el-"]))
 
 
 def test_refusals() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -14,16 +15,17 @@ from hypothesis import strategies as st
 
 from seldio import formats
 from seldio.conversion.items import convert_items
-from seldio.errors import UsageError
+from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity
 from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
-from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, template
+from seldio.formats.mera_submission import submission_zip
+from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, template
 from seldio.rules import findings
 from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
 from seldio.rules.mera import ARCHIVE_RULES, MeraPackage, check_answers
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, Prediction
 
 TWO, FOUR = template(2), template(4)
 
@@ -80,6 +82,30 @@ def test_real_files_come_back(shared: Path, name: str) -> None:
     assert RUENVAQA.likes(data, name) > 0.9 > SUBMISSION.likes(data, name)
 
 
+def test_real_instructions(shared: Path) -> None:
+    texts = json.loads((shared / "data/ruenvaqa/instructions.json").read_text("utf-8"))
+    assert len(texts) == 10
+    four = [text for text in texts if "{option_c}" in text]
+    rows = [
+        record(n, text) if text in four else binary(number=n) | {"instruction": text} for n, text in enumerate(texts)
+    ]
+    found = instructions_checked(same(packed(*rows)))
+    assert {finding.code for finding in found} == {"QAI201"}
+    assert len(found) == 7
+
+
+def test_instructions_by_number() -> None:
+    data = packed(record(1, 1), binary(number=2) | {"instruction": 0})
+    known = RuEnvAqa(
+        **{name: getattr(RUENVAQA, name) for name in RUENVAQA.__dataclass_fields__} | {"instructions": (TWO, FOUR)}
+    )
+    reading = same(data, known)
+    assert [row.instruction for row in reading.rows if isinstance(row, Item)] == [FOUR, TWO]
+    assert reading.rows[0].extra == {"instruction": 1, "meta": {"categories": {"knowledge": "common"}}}
+    assert same(data).rows[0].extra == reading.rows[0].extra
+    assert read(packed(record(1, 2)), known)[1][0].code == "QAI212"
+
+
 @pytest.mark.parametrize(
     "rows",
     [
@@ -101,6 +127,17 @@ def test_what_files_carry_comes_back(rows: list[Any]) -> None:
     same(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
     if rows:
         same("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+
+
+def test_hidden_answers_and_edits() -> None:
+    reading = same(packed(record(outputs="")))
+    assert isinstance(reading.rows[0], Item)
+    assert reading.rows[0].answer is None
+    odd = same(packed(dict(reversed(record().items()))))
+    edited = odd.rows[0].model_copy(update={"answer": "A"})
+    again, _ = read(RUENVAQA.write([edited], odd.origin))
+    assert again is not None
+    assert [row.answer for row in again.rows if isinstance(row, Item)] == ["A"]
 
 
 WRONG = [
@@ -136,6 +173,7 @@ INSTRUCTIONS = [
     (record(instruction=FOUR.replace("{question}", "")), "QAI203"),
     (record(instruction=FOUR + ' {"answer": "A"}'), "QAI204"),
     (record(instruction=FOUR + " {}"), "QAI204"),
+    (record(instruction=FOUR + " {"), "QAI204"),
     (record(instruction=FOUR + " {{A}} литеру А"), "QAI201"),
 ]
 
@@ -248,6 +286,26 @@ def test_items_round_trip(fields: list[dict[str, Any]]) -> None:
     instructions_checked(reading)
 
 
+@given(st.lists(st.fixed_dictionaries({"id": NAME, "prediction": TEXT}), max_size=4))
+def test_predictions_round_trip(fields: list[dict[str, Any]]) -> None:
+    rows = [Prediction.model_validate(one) for one in fields]
+    reading = same(SUBMISSION.write(rows), SUBMISSION)
+    assert reading.rows == rows
+    list(check_answers(reading))
+
+
+VALUE = st.recursive(st.none() | st.booleans() | st.integers(-99, 99) | TEXT, lambda part: st.lists(part, max_size=2) | st.dictionaries(TEXT, part, max_size=2), max_leaves=4)  # fmt: skip
+PART = st.sampled_from(["instruction", "inputs", "outputs", "meta", "id", "categories", "audio", "option_a", "data", "test", "as_written"])  # fmt: skip
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(300))
+@given(st.recursive(VALUE, lambda part: st.lists(part, max_size=3) | st.dictionaries(PART, part, max_size=5), max_leaves=15))  # fmt: skip
+def test_any_json(value: Any) -> None:
+    for shape in (value, {"data": [value]}, {"data": {"test": [value]}}, record() | {"meta": value}, [record(a=value)]):
+        harmless(json.dumps(shape).encode())
+
+
 @settings(max_examples=examples(300))
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
@@ -271,6 +329,15 @@ def test_packages(members: dict[str, bytes] | None, codes: list[str]) -> None:
     assert codes == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
 
 
+def test_a_whole_submission() -> None:
+    rows = [Prediction.model_validate({"id": "1", "prediction": "B"})]
+    data = submission_zip({"ruEnvAQA": rows}, logs=b"logs")
+    assert data == submission_zip({"ruEnvAQA": rows}, logs=b"logs")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    assert members == {"logs_public.zip": b"logs", "ruEnvAQA.json": answers((1, "B"))}
+
+
 def harmless(data: bytes) -> None:
     for format in FORMATS:
         assert 0 <= format.likes(data, "x.json") <= 1
@@ -280,6 +347,14 @@ def harmless(data: bytes) -> None:
             assert (list(again.rows) if again is not None else []) == list(reading.rows)
             instructions_checked(reading) if format is RUENVAQA else list(check_answers(reading))
     list(findings(ARCHIVE_RULES, MeraPackage("s.zip", {"ruEnvAQA.json": data})))
+
+
+def test_what_cannot_be_written() -> None:
+    for fields in ({"id": "1"}, {"id": "1", "audio": ["a"], "options": ["x"] * 27}):
+        with pytest.raises(InvalidData):
+            RUENVAQA.write([Item.model_validate(fields)])
+    with pytest.raises(InvalidData):
+        SUBMISSION.write([Prediction.model_validate({"prediction": "A"})])
 
 
 def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:

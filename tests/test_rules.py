@@ -489,6 +489,15 @@ def test_what_is_legal_passes(what: str, tmp_path: Path) -> None:
     assert codes_of(tmp_path / "mix001.csv", format) == {}
 
 
+def test_the_task_pages_example(tmp_path: Path) -> None:
+    """The rows of DCASE 2023 Task 3's example sequence."""
+    rows = ["10,     1,  1,  -50,  30, 181", "11,     1,  1,  -50,  30, 181", "11,     1,  2,   10, -20, 243",
+            "12,     1,  2,   10, -20, 243", "13,     1,  2,   10, -20, 243", "13,     8,  0,  -40,   0,  80"]  # fmt: skip
+    (tmp_path / "mix001.csv").write_text("\n".join(rows) + "\n")
+    assert codes_of(tmp_path / "mix001.csv") == {}
+    assert codes_of(tmp_path / "mix001.csv", "starss23") == {}
+
+
 # --- real data and bad inputs --------------------------------------------------------------------------
 
 
@@ -518,6 +527,10 @@ REAL = {
 @pytest.mark.parametrize("folder", REAL)
 def test_real_files_have_no_false_findings(kept: Kept, folder: str) -> None:
     assert REAL[folder] == set(codes_of(kept / folder))
+
+
+def test_angles_that_a_real_system_cut_off_are_found(shared: Path) -> None:
+    assert set(codes_of(shared / "data/starss23-predictions/system-a-polar")) == {"LAB311"}
 
 
 def manifest(shared: Path, *folders: str) -> list[dict[str, str]]:

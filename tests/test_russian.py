@@ -13,11 +13,19 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import seldio
 from seldio import synth
 from seldio.errors import UsageError
+from seldio.findings import raise_errors
+from seldio.formats.ruenvaqa import RUENVAQA
+from seldio.rules import findings
+from seldio.rules.item_choices import INSTRUCTION_RULES
+from seldio.rules.item_table import ItemTable
+from seldio.rules.items import QUESTION_RULES
 from seldio.schema.events import COLUMNS, Origin, with_origin
+from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording
-from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of
+from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of, nouns
 from seldio.tasks.russian import REFUSED, TASKS, stream
 from seldio.vocabularies import names, vocabulary
 
@@ -77,6 +85,20 @@ def synthetic():
     return table, list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}"))
 
 
+@pytest.mark.slow
+def test_real_labels(shared):
+    table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev")
+    items, _ = ask(table, seed=7)
+    counts = Counter(item.task for item in items)
+    assert set(counts) == set(TASKS)
+    assert min(counts.values()) > 300
+    for task in (SINGLE, DOUBLE, LONGER):
+        answers = Counter(item.canonical_answer for item in items if item.task == task)
+        assert abs(answers["да"] - answers["нет"]) < 0.1 * counts[task]
+    letters = Counter(item.answer for item in items if item.task == CAPTIONING)
+    assert min(letters.values()) > 0.22 * counts[CAPTIONING]
+
+
 def test_synthetic_labels(synthetic):
     table, items = synthetic
     assert {item.task for item in items} == set(TASKS)
@@ -113,6 +135,20 @@ def test_small_random_tables(drawn, window, seed):
     assert again == items
 
 
+def test_seeds_and_shards(synthetic):
+    table, items = synthetic
+    assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items
+    other = list(stream(table, seed=8, skipped=Counter(), audio_pattern="{clip}"))
+    assert {item.question for item in other} != {item.question for item in items} or other != items
+    assert [item.options for item in other] != [item.options for item in items]
+    part = table.filter(pa.compute.equal(table["clip"].cast(pa.string()), "mix003"))
+    assert list(stream(part, seed=7, skipped=Counter(), audio_pattern="{clip}")) == [
+        item for item in items if item.audio == ["mix003"]
+    ]
+    few = list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}", tasks={DOUBLE, COUNTING}))
+    assert few == [item for item in items if item.task in (DOUBLE, COUNTING)]
+
+
 def test_ties_are_skipped():
     items, skipped = ask(make((0, 0, 50), (4, 60, 118)), LONGER)
     assert (items, reasons(skipped)) == ([], {"the difference is within the margin"})
@@ -140,6 +176,17 @@ def test_what_cannot_be_counted(events, reason):
     assert not any(item.question.startswith("Сколько раз") for item in items)
 
 
+def test_times_are_counted():
+    table = make(*((4, 20 * n, 20 * n + 5) for n in range(7)))
+    many = [item for seed in range(8) for item in ask(table, CAPTIONING, seed=seed)[0] if "паузы" in item.question]
+    assert {item.canonical_answer for item in many} == {"7", "7 раз"}
+    assert len({tuple(sorted(item.options)) for item in many}) > 3
+    bare = list(stream(table, seed=1, skipped=Counter(), margins=Margins(seconds=0)))
+    assert any(item.question.startswith("Сколько раз") for item in bare)
+    assert not any("паузы" in item.question for item in bare)
+    assert wording.pauses(Margins(seconds=2.0)) == " (паузы короче 2 с не в счёт)"
+
+
 def test_kinds():
     assert ask(make((4, 0, 50)), COUNTING)[0][0].canonical_answer == "один"
     assert ask(make((4, 0, 50), (2, 0, 9)), COUNTING)[0][0].canonical_answer == "несколько"
@@ -165,6 +212,19 @@ def test_classes_without_a_russian_name():
     assert skipped[SINGLE, "too few classes are surely absent"] == 1
 
 
+def test_own_names_tell_only_of_the_classes_that_occur():
+    table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("piano", 400, 430))
+    skipped = Counter()
+    items = list(stream(table, seed=1, skipped=skipped, tasks=[SINGLE, CAPTIONING]))
+    denied = [item.question for item in items if item.canonical_answer == "нет"]
+    assert len(denied) == 3
+    assert all(re.search("смех|хлопки в ладоши|пианино", question) for question in denied)
+    assert skipped[CAPTIONING, "too few classes are surely absent"] == 3
+    table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("Knock", 400, 430))
+    options = {o for i in stream(table, seed=1, skipped=Counter(), tasks=[CAPTIONING]) for o in i.options}
+    assert len(options & {forms[1] for forms in oracle.FORMS}) > 3
+
+
 def test_refused_tasks():
     for task in REFUSED:
         with pytest.raises(UsageError, match=re.escape(task)):
@@ -172,6 +232,53 @@ def test_refused_tasks():
     with pytest.raises(UsageError, match="choose from Music instrument counting"):
         stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=["nonsense"])
     assert len(TASKS) + len(REFUSED) == 8
+
+
+NOUNS = nouns().all
+
+
+IRREGULAR = {
+    "речь": ("речи", "речь", "речью"),
+    "кашель": ("кашля", "кашель", "кашлем"),
+    "лай": ("лая", "лай", "лаем"),
+    "плач": ("плача", "плач", "плачем"),
+    "пианино": ("пианино", "пианино", "пианино"),
+}
+
+
+ENDINGS = (
+    ("ая", ("ой", "ую", "ой")),
+    ("ые", ("ых", "ые", "ыми")),
+    ("ый", ("ого", "ый", "ым")),
+    ("кий", ("кого", "кий", "ким")),
+    ("ской", ("ского", "ской", "ским")),
+    ("ок", ("ка", "ок", "ком")),
+    ("ка", ("ки", "ку", "кой")),
+    ("ие", ("ия", "ие", "ием")),
+    ("и", ("ов", "и", "ами")),
+    ("", ("а", "", "ом")),
+)
+
+
+def declined(word):
+    """Genitive, accusative and instrumental by the rules of school."""
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    ending, new = next(pair for pair in ENDINGS if word.endswith(pair[0]))
+    return tuple(word.removesuffix(ending) + end for end in new)
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
+def test_forms_follow_the_rules(noun):
+    words = noun.name.split()
+    head = 2 if re.search(r"(ая|ые|ый|кий|ской)$", words[0]) else 1
+    forms = [declined(word) for word in words[:head]]
+    gen, acc, ins = (" ".join([form[case] for form in forms] + words[head:]) for case in range(3))
+    with_ = "со" if re.match(r"[сзшж][бвгджзйклмнпрстфхцчшщ]", ins) else "с"
+    assert (noun.x["x_gen"], noun.x["x_acc"], noun.x["x_with"]) == (gen, acc, f"{with_} {ins}")
+    last = words[head - 1]
+    gender = "f" if last in ("речь", "музыка") else "pl" if last.endswith("и") else "n" if last[-1] in "ое" else "m"
+    assert noun.gender == gender
 
 
 def test_the_table_of_the_oracle():
@@ -196,8 +303,63 @@ def test_all_classes_have_russian_names(name):
         assert all(len(absent(mask_of([noun]), mask_of(found))) >= 3 for noun in found)
 
 
+def test_all_sentences_with_all_classes(monkeypatch):
+    forms = tuple((n.gender, n.name, *(n.x[f"x_{case}"] for case in ("gen", "acc", "with"))) for n in NOUNS)
+    by_form = {form: number for number, row in enumerate(forms) for form in row[1:]}
+    any_name = "|".join(sorted(by_form, key=len, reverse=True))
+    monkeypatch.setattr(oracle, "FORMS", forms)
+    monkeypatch.setattr(oracle, "BY_FORM", by_form)
+    monkeypatch.setattr(oracle, "ANY", any_name)
+    monkeypatch.setattr(oracle, "NAME", re.compile(rf"(?<!\w)({any_name})(?!\w)"))
+    for noun in NOUNS:
+        other = NOUNS[(noun.number + 1) % len(NOUNS)]
+        for sentence in (*wording.SINGLE, *wording.TIMES, *wording.DOUBLE, *wording.LONGER):
+            question = sentence.format_map(noun.x | other.y | {"pauses": wording.pauses(Margins())})
+            oracle.grammar(question)
+            assert set(oracle.named(question)) == {noun.number, other.number} if "{y" in sentence else {noun.number}
+    for several in (wording.SINGLE, wording.DOUBLE, wording.LONGER, wording.KINDS, wording.TIMES, wording.PRESENT):
+        assert len(set(several)) >= 3
+
+
 def test_numerals():
     assert [wording.times(n) for n in (1, 2, 4, 5, 11, 12, 14, 21, 22, 25, 111, 112)] == [
         "1 раз", "2 раза", "4 раза", "5 раз", "11 раз", "12 раз", "14 раз", "21 раз", "22 раза", "25 раз", "111 раз",
         "112 раз",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("hub", [False, True])
+def test_files_are_clean_and_come_back(synthetic, hub):
+    items = select(synthetic[1], 1, per_task=40)
+    data = RUENVAQA.write(items, {"hub": hub})
+    reading = RUENVAQA.read(data, "test.json", raise_errors)
+    assert RUENVAQA.write(reading.rows, reading.origin) == data
+    found = {finding.code for finding in findings(QUESTION_RULES + INSTRUCTION_RULES, ItemTable.of(reading))}
+    assert not {code for code in found if code.startswith(("QAI20", "QAI10"))} - {"QAI107"}
+    for before, after in zip(items, reading.rows, strict=True):
+        for field in RUENVAQA.carries:
+            assert getattr(before, field) == getattr(after, field), field
+
+
+def test_one_record_to_the_letter():
+    table = with_origin(make((4, 0, 50)), Origin("starss23", "starss"))
+    item = next(stream(table, seed=1, skipped=Counter(), tasks=[SINGLE]))
+    record = RUENVAQA.read(RUENVAQA.write([item]), "x", raise_errors).rows[0]
+    assert (item.dataset, item.language, item.split, item.audio) == ("starss23", "ru", "test", ["a.wav"])
+    assert int(item.id) < 2**53
+    assert record.extra == {
+        "meta": {
+            "categories": {"knowledge": "common"}, "audio_id": item.extra["meta"]["audio_id"],
+        }
+    }  # fmt: skip
+    assert (record.start, record.end) == (0.0, 5.0)
+
+
+def test_balance(synthetic):
+    _, items = synthetic
+    counts = Counter(
+        item.task
+        for item in select(items, 7, balance=True, proportions={name: task.weight for name, task in TASKS.items()})
+    )
+    assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
+    assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=3)

@@ -8,9 +8,11 @@ from importlib.resources import files
 
 import pytest
 from effort import as_one
+from oracle_russian import BY_FORM, FORMS, NAME, VERBS
 
 from seldio.tasks.english import worded
 from seldio.tasks.nouns import russian_name
+from seldio.tasks.wordings import wordings_in
 
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",
@@ -19,6 +21,9 @@ VALUES = {
 }  # fmt: skip
 CLASSES = json.loads(files("seldio.tasks").joinpath("nouns.json").read_text("utf-8"))["classes"]
 NAMES = {row["forms"][0]: russian_name(row["names"][0]) for row in CLASSES}
+
+
+RU = wordings_in("ru")
 
 
 def said(task: str, way: int, kind: str, x: str = "шаги", y: str = "музыка", **values: str) -> str:
@@ -89,3 +94,49 @@ def test_no_class_leaves_a_gap_or_a_foreign_letter(x: str) -> None:
     for task, sentence in every_sentence(x, "стук" if x != "стук" else "смех"):
         assert re.fullmatch(r"[А-ЯЁ][А-Яа-яЁё0-9 ,.:?()—-]+[.?]", sentence), (task, sentence)
         assert not re.search(r"  | [.,:?]|\b(\w+) \1\b", sentence), (task, sentence)
+
+
+def case_of(before: str) -> int:
+    """The place in a row of FORMS of the case that a noun has behind these words."""
+    if re.search(r"(?:услышать|слышит) $", before):
+        return 3
+    genitive = r"(?:источник\w*(?: звука)?|\bот|[Кк]огда|[Пп]осле|[Пп]осле того как) $|источников .+ и (?:звука )?$"
+    return 2 if re.search(genitive, before) else 1
+
+
+@as_one
+@pytest.mark.parametrize("x", [forms[1] for forms in FORMS])
+def test_nouns_stand_in_the_right_case_and_verbs_agree(x: str) -> None:
+    for y in (forms[1] for forms in FORMS if forms[1] != x):
+        for task, sentence in every_sentence(x, y):
+            text = sentence[0].lower() + sentence[1:]
+            subject = None
+            for found in NAME.finditer(text):
+                if task == "detect_source" or "звука" in found[1].split()[:1]:  # its list is a value here
+                    continue
+                case, row = case_of(text[: found.start()]), FORMS[BY_FORM[found[1]]]
+                assert found[1] == row[case], sentence
+                subject = row if case == 1 else subject
+            heard = re.findall(r"\b(?:слышен|слышна|слышно|слышны)\b(?! (?:\d|один))", text)
+            if subject and task not in ("compare_elevation", "compare_distance"):
+                assert set(heard) <= {VERBS["слышать"][subject[0]]}, sentence
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "written"),
+    [
+        (1, "degrees", "1 градус"), (-1, "degrees", "-1 градус"), (21, "degrees", "21 градус"), (2, "degrees", "2 градуса"),
+        (-104, "degrees", "-104 градуса"), (11, "degrees", "11 градусов"), (112, "degrees", "112 градусов"),
+        (14, "degrees", "14 градусов"), (0, "degrees", "0 градусов"), (180, "degrees", "180 градусов"),
+        (-36.6, "degrees", "-36,6 градуса"), (0.5, "metres", "0,5 метра"), (1, "metres", "1 метр"), (5, "metres", "5 метров"),
+    ],
+)  # fmt: skip
+def test_numbers_with_their_units(number: float, unit: str, written: str) -> None:
+    assert RU.counted(number, unit) == written  # type: ignore[arg-type]
+
+
+def test_the_cells_in_words() -> None:
+    assert [RU.directions[cell].name for cell in (0, 1, 10, 20, 24, 25)] == [
+        "спереди", "спереди слева", "слева сверху", "сзади снизу", "прямо сверху", "прямо снизу",
+    ]  # fmt: skip
+    assert [each.short for each in RU.directions] == [each.short for each in wordings_in("en").directions]

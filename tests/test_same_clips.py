@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 from collections import Counter
 from collections.abc import Callable
@@ -28,6 +29,18 @@ NAMES = sorted(path.name for path in CASES.iterdir())
 def example(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The example of a format, without the rows that it means."""
     return shutil.copytree(CASES / request.param, tmp_path / "set", ignore=shutil.ignore_patterns("rows.jsonl"))
+
+
+def jams(folder: Path) -> Path:
+    """Two people about one recording."""
+    notes = [
+        {"namespace": "tag_open", "annotation_metadata": {},
+         "data": [{"time": 0.0, "duration": 1.0, "value": f"Knock az={azimuth} el=0 dist=1", "confidence": None}]}
+        for azimuth in (10, 40)
+    ]  # fmt: skip
+    text = json.dumps({"annotations": notes, "file_metadata": {"duration": 1.0}})
+    (folder / "kitchen.jams").write_text(text, "utf-8")
+    return folder / "kitchen.jams"
 
 
 def raven(folder: Path) -> Path:
@@ -87,6 +100,17 @@ def test_a_clip_that_one_side_lacks_is_an_error(tmp_path: Path) -> None:
         seldio.score(path, reference=tmp_path / "kitchen.txt")
     with pytest.raises(DataError, match="1 clip of the reference without prediction: hall"):
         seldio.score(tmp_path / "kitchen.txt", reference=path)
+
+
+def test_two_files_of_one_clip_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "kitchen.csv").write_text("0,12,0,30,10\n1,12,0,30,10\n", "utf-8")
+    jams(tmp_path)
+    one = json.loads((tmp_path / "kitchen.jams").read_text("utf-8"))
+    (tmp_path / "kitchen.jams").write_text(json.dumps(one | {"annotations": one["annotations"][:1]}), "utf-8")
+
+    with pytest.raises(UsageError, match=r"kitchen\.csv and .*kitchen\.jams both hold labels of kitchen"):
+        len(seldio.open(tmp_path).events)
+    assert list(seldio.open(tmp_path, format="starss22").events) == ["kitchen"]
 
 
 def test_the_labels_of_every_format_are_seen_by_every_verb(example: Path, tmp_path: Path) -> None:

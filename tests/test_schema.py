@@ -5,19 +5,79 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import pyarrow as pa
+import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from seldio.schema.event_rows import Event
+from seldio.formats import get
+from seldio.schema.event_rows import Event, to_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.schema.spans import spans
 
 
 def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
     assert list(COLUMNS) == list(Event.model_fields)
+
+
+_finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+_positive = st.floats(0, allow_nan=False, allow_infinity=False)
+
+
+_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+_FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "clip": _text.filter(bool),
+    "frame": st.integers(0, 2**31 - 1),
+    "onset": _positive,
+    "offset": _positive,
+    "class_id": st.integers(0, 2**31 - 1),
+    "class_name": _text,
+    "source": st.integers(-(2**31), 2**31 - 1),
+    "azimuth": st.floats(-180, 180),
+    "elevation": st.floats(-90, 90),
+    "distance": _positive,
+    "x": _finite,
+    "y": _finite,
+    "z": _finite,
+    "onscreen": st.booleans(),
+    "hemisphere": st.booleans(),
+    "score": _finite,
+    "segmentation": st.lists(st.lists(st.lists(_finite, min_size=3, max_size=3), max_size=3), max_size=2),
+    "extra": _text,
+}
+
+
+events = st.builds(Event, **{name: value if name == "clip" else value | st.none() for name, value in _FIELDS.items()})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("clip", ""), ("clip", None), ("frame", -1), ("frame", 2**31), ("frame", 1.5), ("frame", "1"), ("frame", True),
+        ("class_id", -1), ("class_id", 2**31), ("source", 2**31), ("source", -(2**31) - 1), ("azimuth", 180.5),
+        ("azimuth", float("nan")), ("elevation", -91), ("distance", -0.1), ("distance", float("inf")),
+        ("x", float("nan")), ("score", "0.5"), ("onscreen", 1), ("class_name", 3), ("segmentation", [[[float("inf")]]]),
+        ("colour", "red"),
+    ],
+)  # fmt: skip
+def test_what_is_no_event(field: str, value: object) -> None:
+    with pytest.raises(ValidationError):
+        Event.model_validate({"clip": "a", "frame": 0, field: value})
+
+
+@pytest.mark.parametrize(("field", "value"), [("azimuth", 180.5), ("frame", -1), ("distance", float("nan"))])
+def test_rows_out_of_range_are_no_events(field: str, value: float) -> None:
+    table = pa.table({"clip": ["a"], field: pa.array([value], COLUMNS[field])})
+    with pytest.raises(ValidationError):
+        list(to_events(table))
 
 
 def test_origins_come_back() -> None:
@@ -103,3 +163,23 @@ def test_an_event_ends_where_its_last_frame_ends() -> None:
     assert found["offset"].to_pylist() == [1.3, 3.2]
     found = spans(frames_table([("a", 12, 0, 0)]), hop=Fraction(1, 50)).table
     assert list(zip(found["onset"].to_pylist(), found["offset"].to_pylist(), strict=True)) == [(0.24, 0.26)]
+
+
+def test_exact_duplicates_and_one_source_in_two_places_lose_no_row() -> None:
+    data = b"5,1,0,10,0\n5,1,0,10,0\n6,1,0,10,0\n6,1,0,10,0\n7,1,0,10,0\n7,1,0,-90,0\n8,1,0,10,0\n"
+    table = get("starss22").read([_file(data)], pytest.fail).table
+    found = spans(table)
+    assert [found.trajectory(number).tolist() for number in range(len(found))] == [[0, 2, 4, 6], [1, 3, 5]]
+
+
+def _file(data: bytes) -> Any:
+    from strategies import text_file
+
+    return text_file(data)
+
+
+def test_classes_without_a_number_are_told_apart_by_name() -> None:
+    data = b"frame,class,x,y,z\n0,dog,1,0,0\n0,cat,0,1,0\n1,dog,1,0,0\n1,cat,0,1,0\n1,Knock,1,0,0\n"
+    found = spans(get("seld-studio").read([_file(data)], pytest.fail).table)
+    assert found.table["class_id"].to_pylist() == [None, None, 12]
+    assert sorted(found.trajectory(number).tolist() for number in range(3)) == [[0, 2], [1, 3], [4]]

@@ -83,6 +83,15 @@ def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
         assert notice(scored(tmp_path, prediction, STARSS23), "format-chosen") is None
 
 
+@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
+def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
+    report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
+    assert notice(report, "misread") is None
+    assert report.overall["F"] == 0
+    full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
+    assert notice(full, "misread") is not None
+
+
 def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     reference = STEREO + "".join(f"{frame},0,0,60,100,1\n" for frame in range(9))
     behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
@@ -98,6 +107,13 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     assert found is not None
     assert found.text == "4 predicted rows with an elevation, which dcase2025 does not look at"
     assert {"folded", "elevation-unused"}.isdisjoint(one.name for one in scored(tmp_path, reference, reference).notices)
+
+
+@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025", "dcase2021"])
+def test_nothing_counted_is_no_score(profile: str) -> None:
+    live = SeldAccumulator(profile)
+    assert all(value != value for value in live.compute().values())
+    assert [value != value for value in live.score().values().overall[0].tolist()].count(False) == 0
 
 
 def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:

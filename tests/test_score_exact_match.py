@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import string
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +14,11 @@ from conftest import Kept
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from seldio import formats
 from seldio.answers.letters import letter_of
-from seldio.answers.matching import exact_match, passing, string_match
+from seldio.answers.matching import after_answer_word, exact_match, passing, same_text, string_match
 from seldio.errors import DataError
+from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import choices
@@ -65,6 +69,11 @@ TEXT = st.text(st.sampled_from("BbCc.,)( \n\0ОТВЕТответ:\u0412«»—"
 @example("B\0", "B")
 def test_exact_match_is_that_of_the_harness(prediction: str, reference: str) -> None:
     assert exact_match(prediction, reference) == harness(prediction, reference)
+
+
+def test_the_last_answer_word_counts() -> None:
+    assert after_answer_word("ОТВЕТ A, нет: Ответ:  B \n") == "B"
+    assert after_answer_word("ответственно B") is None
 
 
 @pytest.mark.parametrize(
@@ -120,6 +129,11 @@ def test_punctuation_never_hides_a_letter(letter: str, before: str, behind: str)
     assert found.latin == letter
 
 
+def test_long_answers_are_read_quickly() -> None:
+    for text in ("ответ " * 20_000, "ответ" + " " * 100_000, "B" + "." * 50_000 + "x", "option " * 20_000 + "B"):
+        letter_of(text)
+
+
 def test_each_way_of_counting() -> None:
     answers = {
         "1": "B", "2": " B", "3": "ОТВЕТ B", "4": "B) причал", "5": CYRILLIC_VE, "6": "C", "7": "", "8": "b.",
@@ -143,6 +157,37 @@ def test_each_way_of_counting() -> None:
     )
 
 
+def test_groups() -> None:
+    extra = {"meta": {"categories": {"knowledge": "common"}}}
+    items = [
+        item("1", "A", 2, task="captioning", dataset="CLOTHO-AQA", instruction="one", extra=extra),
+        item("2", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="two"),
+        item("3", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="one"),
+    ]
+    report = choices.score(items, said(**{"1": "A", "2": "B", "3": "A"}), profile="ruenvaqa")
+    assert {name: row["exact_match"] for name, row in rows(report, "task_type").items()} == {
+        "captioning": 1,
+        "scenes": 0.5,
+    }
+    assert {name: row["items"] for name, row in rows(report, "knowledge").items()} == {"common": 1, "not given": 2}
+    assert {name: row["chance"] for name, row in rows(report, "options").items()} == {"2": 0.5, "4": 0.25}
+    assert {name: row["items"] for name, row in rows(report, "instruction").items()} == {"01: one": 2, "02: two": 1}
+    assert report.overall["chance"] == pytest.approx(1 / 3)
+
+
+def test_real_records(shared: Path) -> None:
+    data = (shared / "data/ruenvaqa/records.jsonl").read_bytes()
+    format = formats.format_of_file(data, "records.jsonl")
+    assert format is not None
+    reading = format.read(data, "records.jsonl", raise_errors)
+    assert reading is not None
+    items = [row for row in reading.rows if isinstance(row, Item)]
+    report = choices.score(items, said(**{"24": "C", "1": CYRILLIC_VE}), profile="ruenvaqa")
+    assert (report.overall["exact_match"], report.overall["letter_by_look"]) == (0.5, 1.0)
+    told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
+    assert "the instructions of 1 question " in told
+
+
 @pytest.mark.parametrize(
     ("items", "predictions", "message"),
     [
@@ -161,6 +206,33 @@ def test_what_does_not_fit(items: list[Item], predictions: list[Prediction], mes
             choices.score(items, predictions, profile=profile)
 
 
+def test_missing_ones_count_as_wrong_where_they_are_allowed() -> None:
+    report = choices.score(
+        [item("1"), item("2", "")], said(**{"1": "B", "9": "B"}), allow_missing=True, profile="ruenvaqa"
+    )
+    assert report.overall["exact_match"] == 0.5
+    assert names(report) == {"missing": True, "odd-answer": True, "surplus": False}
+
+
+def test_the_last_of_several_counts() -> None:
+    twice = [*said(**{"1": "B"}), *said(**{"1": "A"})]
+    report = choices.score([item("1")], twice, profile="ruenvaqa")
+    assert report.overall["exact_match"] == 0
+    assert names(report)["repeated"] is True
+    same = choices.score([item("1")], [*said(**{"1": "B"}), *said(**{"1": "B"})], profile="ruenvaqa")
+    assert names(same)["repeated"] is False
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABCD"), TEXT), min_size=1, max_size=12))
+def test_no_measure_misses_what_a_stricter_one_finds(pairs: list[tuple[str, str]]) -> None:
+    items = [item(str(n), answer) for n, (answer, _) in enumerate(pairs)]
+    outputs = said(**{str(n): text for n, (_, text) in enumerate(pairs)})
+    overall = choices.score(items, outputs, profile="ruenvaqa").overall
+    share = {name: float(str(value)) for name, value in overall.items() if name not in ("system", "items")}
+    assert share["exact_match"] <= min(share["stripped"], share["answer_word"])
+    assert share["stripped"] <= share["letter"] <= share["letter_by_look"] <= 1
+
+
 def test_string_match() -> None:
     options = ["Man", "Woman", "Old man"]
     assert string_match("It is a MAN.", "Man", options)
@@ -168,3 +240,59 @@ def test_string_match() -> None:
     assert not string_match("", "Man", options)
     assert not string_match("(A) Man", "Man", ["Man", "A woman"])  # the label is a word of a wrong option
     assert passing("dog then cat", ["dog then cat", "cat then dog", "dog"]) == ["cat then dog"]
+
+
+def test_same_text() -> None:
+    assert same_text("B) На причале.", "на причале")
+    assert same_text("+", " + ")
+    assert not same_text("-", "+")
+    assert not same_text("причал", "на причале")
+
+
+def choice(id: str, options: list[str], answer: str, **extra: str) -> Item:
+    return Item(id=id, question="?", options=options, answer=answer, task="sound", extra=dict(extra))
+
+
+def test_each_way_of_reading_a_choice() -> None:
+    options = ["Man", "Woman"]
+    texts = {"1": "Man", "2": "A", "3": "(A) man", "4": "Woman", "5": "A man speaks"}
+    items = [choice(id, options, "Man", category="Reasoning", difficulty="easy") for id in (*texts, "6")]
+    report = choices.score(items, said(**texts), allow_missing=True, profile="mmau")
+    shares = {"accuracy": 3 / 5, "over_all": 3 / 6, "exact": 1 / 6, "text": 2 / 6, "letter": 2 / 6, "read": 4 / 6}
+    assert shares == pytest.approx({name: report.overall[name] for name in shares})
+    assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
+    tables = {table.name for table in report.tables}
+    assert tables == {"overall", "replies", "assumptions", "task", "category", "difficulty", "options", "intervals"}
+
+
+def test_odd_questions_are_told() -> None:
+    questions = (("1", ["Man", "Man", "Dog"], "Man"), ("2", ["a b", "b a"], "a b"), ("3", ["x", "y"], "z"))
+    report = choices.score([choice(*each) for each in questions], said(**{"1": "B", "2": "b a", "3": "z"}))
+    assert report.overall["letter"] == pytest.approx(1 / 3)
+    assert names(report) == {
+        "repeated-options": False, "same-words": True, "answer-not-an-option": True, "letter-alone": True,
+        "only-read": True,
+    }  # fmt: skip
+
+
+def test_nothing_predicted_is_not_defined() -> None:
+    report = choices.score([choice("1", ["x", "y"], "x")], [], allow_missing=True)
+    assert math.isnan(float(str(report.overall["accuracy"])))
+    assert report.overall["over_all"] == 0
+
+
+def test_mmau(shared: Path) -> None:
+    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
+    format = formats.format_of_file(data, "mmau-test-mini.json")
+    assert format is not None
+    reading = format.read(data, "mmau-test-mini.json", raise_errors)
+    assert reading is not None
+    items = [row for row in reading.rows if isinstance(row, Item)]
+    right = choices.score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
+    assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
+    assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
+    letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
+    by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
+    report = choices.score(items, by_letter, profile="mmau")
+    assert report.overall["letter"] == 1
+    assert float(str(report.overall["accuracy"])) < 0.01

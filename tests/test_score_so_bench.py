@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import pyarrow as pa
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import measures
+from seldio.answers import bearings, measures
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, faults, judgement
 from seldio.answers.names import Names
@@ -36,6 +37,12 @@ from seldio.tasks.specs import PUBLISHED
 
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
 CARD = get("so-bench")
+
+
+def scored(*given, **options):
+    """The report, and the questions one by one."""
+    rows = []
+    return score(*given, **options, take=rows.append), rows
 
 
 def test_the_official_numbers(official):
@@ -76,6 +83,13 @@ def outcome(task, meta, profile=CARD, **said):
     return evaluate(answered(task, None, None, meta, ""), judgement(said), profile)
 
 
+def test_the_onset_trap_is_kept():
+    right = [
+        outcome("onset_from_location", {"onset_time": n / 10}, onset_time_s=(n + 2) / 10).correct for n in range(200)
+    ]
+    assert 111 == sum(right)  # counted with the official program
+
+
 @pytest.mark.parametrize("said", [math.inf, 1e300, -1e9])
 def test_an_angle_that_the_official_program_never_finishes_with(said):
     found = outcome("estimate_azimuth", {"azimuth_deg": 0.0}, angle_deg=said)
@@ -96,6 +110,19 @@ def test_profiles(name, distance, onset):
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
 def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The laughter remains stationary throughout its duration.", "stationary"), ("it does not move", "stationary"),
+        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not stationary", "moving"),
+        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
+        ("approaches, then recedes", None), ("not approaching", None), ("loud", None),
+    ],
+)  # fmt: skip
+def test_motions(text, label):
+    assert label == bearings.motion(plainly(text))
 
 
 NAMES = Names(["dog", "cat", "bird",
@@ -213,6 +240,55 @@ def test_right_answers_score_one_without_a_judge(items):
     assert 1.0 == report.overall["accuracy"] == report.overall["macro"] == report.overall["decided"]
     for task, row in by_task(report).items():
         assert (1.0, 1.0, row["n"], 0) == (row["accuracy"], row["parse_rate"], row["offline"], row["undecided"]), task
+
+
+def test_short_answers_score_one_but_where_they_lack_the_interval(items):
+    report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
+    assert {"spatial_temporal"} == {task for task, row in by_task(report).items() if row["accuracy"] < 1}
+
+
+#: The words of the opposite answer.
+TURNED = {"left": "right", "right": "left", "higher": "lower", "lower": "higher", "closer": "farther",
+          "farther": "closer", "to": "from", "from": "to"}  # fmt: skip
+
+
+#: Texts that are wrong for sure, by task.
+WRONG = {
+    "estimate_azimuth": lambda meta, item: f"{(meta.azimuth_deg + 30 + 180) % 360 - 180:g} degrees",
+    "estimate_elevation": lambda meta, item: f"{meta.elevation_deg + 15:g} degrees",
+    "estimate_distance": lambda meta, item: f"{meta.distance_m + 1.5:g} m",
+    "onset_from_location": lambda meta, item: f"{meta.onset_time + 1:g} s",
+    "count_sources": lambda meta, item: f"There are {meta.active_count + 1} sources.",
+    "detect_time": lambda meta, item: "from 90 s to 91 s",
+    "relative_left_right": lambda meta, item: re.sub("(left|right)", lambda side: TURNED[side[0]], item.answer),
+    **dict.fromkeys(("compare_elevation", "compare_distance"), lambda meta, item: " ".join(
+        TURNED.get(word, word) for word in item.answer.split(" "))),
+    "classify_motion": lambda meta, item: (
+        "It moves away" if item.canonical_answer in ("stationary", "approaching") else "It stays in place."),
+    "speech_content": lambda meta, item: "nobody says anything",
+}  # fmt: skip
+
+
+def wrong(item):
+    return WRONG.get(item.task, lambda *_: "a purple kazoo")(item.answer_meta, item)
+
+
+def test_wrong_answers_score_nothing_and_are_decided_where_the_text_tells(items):
+    report, rows = scored(items, [said(item, wrong(item)) for item in items], CARD)
+    assert 0.0 == report.overall["accuracy"]
+    for row in rows:
+        assert row.how == ("undecided" if row.prediction.endswith("kazoo") else "offline"), (row.item, row.prediction)
+    assert "no-verdict" in noticed(report)
+    assert noticed(report)["no-verdict"].grave
+
+
+def test_both_numbers_are_given_where_nobody_decided(items):
+    names = [item for item in items if item.task == "identify_source_by_doa"]
+    half = [said(item, item.answer if place % 2 else "a kazoo") for place, item in enumerate(names)]
+    report = score(names, half, CARD)
+    decided = len(names) // 2
+    assert (decided / len(names), 1.0) == (report.overall["accuracy"], report.overall["decided_accuracy"])
+    assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
 
 
 def test_the_judge_decides_the_rest(items):
@@ -366,6 +442,41 @@ def test_what_may_mislead_is_told(items):
     assert {"other-questions", "read-offline"} <= {*noticed(full)}
 
 
+def test_word_error_rates_are_summed_up_as_in_the_official_program(items):
+    (speech,) = (item for item in items if item.task == "speech_content")
+    words = {
+        "answer": "The speaker says, 'please bring the 1 red boxes'.",
+        "canonical_answer": "please bring the 1 red boxes",
+    }
+    spoken = [speech.model_copy(update={"id": f"speech{number}", **words}) for number in range(5)]
+    texts = ["", "The man says: please bring the 1 red boxes", "please bring the red boxes", "boxes", "one " * 20]
+    report = score(spoken, [said(item, text) for item, text in zip(spoken, texts, strict=True)], CARD)
+    table = next(table for table in report.tables if table.name == "speech")
+    values = dict(table.rows)
+    assert (1.0, 0.0, 1 / 6, 5 / 6, 20 / 6) == tuple(_wers(spoken, texts))
+    assert math.isclose(values["wer_mean"], (1 + 0 + 1 / 6 + 5 / 6 + 20 / 6) / 5)
+    assert math.isclose(values["wer_clipped_mean"], (1 + 0 + 1 / 6 + 5 / 6 + 1) / 5)
+    assert (0.4, 0.4, 0.8) == tuple(values[f"acc_wer_le_{limit}"] for limit in (0.3, 0.5, 1.0))
+    assert 0.4 == report.overall["accuracy"]
+
+
+def _wers(spoken, texts):
+    for item, text in zip(spoken, texts, strict=True):
+        truth = answered("speech_content", item.answer, item.canonical_answer, {}, text)
+        yield evaluate(truth, judgement(), CARD).details["wer"]
+
+
+def test_the_published_record(shared):
+    folder = shared / "data" / "so-bench"
+    items = [Item(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], question=r["question"], answer=r["answer"],
+                  canonical_answer=r["canonical_answer"], answer_meta=AnswerMeta(**r["answer_meta"]))
+             for r in map(json.loads, (folder / "qa.jsonl").read_text().splitlines())]  # fmt: skip
+    rows = [Prediction(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], prediction=r["prediction"])
+            for r in map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())]  # fmt: skip
+    report = score(items, rows, CARD)
+    assert math.isclose(report.overall["accuracy"], 1.5 / 1.6)
+
+
 def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
     asked = set()
     for task, spec in PUBLISHED.items():
@@ -379,6 +490,15 @@ def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
         assert "Say yes!" not in sent.system
         asked.add(sent.system.split("This task: ")[1].split("\n")[0])
     assert len(asked) >= 11  # an instruction of its own for each kind of task
+
+
+def test_a_judge_that_reads_times_is_not_shown_them():
+    answer, meta = "The dog from the front-left is active from 3.2s to 5.75 seconds.", {"time_span": [3.2, 5.75]}
+    for task, short in (("spatial_temporal", "dog from front-left."), ("detect_source", "dog from 3.2s to 5.75s")):
+        asked = ("1", task, "What is active at 4.0s?", answer, short, meta, "a hound, 3 to 5 s")
+        sent = to_judge(AnsweredQuestion(*asked))
+        assert all(part in sent.user for part in ("dog from", "front-left", "4.0s", "a hound, 3 to 5 s"))
+        assert not any(part in sent.user for part in ("3.2", "5.75", "time_span"))
 
 
 @pytest.mark.parametrize(

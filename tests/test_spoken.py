@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections import Counter
 from importlib.resources import files
 
 import pyarrow as pa
@@ -16,6 +18,8 @@ from seldio.schema.qa import Prediction
 from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, generate
 from seldio.tasks.names import capitalized, name_of
+from seldio.tasks.nouns import noun_of
+from seldio.tasks.russian import stream as russian
 from seldio.vocabularies import names, vocabulary
 
 LABELS = sorted({label for name in names() for v in [vocabulary(name)] for label in map(v.label, range(len(v)))})
@@ -58,6 +62,35 @@ def test_every_class_gives_grammatical_sentences(label):
     assert name.some in (name.spoken, f"a {name.spoken}", f"an {name.spoken}")
 
 
+def test_number_is_told_by_the_class_not_by_its_ending():
+    forms = {label: (name_of(label).some, name_of(label).verb) for label in (
+        "Bus", "Gas", "Glass", "Domestic sounds", "Walk, footsteps", "Door, open or close", "octopus", "Hourglass",
+        "hour bell", "unicycle", "umbrella", "class 14", "Music", "wind chimes", "bird singing", "ring", "ATM",
+        "Scissors", "The horns", "keysDrop", "clearthroat", "knocking on door",
+    )}  # fmt: skip
+    assert forms == {
+        "Bus": ("a bus", "is"), "Gas": ("a gas", "is"), "Glass": ("glass", "is"),
+        "Domestic sounds": ("domestic sounds", "are"), "Walk, footsteps": ("footsteps", "are"),
+        "Door, open or close": ("a door", "is"), "octopus": ("an octopus", "is"),
+        "Hourglass": ("an hourglass", "is"), "hour bell": ("an hour bell", "is"), "unicycle": ("a unicycle", "is"),
+        "umbrella": ("an umbrella", "is"), "class 14": ("a class 14 sound", "is"), "Music": ("music", "is"),
+        "wind chimes": ("wind chimes", "are"), "bird singing": ("bird singing", "is"), "ring": ("a ring", "is"),
+        "ATM": ("an atm", "is"), "Scissors": ("scissors", "are"), "The horns": ("horns", "are"),
+        "keysDrop": ("falling keys", "are"), "clearthroat": ("throat clearing", "is"),
+        "knocking on door": ("a door knock", "is"),
+    }  # fmt: skip
+
+
+def test_one_spoken_name_is_one_class():
+    for name in names():
+        classes = vocabulary(name)
+        spoken = [name_of(classes.label(index)).spoken for index in range(len(classes))]
+        assert len(set(spoken)) == len(spoken)
+    for one, other in itertools.combinations(LABELS, 2):
+        if name_of(one).spoken == name_of(other).spoken:
+            assert noun_of(one) == noun_of(other)
+
+
 @pytest.mark.parametrize("name", names())
 def test_readers_know_a_class_by_its_name_and_by_what_it_is_called(name):
     classes = vocabulary(name)
@@ -66,6 +99,17 @@ def test_readers_know_a_class_by_its_name_and_by_what_it_is_called(name):
     for label in labels:
         for said in (label.plain, label.spoken, label.some):
             assert {each.name for each in known.find(f"It is {said}.")} == {known.named(label.plain)}, said
+
+
+def test_two_names_of_one_class_are_asked_about_as_one():
+    rows = [(frame, label, place) for label, place in (("male speech", 0), ("Male speech, man speaking", 90))
+            for frame in range(30)]  # fmt: skip
+    frames, labels, azimuths = zip(*rows, strict=True)
+    table = pa.table({"clip": ["a"] * len(rows), "frame": pa.array(frames, pa.int32()), "class_name": labels,
+                      "azimuth": pa.array(azimuths, pa.float64()), "elevation": [0.0] * len(rows)})  # fmt: skip
+    made = generate(table, seed=1, tasks=["detect_time"])
+    assert not made.items
+    assert made.skipped["detect_time", "the class sounds more than once in the clip"] == 2
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +134,10 @@ def test_answers_are_right_in_both_wordings(items, wording):
     rows = [Prediction(id=item.id, audio=item.audio, task=item.task, prediction=wording(item)) for item in items]
     report = score(items, rows, get("so-bench"))
     assert report.overall["accuracy"] == report.overall["decided"] == 1.0
+
+
+def test_russian_options_are_spoken_words():
+    table = pa.table({"clip": ["a"] * 40, "frame": pa.array(range(40), pa.int32()),
+                      "class_id": pa.array([1] * 20 + [6] * 20, pa.int32())})  # fmt: skip
+    for item in russian(table, seed=1, skipped=Counter()):
+        assert not re.search(r"[A-Za-z\"_]", " ".join((item.question, *item.options))), item

@@ -406,6 +406,17 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
         }
 
 
+def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
+    there = CliRunner().invoke(app, ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out")])
+    back = CliRunner().invoke(app, ["convert", str(tmp_path / "out"), "--to", "files", "-o", str(tmp_path / "back")])
+    stream = CliRunner().invoke(app, ["convert", str(tree), "--to", "webdataset"])
+
+    assert (0, 0, 2) == (there.exit_code, back.exit_code, stream.exit_code), there.output + back.output
+    assert "starss23 to hf-parquet: 4 clips" in there.output
+    assert "use -o FOLDER" in stream.output
+    assert content(tree) == content(tmp_path / "back")
+
+
 # --- exports read where they lie -----------------------------------------------------------------------
 
 
@@ -579,6 +590,16 @@ def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, t
     seldio.convert(folder, tmp_path / "out", "starss23")
     assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
     assert seldio.score(folder, root / "metadata_dev").tables
+
+
+def test_tables_of_labels_alone_are_converted_and_scored(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
+    result = CliRunner().invoke(app, ["convert", str(folder), "--to", "starss23", "-o", str(tmp_path / "out")])
+
+    assert 0 == result.exit_code, result.output
+    assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
+    result = CliRunner().invoke(app, ["score", str(folder), "-r", str(root / "metadata_dev"), "--json"])
+    assert 0 == result.exit_code, result.output
 
 
 # --- tables and label files that differ ----------------------------------------------------------------

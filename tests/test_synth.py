@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from seldio import geometry, validate
+import seldio
+from seldio import clock, geometry, validate
 from seldio.formats import get
+from seldio.media import arrays
 from seldio.media.audio import probe
 from seldio.media.recording import Recording
+from seldio.media.video import Video
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
-from seldio.synth.recording import RATE, RecordingOptions, Room, record
+from seldio.synth.outputs import write_outputs
+from seldio.synth.recording import RATE, RecordingOptions, Room, mix, record
 from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
-from seldio.synth.tree import write_tree
+from seldio.synth.tree import COLOURS, write_clip, write_tree
 
 OPEN = RecordingOptions(Room(reverberation=0), snr=None)
 HOP = RATE // 10
@@ -83,6 +88,30 @@ def test_foa_of_a_walking_source_points_at_the_label_of_each_frame(ends: tuple[f
     assert off(foa, track).max() < 1.2, "rounded labels are off by up to 0.7"
 
 
+def test_in_a_room_with_noise_directions_of_broad_sounds_are_right() -> None:
+    track = walking(-60, 70, frames=60)
+    foa = record([track], 7.0, 3)["foa"]
+
+    wrong = off(foa, track)
+    assert np.median(wrong) < 3
+    assert wrong.max() < 8
+
+
+@pytest.mark.parametrize("direction", [(30.0, 10.0), (-100.0, -35.0), (170.0, 50.0)])
+def test_mic_channels_differ_as_the_sphere_has_it(direction: tuple[float, float]) -> None:
+    wave = record([standing(*direction, frames=10, first=0)], 1.0, 4, OPEN)
+    sounds = np.fft.rfft(wave["mic"] / 32768)
+    source = np.fft.rfft(wave["foa"][0] / 32768)
+    frequencies = np.fft.rfftfreq(RATE, 1 / RATE)
+
+    for low in (700, 1500, 3000, 5000, 7000):
+        some = (frequencies >= low) & (frequencies < low + 100)
+        seen = (sounds[:, some] * source[some].conj()).sum(axis=1) / (np.abs(source[some]) ** 2).sum()
+        wanted = arrays.mic_response(*direction, [low + 50])[0, 0]
+        assert np.abs(np.angle(seen / wanted)).max() < 0.12
+        assert np.abs(np.abs(seen) / np.abs(wanted) - 1).max() < 0.1
+
+
 def test_sound_begins_and_ends_with_its_label_frames() -> None:
     tracks = [standing(20, 0, first=3, frames=4), walking(-90, -40, first=12, frames=6, class_id=2)]
     waves = record(tracks, 2.0, 5, OPEN)
@@ -93,6 +122,75 @@ def test_sound_begins_and_ends_with_its_label_frames() -> None:
         for frame in range(20):
             some = waves[name][:, frame * HOP + slack : (frame + 1) * HOP - slack]  # type: ignore[index]
             assert bool(some.any()) is (frame in active)
+
+
+def test_level_goes_with_distance() -> None:
+    near, far = (mix([standing(40, 10, distance)], 1.5, 6, OPEN)["foa"][0] for distance in (0.7, 2.8))
+
+    assert np.allclose(near, 4 * far, atol=1e-6)
+
+
+@pytest.mark.parametrize("snr", [0.0, 20.0])
+def test_noise_is_as_loud_as_asked(snr: float) -> None:
+    track = standing(-50, 0, frames=30, first=10)
+    clean, noisy = (mix([track], 5.0, 7, RecordingOptions(Room(reverberation=0.3), snr=level)) for level in (None, snr))
+
+    active = slice(10 * HOP, 40 * HOP)
+    signal = np.mean(clean["foa"][0, active].astype(np.float64) ** 2)
+    for name in ("foa", "mic"):
+        noise = (noisy[name] - clean[name]).astype(np.float64)
+        power = np.mean(noise**2, axis=1)
+        assert abs(10 * np.log10(signal / power[0]) - snr) < (0.3 if name == "foa" else 3)
+        assert (power > 0).all()
+
+
+def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
+    track = walking(0, 90, frames=20, class_id=2)
+    loud = Track(2, 1, 2, 0.15 * track.positions)  # at 0.2 m
+    tracks = [loud] * 8
+    waves = record(tracks, 2.5, 11, RecordingOptions(Room(reverberation=0), snr=60))
+    mixed = mix(tracks, 2.5, 11, RecordingOptions(Room(reverberation=0), snr=60))
+
+    assert max(np.abs(wave.astype(int)).max() for wave in waves.values()) == pytest.approx(0.98 * 32767, abs=1)
+    gains = {name: np.vdot(waves[name], mixed[name]) / np.vdot(mixed[name], mixed[name]) for name in waves}
+    assert gains["foa"] == pytest.approx(gains["mic"], rel=1e-4)
+
+
+def blob(picture: Array, class_id: int, near: float = 60) -> tuple[float, float, int]:
+    """Azimuth and elevation of the middle of the pixels in the colour of a class, and how many there are."""
+    height, width = picture.shape[:2]
+    tint = COLOURS[class_id] / np.linalg.norm(COLOURS[class_id])
+    strength = picture.astype(float) @ tint
+    other = np.linalg.norm(picture - strength[..., None] * tint, axis=-1)
+    rows, columns = np.nonzero((other < near) & (strength > 0.66 * np.linalg.norm(COLOURS[class_id])))
+    azimuth, elevation = geometry.from_pixels(columns, rows, width, height)
+    x, y, z = geometry.to_cartesian(azimuth, elevation)
+    weight = np.cos(np.radians(elevation))
+    middle = geometry.to_polar(*(np.sum(weight * part) for part in (x, y, z)))
+    return float(middle[0]), float(middle[1]), len(rows)
+
+
+def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -> None:
+    track = walking(160, 220, frames=24, first=3, elevation=15, class_id=1)  # over the seam, 25 degrees a second
+    table = write_clip(tmp_path, "m", "s", [track], 3.0, 1, media=["video"], size=(640, 320))
+
+    with Video(tmp_path / "video_dev/s/m.mp4") as video:
+        assert clock.NTSC == video.rate
+        assert (640, 320) == video.size
+        assert 90 == video.frames, "3 s at 29.97 are 89.9"
+        assert [k / clock.NTSC for k in range(90)] == [
+            Fraction(t) * video.scan.time_base for t in video.scan.times.tolist()
+        ]
+        wanted = table["frame"].to_pylist()
+        seen = [blob(picture, 1) for _, picture in video.frames_at(wanted)]
+        times = np.array([float(clock.video_time(number)) for number in video.numbers(wanted).tolist()])
+    azimuth, elevation = table["azimuth"].to_numpy(), table["elevation"].to_numpy()
+    places = np.array([one[:2] for one in seen]).T
+    wrong = geometry.great_circle(places[0], places[1], azimuth, elevation)
+    assert wrong.max() < 1.2, "half a degree by rounding, 0.4 by the time of the picture, the rest by pixels"
+    assert wrong.mean() < 0.6
+    true, _ = geometry.to_polar(*track.at(times).T)
+    assert abs(np.mean(geometry.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +238,18 @@ def test_the_set_is_clean(tree: Path) -> None:
     said = {finding.code for finding in validate(tree).findings}
 
     assert said <= {"LAY114", "AUD111"}, "a part of STARSS23, in shorter clips"
+
+
+def test_an_imaginary_system_errs_as_much_as_asked(tmp_path: Path) -> None:
+    clips = [(f"fold4_room1_mix{number:03d}", "dev-test-tau") for number in range(1, 7)]
+    tables = write_tree(tmp_path / "starss23", 7, clips=clips, media=())
+    found = []
+    for errors in (0.0, 1.0, 2.0):
+        write_outputs(tmp_path / f"output-{errors}", tables, 3, errors)
+        report = seldio.validate(tmp_path / f"output-{errors}")
+        scores = seldio.score(tmp_path / f"output-{errors}", reference=tmp_path / "starss23/metadata_dev")
+        assert not report.findings
+        found.append(next(table for table in scores.tables if table.name == "overall").rows[0][2])
+
+    assert 1.0 == found[0]
+    assert 0.9 > found[1] > found[2] > 0.2

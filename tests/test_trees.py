@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from effort import calls
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -58,6 +59,24 @@ def files(top: str, clips: dict[str, list[str]] | None = None, prefix: str = "")
 
 def evaluation(top: str, below: str = "eval/") -> set[str]:
     return {f"{top}/{below}mix{n:03d}.{SUFFIX[top.split('_', maxsplit=1)[0]]}" for n in range(1, 80)}
+
+
+def test_the_counts_are_those_of_the_data_sets() -> None:
+    counted = {
+        split.name: {room: len(list(mixes)) for room, mixes in split.rooms.items()}
+        for split in dataset("starss23").splits
+    }
+    assert counted == {
+        "dev-train-sony": {21: 29, 22: 11},
+        "dev-train-tau": {4: 6, 6: 7, 7: 6, 9: 8, 12: 10, 13: 9, 14: 4},
+        "dev-test-sony": {23: 14, 24: 16},
+        "dev-test-tau": {2: 6, 8: 9, 10: 9, 15: 10, 16: 14},
+    }
+    assert [len(expected_clips("starss23", split)) for split in SPLITS] == [40, 50, 30, 48]
+    assert [len(expected_clips(name, "dev")) for name in ("starss23", "starss22")] == [168, 121]
+    assert len(expected_clips("starss23", "dev-train")) == 90
+    assert len(expected_clips("starss22", "dev-test")) == 54
+    assert len(dataset("starss23").without_video) == 12
 
 
 UNFILMED = {f"video_dev/dev-train-sony/fold3_room21_mix{n:03d}.mp4" for n in range(1, 13)}
@@ -216,6 +235,16 @@ def without(names: set[str], *parts: str) -> set[str]:
     return {name for name in names if not any(part in name for part in parts)}
 
 
+@pytest.mark.parametrize("folder", ["dev-val", "dev-valid", "dev-validation"])
+def test_a_validation_split_may_be_called_in_several_ways(folder: str) -> None:
+    names = [f"metadata_dev/{split}/fold{fold}_room1_mix001.csv" for split, fold in (("dev-train", 1), (folder, 5))]
+    tree = read_tree(names)
+    assert (tree.layout, [clip.split for clip in tree.clips]) == ("dcase2021", ["dev-train", folder])
+    row = dataset("dcase2021")
+    named = [row.named("dev", f"fold{fold}_room1_mix001") for fold in (5, 6)]
+    assert [row.misplaced(folder, one) for one in named if one] == [None, "fold 6 belongs to dev-test"]
+
+
 TRAIN, TEST = "dev-train-tau/fold3_room4_mix001", "dev-test-tau/fold4_room2_mix001"
 AUDIO, LABELS = f"foa_dev/{TRAIN}.wav", f"metadata_dev/{TRAIN}.csv"
 BROKEN: dict[str, tuple[set[str], set[str]]] = {
@@ -256,6 +285,37 @@ def test_one_finding_for_one_cause() -> None:
     )
 
 
+def test_a_finding_names_the_file_or_the_folder() -> None:
+    paths = {code: [f.path for f in findings(names) if f.code == code] for code, (_, names) in BROKEN.items()}
+    moved = "data/foa_dev/dev-train-tau/fold4_room2_mix001.wav"
+    assert (paths["LAY106"], paths["LAY107"]) == ([moved], [moved])
+    assert paths["LAY109"] == ["data/foa_dev/dev-test-tau/fold4_room2_mix099.wav"]
+    assert [f.path for f in findings(PLAIN - {LABELS})] == [f"data/{AUDIO}"]
+    assert [f.path for f in findings(PLAIN - {LABELS, LABELS.replace("001", "004")})] == ["data/foa_dev/dev-train-tau"]
+
+
+@pytest.mark.parametrize(
+    ("clip", "folder", "why"),
+    [
+        ("fold3_room4_mix001", "dev-test-tau", "fold 3 belongs to dev-train"),
+        (
+            "fold4_room2_mix001",
+            "dev-train-synth",
+            "fold 4 belongs to dev-test",
+        ),
+        ("fold3_room21_mix001", "dev-train-tau", "room 21 belongs to dev-train-sony"),
+        ("fold3_room23_mix001", "dev-train-sony", "room 23 belongs to dev-test-sony"),
+        ("fold1_room1_mix001", "dev-test-sony", "fold 1 belongs to dev-train"),
+    ],
+)
+def test_wrong_splits(clip: str, folder: str, why: str) -> None:
+    moved = f"metadata_dev/{folder}/{clip}.csv"
+    names = without(files("metadata_dev"), clip) | {moved}
+    wrong = [found for found in findings(names) if found.code == "LAY106"]
+    assert [found.path for found in wrong] == [f"data/{moved}"]
+    assert why in wrong[0].message
+
+
 @pytest.mark.parametrize(
     ("clip", "folder"),
     [
@@ -279,6 +339,18 @@ def test_the_evaluation_set() -> None:
     (found,) = findings(evaluation("foa_eval", ""))
     assert found.hint is not None
     assert "foa_eval/eval/" in found.hint
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "metadata_dev/dev-train-tau/fold3_room4_mix001.CSV",
+        "metadata_dev/dev-train-tau/fold3_room4_mix001.csv.txt",
+        "foa_dev/dev-train-tau/fold3_room4_mix001.csv",
+    ],
+)
+def test_a_wrong_type_is_not_also_a_missing_file(name: str) -> None:
+    assert codes(swap(PLAIN, LABELS, name)) == ["LAY112"]
 
 
 @pytest.mark.parametrize(
@@ -356,3 +428,35 @@ def test_no_file_is_lost_and_nothing_raises(names: list[str], root: str) -> None
         assert found.message
         assert printable(found.message) == found.message
         assert printable(found.hint or "") == (found.hint or "")
+
+
+@given(st.text(max_size=30) | st.from_regex(r"[a-z]{0,3}[0-9]{1,4}\.\.[a-z]{0,3}[0-9]{1,4}", fullmatch=True))
+def test_any_text_is_a_range_or_a_usage_error(text: str) -> None:
+    try:
+        clips = clip_range(text)
+    except UsageError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        assert clips == tuple(dict.fromkeys(clips))
+    assert printable(refusal) == refusal
+
+
+@pytest.mark.slow
+def test_the_work_grows_with_the_number_of_files_and_not_faster() -> None:
+    """2025 has 30,000 clips in three folders; a hostile archive may hold as many files of one name."""
+
+    def clips(count: int) -> int:
+        stems = [f"fold3_room12_mix001_deg{number // 50}_start{number % 50}" for number in range(count)]
+        folders = (("stereo_dev", "wav"), ("metadata_dev", "csv"))
+        names = [f"{folder}/dev-train-tau/{stem}.{kind}" for stem in stems for folder, kind in folders]
+        assert len(read_tree(names).clips) == count
+        return calls(lambda: read_tree(names))
+
+    def namesakes(count: int) -> int:
+        names = [f"foa_dev/dev-train-sony/{number}/fold3_room21_mix001.wav" for number in range(count)]
+        assert len(findings(names)) < 5
+        return calls(lambda: findings(names))
+
+    for work in (clips, namesakes):
+        assert work(4000) < 4.4 * work(1000)  # linear is 4 times, quadratic 16 times

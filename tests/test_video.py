@@ -256,6 +256,17 @@ def test_a_text_opens_nothing_else(kind: str, tmp_path: Path, monkeypatch: pytes
         Video("list.mp4")
 
 
+@pytest.mark.parametrize("kind", ["ffconcat", "hls", "sdp"])
+def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were such a container let through, the files that it names would stay closed all the same."""
+    named = tmp_path / "named.mp4"
+    named.write_bytes(made("mp4"))
+    options = {key: value for key, value in videos._OPTIONS.items() if key != "format_whitelist"}
+    monkeypatch.setattr(videos, "_OPTIONS", options)
+    with pytest.raises(NotVideo):
+        Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [

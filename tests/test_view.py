@@ -8,6 +8,7 @@ import html
 import io
 import json
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+import test_deep as deep
 from hypothesis import given, strategies
 from typer.testing import CliRunner
 from videos import make as make_video
@@ -22,10 +24,12 @@ from videos import make as make_video
 import seldio
 from seldio.cli import app
 from seldio.data.clip_media import media_of
-from seldio.errors import DataError, UsageError
+from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav
 from seldio.media.video import NotVideo, Video
+from seldio.viewer import page as page_module
+from seldio.viewer import page_content
 from seldio.viewer.page import Page, embedded
 from seldio.vocabularies import vocabulary
 
@@ -90,6 +94,17 @@ def heard(data: bytes) -> np.ndarray[Any, Any]:
         return np.concatenate([frame.to_ndarray() for frame in file.decode(audio=0)], axis=1)
 
 
+def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) -> None:
+    labels = tmp_path / "a.csv"
+    labels.write_text(ROWS)
+    wav(tmp_path / "b.wav", tone(0))
+    wav(tmp_path.parent / "unrelated/a.wav", tone(0))  # bears the name, in a folder that says nothing
+    assert media_of(labels).played is None
+    wav(tmp_path / "a.wav", tone(0))
+    assert "audio" == media_of(labels).array
+    assert media_of(labels).played is not None
+
+
 # --- files -------------------------------------------------------------------------------------------------
 
 
@@ -140,6 +155,43 @@ def test_events_with_their_directions(tree: Path) -> None:
     assert 3.1 == found["seconds"]
 
 
+rows_of_labels = strategies.lists(
+    strategies.tuples(
+        strategies.integers(0, 200), strategies.integers(0, 12), strategies.integers(0, 3),
+        strategies.integers(-180, 180), strategies.integers(-90, 90), strategies.integers(1, 500),
+    ),
+    min_size=1, max_size=60,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@given(rows_of_labels)
+def test_no_row_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, ...]]) -> None:
+    """Every row of a file, repeated ones too, is in one event at its frame."""
+    path = tmp_path_factory.getbasetemp() / "lost.csv"
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in sorted(rows)))
+    found = page_content.side(str(path), "starss23").events
+    back = [
+        (event["f"] + i, event["n"], event["s"], event["a"][i], event["e"][i], round(event["d"][i] * 100))
+        for event in found
+        for i in range(event["k"])
+    ]
+
+    assert sorted(rows) == sorted(back)
+
+
+def test_whole_events_and_vectors_are_drawn_as_well(tmp_path: Path) -> None:
+    tracked = tmp_path / "split1_ir0_ov1_1.csv"
+    tracked.write_text("sound_event_recording,start_time,end_time,ele,azi,dist\nkeyboard,1.0,1.5,10,-30,1\n")
+    vectors = tmp_path / "v.csv"
+    vectors.write_text("3,1,0,0.0,2.0,0.0\n4,1,0,0.0,2.0,0.0\n")
+
+    (event,) = page_content.side(str(tracked), None).events
+    assert ("keyboard", 10, 5, [-30] * 5) == (event["c"], event["f"], event["k"], event["a"])
+    (event,) = page_content.side(str(vectors), "dcase2020-output").events
+    assert ([90, 90], [0, 0]) == (event["a"], event["e"])
+
+
 def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
     words = tmp_path / "words.csv"
     words.write_text("this,is\nno,label\nat,all\n")
@@ -174,6 +226,42 @@ def test_findings_have_the_time_of_their_row(tmp_path: Path) -> None:
     assert 2.5 == next(t for (code, line), t in times.items() if line == 3)  # the elevation
     assert 2.6 == next(t for (code, line), t in times.items() if line == 5)  # not read: the row before it
     assert page.findings == len(record(page.html)["findings"])
+
+
+def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> None:
+    """Faults do not seem to end, however many they are and whether they follow each other or not."""
+    path = tmp_path / f"{CLIP}.csv"
+
+    def faulty(wrong: Callable[[int], bool]) -> list[dict[str, Any]]:
+        path.write_text("".join(f"{frame},{99 if wrong(frame) else 1},1,-50,30,181\n" for frame in range(3000)))
+        return [one for one in record(view(path, format="starss23").html)["findings"] if one["code"] == "LAB102"]
+
+    (one,) = faulty(lambda frame: frame % 2 == 0)
+    assert (1500, 0.0, 3000) == (one["count"], one["t"], len(one["s"]))
+    assert [(round(k * 0.1, 3), round(k * 0.1 + 0.1, 3)) for k in range(0, 3000, 2)] == [
+        *zip(one["s"][::2], one["s"][1::2], strict=True)
+    ]
+    (one,) = faulty(lambda frame: frame > 9)
+    assert (2990, 1.0, [1.0, 300.0]) == (one["count"], one["t"], one["s"])
+
+
+@pytest.mark.slow
+def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Path) -> None:
+    scene = deep.clip(20)
+    folder = deep.tree(tmp_path / "tree", [deep.planted(scene, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d))])
+    labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
+
+    silent = record(view(labels, no_media=True).html)
+    assert [] == silent["findings"]
+    assert "not compared with the audio: use seldio view --deep" in silent["held"]
+    for place, clip in ((labels, None), (folder, deep.NAMES[0])):
+        page = view(place, clip=clip, no_media=True, deep=True)
+        found = record(page.html)
+        assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
+        assert "compared with the audio of" in found["held"]
+        assert 1 == page.findings == len(found["findings"])
+    labels.write_text(deep.text(scene.rows))
+    assert "does not prove that they are right" in record(view(labels, no_media=True, deep=True).html)["held"]
 
 
 # --- questions ---------------------------------------------------------------------------------------------
@@ -248,12 +336,29 @@ def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: floa
     assert np.abs(copy).max() == pytest.approx(0.89, abs=0.08)  # loud enough
 
 
+@pytest.mark.parametrize(("frames", "rate"), [(100_000, 4_000_000), (4, 192_000), (0, 8_000)])
+def test_what_cannot_be_played_is_refused(tmp_path: Path, frames: int, rate: int) -> None:
+    with wav(tmp_path / "a.wav", np.zeros((1, frames)), rate).open("rb") as stream, pytest.raises(NotAudio):
+        copies.sound(stream)
+
+
 def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
     found = copied(view(tree).html, "video")
     with Video(io.BytesIO(found)) as video:
         assert ((192, 96), Fraction(10)) == (video.size, video.rate)
         assert float(video.scan.end) == pytest.approx(30 * 1001 / 30000, abs=1 / 10)
     assert heard(found).shape[0] == 2
+
+
+def test_a_video_that_begins_late_is_black_before(tmp_path: Path) -> None:
+    late = make_video(15, Fraction(15), stamps=range(15, 30))
+    with Video(io.BytesIO(late)) as video:
+        copy = copies.copy(None, video)
+    with Video(io.BytesIO(copy)) as video:
+        pictures = video.pictures(range(20))
+
+    assert pictures[4].max() < 30
+    assert pictures[14].max() > 200
 
 
 def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -> None:
@@ -267,6 +372,15 @@ def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -
         view(tree, audio=recording)
     with pytest.raises(NotVideo, match="cannot be read as video"):
         view(tree, video=video)
+
+
+def test_limits(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "MOST_BYTES", 100)
+    with pytest.raises(SeldioError, match="link_media=True"):
+        view(tree)
+    monkeypatch.setattr(copies, "LONGEST", 0.5)
+    with pytest.raises(SeldioError, match="minutes; a page holds up to"):
+        view(tree)
 
 
 def test_linked_files_are_named_from_the_page(tree: Path, tmp_path: Path) -> None:

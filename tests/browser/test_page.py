@@ -7,14 +7,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from conftest import Browser
+from conftest import NARROW, WIDE, Browser
 from scenes import CLIP, Scene
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from videos import make as make_video
 
 import seldio
+from seldio.media.video import Video
 from seldio.viewer.page import Page
 from seldio.viewer.tracks import COLOURS
 
@@ -81,6 +84,18 @@ def test_sources_are_drawn_where_they_are(browser: Browser, tmp_path: Path) -> N
     assert not changed[height // 2 :].any()
 
 
+def test_a_source_behind_is_drawn_on_both_edges(browser: Browser, tmp_path: Path) -> None:
+    labels = tmp_path / "fold3_room4_mix001.csv"
+    labels.write_text("".join(f"{frame},4,1,{180 if frame % 2 else -180},0,150\n" for frame in range(40)))
+    browser.open(view(labels).html)
+    for key in (".", "."):
+        browser.press(key)
+        pixels = browser.pixels("panorama")
+        row = pixels[pixels.shape[0] // 2]
+
+        assert rgb(COLOURS[4]) == tuple(row[3][:3]) == tuple(row[-4][:3])
+
+
 def test_it_opens_where_label_and_prediction_meet(browser: Browser, silent: bytes, full: bytes) -> None:
     """The beginning of most clips is silent, and would look as if nothing were there."""
     browser.open(silent)
@@ -122,6 +137,16 @@ def test_a_hundred_frames_on_is_frame_100(browser: Browser, full: bytes) -> None
         assert f"frame {count}" == browser.find("#frame").text
 
 
+def test_the_clock_stops_at_the_end_and_starts_anew(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.press(Keys.END, Keys.ARROW_LEFT, ".", ".", ".", ".", ".", ".", Keys.SPACE)
+    browser.wait("document.getElementById('play').getAttribute('aria-label') === 'Play'")
+    assert browser.time == pytest.approx(browser.length)
+    browser.press(Keys.SPACE)
+    browser.wait("Number(document.getElementById('seek').value) < 10")
+    browser.press(Keys.SPACE)
+
+
 def test_the_player_keeps_the_time(browser: Browser, full: bytes) -> None:
     browser.open(full)
     browser.wait("document.getElementById('video').readyState > 2")
@@ -135,6 +160,28 @@ def test_the_player_keeps_the_time(browser: Browser, full: bytes) -> None:
 
     assert browser.time == pytest.approx(browser.js("return document.getElementById('video').currentTime"), abs=0.11)
     assert [] == browser.said()
+
+
+def test_the_picture_is_that_of_the_time(browser: Browser, full: bytes, scene: Scene) -> None:
+    """The copy in the page, at a moment, against the video itself."""
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    browser.press(Keys.HOME)
+    for _ in range(9):
+        browser.press(Keys.ARROW_RIGHT)
+    browser.wait("!document.getElementById('video').seeking")
+    code = (
+        "const v = document.getElementById('video'), c = document.createElement('canvas'); c.width = 64; c.height = 32;"
+        "const x = c.getContext('2d'); x.drawImage(v, 0, 0, 64, 32); return Array.from(x.getImageData(0, 0, 64, 32).data)"
+    )
+    seen = np.array(browser.js(code), float).reshape(32, 64, 4)[..., :3]
+    path = next(scene.root.rglob("*.mp4"))
+    with Video(path) as video:
+        wanted = video.pictures([90], size=(64, 32))[0].astype(float)
+        other = video.pictures([20], size=(64, 32))[0].astype(float)
+
+    assert np.abs(seen - wanted).mean() < 6 < np.abs(wanted - other).mean() + 6
+    assert np.abs(seen - wanted).mean() < np.abs(seen - other).mean()
 
 
 def test_findings_lead_to_their_time(browser: Browser, silent: bytes) -> None:
@@ -151,6 +198,16 @@ def test_findings_lead_to_their_time(browser: Browser, silent: bytes) -> None:
     assert 0 < first < browser.time
     browser.press("b")
     assert browser.time == first
+
+
+def test_a_click_into_the_timeline_seeks(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    canvas = browser.find("#timeline")
+    ActionChains(browser.driver).move_to_element_with_offset(
+        canvas, canvas.size["width"] // 2 - 10, 0
+    ).click().perform()
+
+    assert browser.time > browser.length - 1
 
 
 def test_questions_lead_to_their_proof(browser: Browser, silent: bytes) -> None:
@@ -174,6 +231,21 @@ def test_predictions_come_and_go(browser: Browser, silent: bytes) -> None:
     assert "false" == browser.find("#predicted").get_attribute("aria-pressed")
     assert "predicted" not in browser.find("#active").text
     assert (browser.pixels("panorama") != with_them).any()
+
+
+def test_all_that_acts_can_be_reached_and_has_a_name(browser: Browser, full: bytes) -> None:
+    browser.open(full)
+    tree = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    acting = [node for node in tree if node.get("role", {}).get("value") in ("button", "slider", "image", "img")]
+    nameless = [
+        node["role"]["value"] for node in acting if not node.get("name", {}).get("value") and not node["ignored"]
+    ]
+
+    assert len(acting) > 8
+    assert [] == nameless
+    browser.press(Keys.TAB)
+    outline = browser.js("return getComputedStyle(document.activeElement).outlineStyle")
+    assert "solid" == outline
 
 
 NAUGHTY = (
@@ -207,6 +279,19 @@ def test_no_text_becomes_a_script(browser: Browser, tmp_path: Path) -> None:
     assert [] == browser.said()
 
 
+def test_linked_media_play_from_where_they_are(browser: Browser, scene: Scene) -> None:
+    page = seldio.view(scene.labels, browser.folder / "linked.html", link_media=True)
+    browser.open(page.html)
+    browser.wait("document.getElementById('audio').readyState > 1 && document.getElementById('video').readyState > 1")
+    browser.press(Keys.ARROW_RIGHT, Keys.SPACE)
+    browser.wait("document.getElementById('audio').currentTime > 1.5")
+    browser.press(Keys.SPACE)
+
+    apart = "document.getElementById('audio').currentTime - document.getElementById('video').currentTime"
+    assert abs(browser.js(f"return {apart}")) < 0.2
+    assert [] == browser.said()
+
+
 def test_a_picture_that_is_no_panorama_stands_above_it(browser: Browser, tmp_path: Path) -> None:
     labels = tmp_path / "a.csv"
     labels.write_text("".join(f"{frame},4,1,90,30,150\n" for frame in range(40)))
@@ -217,3 +302,68 @@ def test_a_picture_that_is_no_panorama_stands_above_it(browser: Browser, tmp_pat
 
     assert browser.js(f"return {box.format('video')}.bottom <= {box.format('panorama')}.top + 1")
     assert browser.js(f"return {box.format('video')}.height > 100")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_it_is_readable(browser: Browser, full: bytes, size: tuple[int, int], dark: bool) -> None:
+    """Nothing sticks out at the side, and texts stand out from their ground."""
+    browser.screen(size, dark, calm=True)
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    browser.js("arguments[0].open = true", browser.find("#questions details"))
+    for _ in range(10):
+        browser.press(Keys.ARROW_RIGHT)
+    browser.wait("!document.getElementById('video').seeking")
+
+    assert browser.js("return document.documentElement.scrollWidth") <= size[0]
+    assert min(contrasts(browser)) >= 4.5
+
+
+def contrasts(browser: Browser) -> list[float]:
+    """The contrast (WCAG) of every text of the page against what is behind it."""
+    code = """
+      const rgb = (text) => (text.match(/[0-9.]+/g) || []).map(Number);
+      const behind = (node) => {
+        for (; node; node = node.parentElement) {
+          const colour = rgb(getComputedStyle(node).backgroundColor);
+          if (colour.length === 3 || colour[3] > 0.99) return colour;
+        }
+        return [255, 255, 255];
+      };
+      return [...document.querySelectorAll('h1,h2,p,li,small,button,span,output,summary,strong')]
+        .filter((node) => node.offsetParent && node.textContent.trim())
+        .map((node) => [rgb(getComputedStyle(node).color), behind(node)]);
+    """
+    pairs = browser.js(code)
+    assert len(pairs) > 20
+    return [_contrast(_luminance(front), _luminance(back)) for front, back in pairs]
+
+
+def _luminance(colour: list[float]) -> float:
+    parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def _contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def test_every_moment_of_a_finding_is_marked_up_to_the_last_one(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "fold3_room4_mix001.csv"
+    path.write_text("".join(f"{frame},{99 if frame % 2 else 1},1,-50,30,181\n" for frame in range(1400)))
+    browser.open(view(path, format="starss23").html)
+    assert "1 finding at 700 places" in browser.find("#findings h2").text
+
+    browser.press("n")
+    assert browser.time == pytest.approx(0.1)
+    browser.press("n")
+    assert browser.time == pytest.approx(0.3)
+    browser.press(Keys.END, "b")
+    assert browser.time == pytest.approx(139.9)
+    pixels = browser.js(
+        "const c = document.querySelector('#timeline'), k = c.width / c.clientWidth, { left, right } = layout();"
+        "return [0.02, 0.5, 0.98].map((at) => [...c.getContext('2d').getImageData("
+        "Math.round((left + at * (right - left)) * k), Math.round(6 * k), 1, 1).data]);"
+    )
+    assert np.abs(np.array(pixels)[:, :3] - rgb("#b91c1c")).max() < 8, "the colour of errors, at the end as well"

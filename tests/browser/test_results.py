@@ -72,6 +72,36 @@ def test_everybody_can_read_it(browser: Browser, pages: Path, name: str, size: t
     assert [] == browser.barriers()
 
 
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_is_asked(browser: Browser, dark: bool) -> None:
+    """A page that nobody can read is not passed over in silence."""
+    browser.screen(WIDE, dark)
+    browser.open(b"<!doctype html><html><body><img src='data:,'><p style='color: #ccc; background: #fff'>pale</p>")
+    found = {line.partition(":")[0] for line in browser.barriers()}
+    assert {"image-alt", "color-contrast", "html-has-lang"} <= found
+
+
+def test_the_verdict_is_read_first_and_the_notices_before_the_numbers(browser: Browser, pages: Path) -> None:
+    browser.visit(pages / "scores.html")
+    top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+    tops = [browser.js(top, each) for each in ("h1", ".verdict", ".told .warning", "table")]
+    assert tops == sorted(tops)
+    assert tops[1] < 120
+    assert browser.find(".verdict").text.startswith("SELD 0.")
+
+
+def test_a_table_scrolls_in_itself_and_its_names_stay(browser: Browser, pages: Path) -> None:
+    browser.screen(NARROW)
+    browser.visit(pages / "scores.html")
+    moved = browser.js(
+        "const box = [...document.querySelectorAll('.wide')].find((one) => one.textContent.includes('by class'));"
+        "const left = () => box.querySelector('tbody th').getBoundingClientRect().left, before = left();"
+        "box.scrollLeft = 200; return [box.scrollLeft, left() - before, getComputedStyle(box.querySelector('td.n'))"
+        ".fontVariantNumeric, getComputedStyle(box.querySelector('td.n')).textAlign]"
+    )
+    assert moved == [200, 0, "tabular-nums", "right"]
+
+
 def test_a_clip_leads_to_the_page_that_its_command_writes(
     browser: Browser, pages: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
