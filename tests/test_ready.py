@@ -100,7 +100,7 @@ def test_what_is_ready_is_accepted(path: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("case", "target", "reason"),
     [
-        ("rules/SYN215", "sony-av-output", "LAB313: .*--force"),
+        ("rules/SYN215", "sony-av-output", "LAB313: .*; use force=True"),
         ("labels/classes-in-order", "dcase2023-output", "convert one folder at a time"),
         ("rules/QAI125/good.csv", "adqa-submission", "only prompts"),
     ],
