@@ -189,9 +189,10 @@ def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | None:
-    asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
+    fields = _fields(instruction)
+    asked = {name for name in fields or () if _OPTION.fullmatch(name)}
     given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
-    if asked == given or not (asked or options):
+    if fields is None or asked == given:
         return None
     return f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
 
