@@ -452,15 +452,12 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     first = lines[0].split(",") if lines else []
     titled = shapes.titled(first)
     rows = [line.split(",") for line in lines[titled:]]
-    quotes = any('"' in line for line in lines)
-    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
-    if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
-        found = list(shapes.named(first))
-    code = found[0].code if found else None
-    if code != "SYN145" and (code != "SYN125" or quotes):
+    found = shapes.between(first if titled else [], rows, dialect)
+    quoted = any('"' in line for line in lines)
+    if not found or found[0].code not in ("SYN125", "SYN145") or (found[0].code == "SYN125" and quoted):
         return found[0] if found else None
     plain = rows_of([TextFile("", "", "", "\n".join(lines).encode())])
-    if code == "SYN125" and (_decided(plain) or _misread(plain)):  # another format may have as many columns
+    if found[0].code == "SYN125" and (_decided(plain) or _misread(plain)):  # another format may have as many columns
         return None
     meant = [(shape, fit) for shape in found for fit in fits_of(plain.through(shape), [dialect]) if fit.possible]
     right = [shape for shape, fit in meant if fit.share >= ENOUGH] or [shape for shape, _ in meant]

@@ -231,28 +231,6 @@ def column_type(kind: str, decimals: bool) -> pa.DataType:
 # --- a file as a text ---------------------------------------------------------------------------------
 
 
-class _Cause:
-    """The findings of one cause: the first few whole, of the others their number and lines."""
-
-    def __init__(self) -> None:
-        self.first: list[Finding] = []
-        self.number = self.places = 0
-        self.lines: list[Ints] = []
-
-    def add(self, lines: Ints, places: int, number: int) -> None:
-        """Count *number* findings with so many *places*, all in *lines*."""
-        self.number += number
-        self.places += places
-        self.lines.append(lines)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """Few findings as they are, more as one."""
-        if self.number <= len(self.first):
-            return self.first
-        return [self.first[0].times(self.places, np.concatenate(self.lines))]
-
-
 class FileLook:
     """One file as a text: what is wrong with its encoding, line ends, header and widths, and its rows.
 
@@ -263,7 +241,8 @@ class FileLook:
     def __init__(self, file: TextFile, dialect: Dialect, undone: Collection[str] = ()) -> None:
         self.file, self.dialect, self.undone = file, dialect, undone
         self.width = len(dialect.columns)
-        self.causes: dict[tuple[str, bool], _Cause] = {}
+        self.cell_findings: list[Finding] = []
+        self.line_findings: dict[tuple[str, bool], list[tuple[Finding, int]]] = {}  # each with its number of lines
         self.meant: list[str | None] = []
         self.headless = False  # whether the header has to be put first
         self.certain = True  # whether cells can be told apart for sure
@@ -364,38 +343,36 @@ class FileLook:
 
     def note(self, finding: Finding, count: int = 1) -> None:
         """Take a finding, about *count* lines."""
-        cause = self.causes.setdefault((finding.code, finding.fixable), _Cause())
-        if len(cause.first) < SINGLY:
-            cause.first.append(finding)
-        line = finding.line or 1
-        cause.add(np.arange(line, line + count), count, 1)
+        self.line_findings.setdefault((finding.code, finding.fixable), []).append((finding, count))
 
     def note_cells(
         self, columns: Sequence[_Column], marked: Mapping[int, Bools], rows: Ints, begin: int, number: int
     ) -> None:
         """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
-        code, fixable = _CODES[number // 2], bool(number % 2) and self.certain
-        cause = self.causes.setdefault((code, fixable), _Cause())
-        for row in rows[:SINGLY].tolist():
-            line = int(self.lines[row - begin])
-            bad = [(at, columns[at].problem(row)) for at, mask in marked.items() if mask[row]]
-            for at, problem in bad[: SINGLY - len(cause.first)]:
-                cause.first.append(self.cell_finding(problem, at, line, fixable))
         places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
-        cause.add(self.lines[rows - begin], places, places)
+        fixable = bool(number % 2) and self.certain
+        first = [
+            self.cell_finding(columns[at].problem(row), at, int(self.lines[row - begin]), fixable)
+            for row in rows[:SINGLY].tolist()
+            for at, mask in marked.items()
+            if mask[row]
+        ]
+        self.cell_findings += first if places <= SINGLY else [first[0].times(places, self.lines[rows - begin])]
 
     def cell_finding(self, problem: cells.CellProblem, at: int, line: int, fixable: bool) -> Finding:
         """Return the finding about a cell."""
         (value, shift), (message, hint) = problem.shown, problem.sentences
-        before = self.line(line - 1).split(",")[:at]
-        column = 1 + sum(len(cell) + 1 for cell in before) + shift
+        column = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
         excerpt = self.line(line - 1, shown=True)
         rule, value = reader_rule(problem.fault.code), excerpt[column - 1 :][: len(value)]
         return rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable)
 
     def findings(self) -> list[Finding]:
-        """Everything that was found: of each cause a few findings, or one for all."""
-        every = itertools.chain.from_iterable(cause.findings for cause in self.causes.values())
+        """Return everything that was found: of each cause a few findings, or one for all."""
+        every = [*self.cell_findings]
+        for alike in self.line_findings.values():
+            lines = [finding.line + at for finding, count in alike if finding.line for at in range(count)]
+            every += [alike[0][0].times(len(lines), lines)] if len(alike) > SINGLY else [found for found, _ in alike]
         return sorted(every, key=lambda finding: finding.order)
 
     # --- the file as a whole -----------------------------------------------------------------------------
@@ -559,41 +536,21 @@ class FileLook:
         """Return the lines that are rows of the right width; report the others."""
         rows = self.widths == self.width
         rows[:begin] = False
-        quoted = self.quoted(begin) if b'"' in self.text and not self.undone else np.zeros(len(rows), bool)
         blank = np.flatnonzero(self.widths == 0)
         for run in np.split(blank, np.flatnonzero(np.diff(blank) > 1) + 1) if len(blank) else ():
-            if not quoted[run[0]]:
-                message = "blank line" if len(run) == 1 else f"{len(run):,} blank lines"
-                hint = "remove blank lines: the official loaders stop there"
-                self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
+            message = "blank line" if len(run) == 1 else f"{len(run):,} blank lines"
+            hint = "remove blank lines: the official loaders stop there"
+            self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
+        comments = np.zeros(len(rows), bool)
         if b"#" in self.text:
             for number in range(begin, len(rows)):
-                if not quoted[number] and self.line(number).lstrip().startswith("#"):
-                    quoted[number] = self.comment(number, rows[number])
-        ragged = ~rows & ~quoted & (self.widths > 0)
+                if self.line(number).lstrip().startswith("#"):
+                    comments[number] = self.comment(number, rows[number])
+        ragged = ~rows & ~comments & (self.widths > 0)
         for number in np.flatnonzero(ragged[begin:]).tolist():
             self.ragged(number + begin)
-        fitting: Bools = rows & ~quoted
+        fitting: Bools = rows & ~comments
         return fitting
-
-    def quoted(self, begin: int) -> Bools:
-        """Report quotes that do not close on their line; return the lines up to where they do."""
-        inside = np.zeros(len(self.ends), bool)
-        before = np.cumsum(np.frombuffer(self.text, np.uint8) == 34, dtype=np.int32)[self.ends]
-        for number in np.flatnonzero(np.diff(before, prepend=0) % 2).tolist():
-            if number < begin or inside[number] or not self.widths[number]:
-                continue
-            close = self.text.find(b'"', int(self.ends[number]))
-            last = int(np.searchsorted(self.ends, close)) if close >= 0 else len(inside) - 1
-            inside[number : last + 1] = True
-            message = f"a quoted cell spans {last + 1 - number} lines"
-            hint = "a row is one line of unquoted cells"
-            if close < 0:
-                message = "a quote is opened and never closed: the rest of the file is inside it"
-                hint = "cells are plain numbers: remove the quotes"
-            column = self.line(number).rindex('"') + 1
-            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
-        return inside
 
     def comment(self, number: int, fits: bool) -> bool:
         """Report a comment, which may hold the names of the columns; False where it is a row (of a class called so)."""
@@ -624,6 +581,10 @@ class FileLook:
             self.report("SYN108", message, number + 1, hint, whole=True)
         elif control := cells.control_character(text):
             self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
+        elif text.count('"') % 2:
+            message, hint = "a quote is opened and not closed in its line", "a row is one line of unquoted cells"
+            column = text.rindex('"') + 1
+            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"

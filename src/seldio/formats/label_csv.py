@@ -23,7 +23,7 @@ from seldio.errors import DataError
 from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
-from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE, plain_exponents
+from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE
 from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
@@ -202,6 +202,8 @@ class CsvPart(FileRows):
 # --- parsing ---------------------------------------------------------------------------------------
 
 _PLAIN = b"0123456789,-\n"
+#: An exponent that is not in the grammar.
+_ODD_EXPONENT = re.compile(rb"e(?!(?:-[0-9]{1,3}|[0-9]{1,2})[,\r\n])")
 #: Bytes of a file, or of several, that are parsed without pyarrow where they hold whole numbers alone.
 _FEW = 1 << 16
 _INT32 = np.iinfo(np.int32)
@@ -242,7 +244,7 @@ def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
         kinds.isdisjoint(("name", "text"))
         and extra <= set(allowed)
         and all(part.headed or not part.file.data for part in parts)
-        and (ord("e") not in extra or plain_exponents(joined))
+        and not (ord("e") in extra and _ODD_EXPONENT.search(joined))
         and (ord("\r") not in extra or _all_crlf(parts, joined))
         and not (_OVERRUNS and _widest(joined) > len(dialect.columns))
     )
