@@ -8,7 +8,6 @@ another start. Then the format counts most of whose columns hold what they shoul
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import math
@@ -120,12 +119,10 @@ def detect(files: Sequence[TextFile]) -> Detection:
         return decided
     shaped = [rows.through(shape) for shape in (*shapes.named(rows.header), *shapes.possible(rows.cells))]
     tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
-    for detection in tried:
-        if detection is not None:
-            return detection
-    if rows.indexed:
-        return Detection(rows)
-    return _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files) or Detection(rows)
+    found = next(filter(None, tried), None)
+    if found is None and not rows.indexed:
+        found = _hidden(rows) or _misplaced(rows) or _slipped(rows)
+    return found or Detection(rows)
 
 
 def _headed(rows: LabelRows) -> Detection | None:
@@ -397,34 +394,21 @@ def _only(found: Sequence[Detection]) -> Detection | None:
     return dataclasses.replace(found[0], format=None, candidates=tuple(candidates.values()))
 
 
-def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
-    """Return what most files are detected as by themselves, where each may have another fault."""
-    if len(files) < 2:
-        return None
-    alone = [detect([file]) for file in files[:_NAMES]]
-    told = [one for one in alone if one.candidates and (one.shape is None or one.format is not None)]
-    names = collections.Counter(one.candidates[0].format.name for one in told)
-    if not names or 2 * max(names.values()) <= len(alone):
-        return None
-    usual = next(one for one in told if one.candidates[0].format.name == names.most_common(1)[0][0])
-    return dataclasses.replace(usual, rows=rows)
-
-
 def closest(rows: LabelRows) -> str:
-    """Return what speaks against the formats with as many columns, where none fits; or nothing."""
+    """Return what speaks against the closest formats with as many columns, where none fits; or nothing."""
     if rows.header and not any(map(_LABEL_TITLE.match, rows.header)):
         return "its first line has names of other columns"
-    reasons: dict[str, str] = {}
+    names: dict[str, str] = {}  # of formats, by the reason
     fits = [FormatFit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
     for fit in sorted(fits, key=lambda fit: len(fit.misfits)):
         for number in sorted(fit.misfits):
             part, seen = fit.format.columns[number], rows.columns[number]
-            holding = f"{seen.ends[0]:g}" if seen.ends[0] == seen.ends[1] else f"{seen.ends[0]:g} to {seen.ends[1]:g}"
-            what = "words" if np.mean(seen.words) > 0.5 else holding
-            why = f"column {number + 1} holds {what}, not {part.field} from {part.low:g} to {part.high:g}"
-            if why not in reasons.values():
-                reasons.setdefault(fit.format.name, why)
-    return "; ".join(f"it is not {name} ({why})" for name, why in list(reasons.items())[:3])
+            ends = " to ".join(dict.fromkeys(f"{end:g}" for end in seen.ends))
+            holding = "words" if np.mean(seen.words) > 0.5 else ends
+            why = f"column {number + 1} holds {holding}, not {part.field} from {part.low:g} to {part.high:g}"
+            if fit.format.name not in names.values():
+                names.setdefault(why, fit.format.name)
+    return "; ".join(f"it is not {name} ({why})" for why, name in list(names.items())[:3])
 
 
 def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str, str]:
