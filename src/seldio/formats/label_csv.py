@@ -204,9 +204,6 @@ class CsvPart(FileRows):
 _PLAIN = b"0123456789,-\n"
 #: An exponent that is not in the grammar.
 _ODD_EXPONENT = re.compile(rb"e(?!(?:-[0-9]{1,3}|[0-9]{1,2})[,\r\n])")
-#: Bytes of a file, or of several, that are parsed without pyarrow where they hold whole numbers alone.
-_FEW = 1 << 16
-_INT32 = np.iinfo(np.int32)
 #: pyarrow before 20 writes past its memory where a line has far more columns than the first.
 _OVERRUNS = pa.cpp_version_info.major < 20
 
@@ -281,10 +278,6 @@ def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
 
 def _parse(types: dict[str, pa.DataType], data: bytes) -> pa.Table | None:
     """Parse rows of numbers; None where there is anything that cannot be taken exactly."""
-    if len(data) <= _FEW and set(types.values()) == {pa.int32()}:
-        cells = _whole_numbers(data, len(types))
-        if cells is not None:
-            return pa.Table.from_arrays([from_numpy(column) for column in cells], names=list(types))
     csv = pyarrow.csv
     try:
         return csv.read_csv(
@@ -297,29 +290,6 @@ def _parse(types: dict[str, pa.DataType], data: bytes) -> pa.Table | None:
         )
     except pa.ArrowInvalid:
         return None
-
-
-def _whole_numbers(data: bytes, columns: int) -> Any:
-    """Rows of whole numbers as int32, shape (columns, rows); None where anything else is in *data*.
-
-    pyarrow's reader hands even a small file from thread to thread, which takes some milliseconds where processors are
-    busy, and its conversion of texts loads all of its functions.
-    """
-    text = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(text < 45)  # a comma or a line feed behind each cell
-    if not len(ends) or len(ends) % columns or ends[-1] != len(data) - 1:
-        return None
-    marks = text[ends].reshape(-1, columns)
-    if not ((marks[:, :-1] == 44).all() and (marks[:, -1] == 10).all()):
-        return None
-    try:
-        values = np.array(list(map(int, data[:-1].replace(b"\n", b",").split(b","))), np.int64)
-    except (ValueError, OverflowError):
-        return None
-    # numpy before 2 lets what is too large for 32 bits wrap around
-    if values.max() > _INT32.max or values.min() < _INT32.min:
-        return None
-    return np.ascontiguousarray(values.reshape(-1, columns).T.astype(np.int32))
 
 
 def _small(column: pa.ChunkedArray) -> bool:
