@@ -121,7 +121,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
     found = next(filter(None, tried), None)
     if found is None and not rows.indexed:
-        found = _hidden(rows) or _misplaced(rows) or _slipped(rows)
+        found = _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files)
     return found or Detection(rows)
 
 
@@ -392,6 +392,15 @@ def _only(found: Sequence[Detection]) -> Detection | None:
         return found[0] if found else None
     candidates = {one.format.name: one for each in found for one in each.candidates}
     return dataclasses.replace(found[0], format=None, candidates=tuple(candidates.values()))
+
+
+def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
+    """Return what most files are detected as by themselves, where each may have another fault."""
+    alone = [detect([file]) for file in files[:_NAMES]] if len(files) > 1 else []
+    told = [each for each in alone if each.candidates and (each.shape is None or each.format is not None)]
+    names = [each.candidates[0].format.name for each in told]
+    usual = next((each for each, name in zip(told, names, strict=True) if 2 * names.count(name) > len(alone)), None)
+    return usual and dataclasses.replace(usual, rows=rows)
 
 
 def closest(rows: LabelRows) -> str:
