@@ -467,7 +467,7 @@ class FileLook:
         named = not any(map(cells.numeric, names)) and cells.wordy(names[0])
         if expected is None:
             if named:
-                self.odd_header(first, names)
+                self.odd_line(first, "a header", "remove it: the official loaders call int() on the first cell")
             return first + named
         if headed_by(line, expected):
             return first + 1
@@ -480,28 +480,28 @@ class FileLook:
         self.headless = "SYN112" in self.undone
         return first
 
-    def odd_header(self, first: int, names: list[str]) -> None:
-        """Report a header where none belongs, and what it says against the columns."""
-        faults = list(self.header_faults(names, self.line(first + 1)))
-        hint = "remove it: the official loaders call int() on the first cell"
+    def odd_line(self, number: int, what: str, hint: str) -> None:
+        """Report a line of names where none belongs, and what it says against the columns."""
+        titles = self.line(number).split(",")
+        names = [title.strip(' "#') for title in titles]
+        faults = list(self.header_faults(names, number if what == "a header" else len(self.ends)))
         if faults:
             hint += "; but first check what its names say about the columns"
-        message = f"a header line, but {self.dialect.name} has none"
-        self.report("SYN111", message, first + 1, hint, whole=True, fixable=not faults)
+        message = f"{what} line, but {self.dialect.name} has none"
+        self.report("SYN111", message, number + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
-            self.meant[first] = None
-        titles = self.line(first).split(",")
-        for index, message, hint in faults:
+            self.meant[number] = None
+        for index, message, more in faults:
             at, width = 1, None
             if index is not None:
-                at += sum(len(title) + 1 for title in titles[:index]) + titles[index].index(names[index])
+                at = len(",".join([*titles[:index], ""])) + titles[index].index(names[index]) + 1
                 width = len(names[index])
-            self.report("SYN113", message, first + 1, hint, whole=True, column=at, width=width)
+            self.report("SYN113", message, number + 1, more, whole=True, column=at, width=width)
 
-    def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
-        """Yield what a header says against the columns: the place of a name (None for all), message, hint."""
+    def header_faults(self, names: list[str], number: int) -> Iterator[tuple[int | None, str, str]]:
+        """Yield what a line of names says against the columns: the place of a name (None for all), message, hint."""
         fields = [part.field for part in self.dialect.columns]
-        for index, name in enumerate(names):
+        for index, name in enumerate(names if len(names) > 1 else ()):
             if name and name in names[:index]:
                 hint = "programs that read columns by name keep only one of the two"
                 yield index, f"the header lists {clipped(name)} twice", hint
@@ -511,7 +511,7 @@ class FileLook:
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
                 yield index, message, "columns in another order are misread: loaders ignore the header"
                 break
-        if second.strip() and (width := second.count(",") + 1) != len(names):
+        if number + 1 < len(self.ends) and (width := int(self.widths[number + 1])) not in (0, len(names)):
             hint = "pandas then reads the first column as an index and shifts the others"
             yield None, f"the header has {len(names)} columns, but the next line has {width}", hint
 
@@ -534,41 +534,30 @@ class FileLook:
 
     def rows(self, begin: int) -> Bools:
         """Return the lines that are rows of the right width; report the others."""
-        rows = self.widths == self.width
+        rows: Bools = self.widths == self.width
         rows[:begin] = False
         blank = np.flatnonzero(self.widths == 0)
         for run in np.split(blank, np.flatnonzero(np.diff(blank) > 1) + 1) if len(blank) else ():
             message = "blank line" if len(run) == 1 else f"{len(run):,} blank lines"
             hint = "remove blank lines: the official loaders stop there"
             self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
-        comments = np.zeros(len(rows), bool)
-        if b"#" in self.text:
-            for number in range(begin, len(rows)):
-                if self.line(number).lstrip().startswith("#"):
-                    comments[number] = self.comment(number, rows[number])
-        ragged = ~rows & ~comments & (self.widths > 0)
-        for number in np.flatnonzero(ragged[begin:]).tolist():
-            self.ragged(number + begin)
-        fitting: Bools = rows & ~comments
-        return fitting
+        ragged = ~rows & (self.widths > 0)
+        ragged[:begin] = False
+        for number in range(begin, len(rows)) if b"#" in self.text else ():
+            if self.line(number).lstrip().startswith("#") and self.comment(number):
+                rows[number] = ragged[number] = False
+        for number in np.flatnonzero(ragged).tolist():
+            self.ragged(number)
+        return rows
 
-    def comment(self, number: int, fits: bool) -> bool:
+    def comment(self, number: int) -> bool:
         """Report a comment, which may hold the names of the columns; False where it is a row (of a class called so)."""
+        patterns = [cells.PATTERNS[part.kind] for part in self.dialect.columns]
         parts = self.line(number).split(",")
-        kinds = [part.kind for part in self.dialect.columns]
-        if fits and all(cells.PATTERNS[kind].fullmatch(cell) for kind, cell in zip(kinds, parts, strict=True)):
+        if len(parts) == self.width and all(map(re.Pattern.fullmatch, patterns, parts)):
             return False
-        names = [name.strip(' "#') for name in parts]
-        contradicted = len(names) > 1 and any(self.header_faults(names, ""))
-        hint = 'remove it: the official loaders call int() on it; np.savetxt(header=…) needs comments=""'
-        if self.dialect.header is None:
-            hint = "remove it: the official loaders call int() on it; call np.savetxt without header="
-        if contradicted:
-            hint += "; but first check what its names say about the columns"
-        message = f"a comment line, but {self.dialect.name} has none"
-        self.report("SYN111", message, number + 1, hint, whole=True, fixable=not contradicted)
-        if "SYN111" in self.undone and not contradicted:
-            self.meant[number] = None
+        way = 'np.savetxt(header=…) needs comments=""' if self.dialect.header else "call np.savetxt without header="
+        self.odd_line(number, "a comment", f"remove it: the official loaders call int() on it; {way}")
         return True
 
     def ragged(self, number: int) -> None:
