@@ -160,21 +160,26 @@ class _Column:
         return from_numpy(values[(np.cumsum(known) - 1)[self.which[kept]]])
 
 
-def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
-    """Split rows of bare cells into columns."""
-    csv, names = pyarrow.csv, [str(at) for at in range(len(dialect.columns))]
-    longest = int(np.diff(np.flatnonzero(np.frombuffer(text, np.uint8) == 10), prepend=-1).max(initial=0))
-    few = pa.dictionary(pa.int32(), pa.string())  # decimals are nearly all different
-    kinds = [pa.string() if part.kind.startswith("real") else few for part in dialect.columns]
-    head = b",".join([b"0"] * len(names)) + b"\n"  # what stands first may be a second byte order mark
-    table = csv.read_csv(
-        pa.BufferReader(head + text),
-        csv.ReadOptions(column_names=names, block_size=max(1 << 20, 2 * longest), use_threads=len(text) > 1 << 20),
+def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 << 20) -> pa.Table:
+    """Return rows of bare cells as columns of these types; raise ArrowInvalid where Arrow cannot read one."""
+    csv = pyarrow.csv
+    return csv.read_csv(
+        pa.BufferReader(text),
+        csv.ReadOptions(column_names=list(types), block_size=block, use_threads=len(text) > 1 << 20),
         csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
         csv.ConvertOptions(
-            column_types=dict(zip(names, kinds, strict=True)), null_values=[], strings_can_be_null=False
+            column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
         ),
-    )  # fmt: skip
+    )
+
+
+def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
+    """Split rows of bare cells into columns of texts."""
+    longest = int(np.diff(np.flatnonzero(np.frombuffer(text, np.uint8) == 10), prepend=-1).max(initial=0))
+    few = pa.dictionary(pa.int32(), pa.string())  # decimals are nearly all different
+    types = {f"{at}": pa.string() if part.kind[:4] == "real" else few for at, part in enumerate(dialect.columns)}
+    head = b",".join([b"0"] * len(types)) + b"\n"  # what stands first may be a second byte order mark
+    table = split_cells(types, head + text, max(1 << 20, 2 * longest))
     texts = [column.combine_chunks() for column in table.columns]
     return [
         _Column(text, part, first=not at, own=bool(dialect.own))
