@@ -6,9 +6,8 @@ The columns of a dataset's own may be written so; no row and no line moves, and 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from seldio.files.names import media_type, without_suffix
 from seldio.findings import Finding, Sink
 from seldio.formats.base import FileRows, Ints, Place, TextFile
 from seldio.formats.cells import numeric
+from seldio.formats.csv_text import QuotedCell, row_at
 from seldio.formats.diagnosis import plain_lines, thousands_in
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
 from seldio.reader_rules import READER_RULES
@@ -26,27 +26,11 @@ if TYPE_CHECKING:
 #: Bytes of a file that its first line is within.
 _HEAD = 4096
 DELIMITERS = (",", ";", "\t", "|")
-_CELLS = {sign: re.compile(rf' *"((?:[^"]|"")*)" *(?=[{sign}]|\Z)|([^{sign}]*)') for sign in DELIMITERS}
 
 
-class TableCell(NamedTuple):
-    """A cell: its text without quotes, and where that stands in its line."""
-
-    value: str
-    start: int
-    end: int
-
-
-def cells_of(line: str, delimiter: str) -> list[TableCell]:
-    """The cells of a line."""
-    found, position = list[TableCell](), 0
-    while match := _CELLS[delimiter].match(line, position):
-        group = 2 if match[1] is None else 1
-        found.append(TableCell(match[group].replace('""', '"'), *match.span(group)))
-        if match.end() == len(line):
-            break
-        position = match.end() + 1
-    return found
+def cells_of(line: str, delimiter: str) -> list[QuotedCell]:
+    """Return the cells of a line, without quotes."""
+    return row_at(line, 0, delimiter).cells
 
 
 def delimiter_of(line: str, names: Iterable[str] = (), width: int = 0) -> str:
