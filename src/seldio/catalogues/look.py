@@ -23,11 +23,10 @@ from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
-from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same
+from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same, width_and_header
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_rows import shape_of
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, listed, plural, printable
@@ -210,7 +209,7 @@ def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
     for file in files:
         name = by_content(file)
         place = file.path if name == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
-        key = Key(place, name) if name else Key(place, "", *shape_of(file.data))
+        key = Key(place, name) if name else Key(place, "", *width_and_header(file.data))
         groups.setdefault(key, []).append(file)
     return groups
 

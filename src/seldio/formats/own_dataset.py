@@ -22,8 +22,8 @@ from seldio.findings import Sink, raise_errors
 from seldio.formats import get, stem_of
 from seldio.formats.base import LabelFormat, Place, TextFile
 from seldio.formats.dataset_toml import TomlPlaces, clips_of, parsed
+from seldio.formats.detect import detect, width_and_header
 from seldio.formats.label_csv import COMMA, Dialect, column
-from seldio.formats.label_rows import shape_of
 from seldio.formats.plain_csv import cells_of, delimiter_of, first_line
 from seldio.reader_rules import READER_RULES
 from seldio.schema.own_columns import UNITS, ZEROS
@@ -70,7 +70,7 @@ class OwnDataset:
         formats = self.labels.get("formats", ())
         if self.lent or len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
             return None
-        return self.with_classes(named) if shape_of(file.data)[0] in (0, len(named.columns)) else None
+        return self.with_classes(named) if width_and_header(file.data)[0] in (0, len(named.columns)) else None
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -248,7 +248,7 @@ def _in_order(
     """Return the layout of a file with the columns of a dataset in the order of its header; None if they differ."""
     columns = said["columns"]
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
-        fits = not lent or (shape_of(file.data)[0] == len(columns) and _unknown(file))
+        fits = not lent or (width_and_header(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
     first = first_line(file.data)
     columns_by_header = {str(column["header"]).strip().lower(): column for column in columns}
@@ -278,8 +278,6 @@ def _in_order(
 
 
 def _unknown(file: TextFile) -> bool:
-    from seldio.formats.detect import detect
-
     return file.told is None and not detect([file]).candidates
 
 
