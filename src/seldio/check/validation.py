@@ -22,7 +22,7 @@ from seldio.check import repair
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
-from seldio.files.names import is_zip
+from seldio.files.names import is_csv, is_zip
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
@@ -184,12 +184,14 @@ def _submission(
     """Return the submission to MERA that the source is, if it is one; none is in a format of labels."""
     if source.streamed or (source.kind == "file" and not is_zip(source.path)):
         return None
+    of_clips = reference is None or isinstance(reference, Reference)
+    as_labels = format is not None and formats.named(format, LabelFormat) is not None
+    if as_labels or (format is None and of_clips and all(is_csv(entry.name) for entry in source)):
+        return None
     from seldio.check.items import is_submission
     from seldio.formats.mera_submission import SUBMISSION
 
-    as_labels = format is not None and formats.named(format, LabelFormat) is not None
-    named = format in (SUBMISSION.name, *SUBMISSION.aliases)
-    if as_labels or not is_submission(source, parts, reference, named):
+    if not is_submission(source, parts, reference, format in (SUBMISSION.name, *SUBMISSION.aliases)):
         return None
     from seldio.check.mera import Submission
 
