@@ -252,7 +252,8 @@ def _tree(
     if source.streamed or (alone and not any(is_sound(name) or is_video(name) for name in names)):
         return None, 0, []
     folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
-    tree = expected = read_tree(names, folder)
+    formats = {reading.format.name for reading in whole.readings if reading.table.num_rows}
+    tree = expected = read_tree(names, folder, formats)
     heard: list[Heard] = []
     if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))

@@ -150,7 +150,7 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
-    tree = read_tree([file.path for _, file in known])
+    tree = read_tree([file.path for _, file in known], formats={name for name, _ in known})
     labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
         place.name: place.inside and place.top is not None and place.top.field == "metadata"
         for place in tree.places
@@ -160,7 +160,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         usual, count = Counter(name for name, _ in files).most_common(1)[0]
         by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
         for (name, is_label), pairs in by_place.items():
-            if name in tree.formats if is_label else name == usual or 2 * count <= len(files):
+            if name in tree.row.dialects if is_label else name == usual or 2 * count <= len(files):
                 continue
             asked = get(tree.row.dialects[0] if is_label else usual)
             others = f"labels of {tree.row.title}" if is_label else plural(len(files) - len(pairs), "other file")
