@@ -14,7 +14,7 @@ from seldio.findings import Finding, Rule
 from seldio.formats.base import OF_SYSTEMS, FileRows, LabelReading
 
 if TYPE_CHECKING:
-    from seldio.catalogues.groups import FileGroup
+    from seldio.catalogues import FileGroup
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
@@ -48,11 +48,11 @@ class Collection:
     @staticmethod
     def of(
         source: Source, readings: Sequence[LabelReading], reference: Reference | None, wrong: Sequence[Finding] = (),
-        others: Sequence[FileGroup] = (),
+        others: Sequence[FileGroup] = (), own: OwnDatasets | None = None,
     ) -> Collection:  # fmt: skip
         """Return the files of *source*, with the labels among them and the clips that are expected."""
-        made = Collection(source.path, source.kind, source.entries, readings, reference, source.exported, wrong)
-        return dataclasses.replace(made, others=others)
+        entries, exported = source.entries, source.exported
+        return Collection(source.path, source.kind, entries, readings, reference, exported, wrong, own, others)
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:
