@@ -26,9 +26,9 @@ import pyarrow as pa
 from seldio import formats
 from seldio.catalogues.look import (
     PARQUET_SUFFIX,
+    Alike,
     ByLayout,
     Content,
-    Detected,
     clip_names,
     content,
     detected,
@@ -233,8 +233,8 @@ class _Look:
     findings: list[Finding] = dataclasses.field(default_factory=list)  # about files that cannot be opened
 
     @cached_property
-    def detected(self) -> Detected:
-        """The files of labels that are text, and what they are together."""
+    def detected(self) -> list[Alike]:
+        """The files of labels that are text, and what they are."""
         return detected(usable([file for _, file in self.labels], _ignore))
 
 
@@ -345,7 +345,7 @@ def _by_format(
         taken = {file.entry.path for part in parts for file in part.files}
         every = [file for file in every if file.path not in taken]
     together = together or detected(usable(every, _ignore))
-    left_over = {file.path: file for file in together.files}
+    left_over = {file.path for group in together for file in group.files}
     if broken := [file for file in every if file.path not in left_over]:
         parts.append(Part(files.run(broken)))
     as_they_are = {id(file) for file in every}
@@ -355,10 +355,9 @@ def _by_format(
         for format, some in own.classes(layout, members, sink) if own else [(layout, members)]:
             known = layout.name if format is layout else format
             parts.append(Part(files.run(some), known, evidence=evidence, undecided=asked, _sound=whole))
-    for file in (*found.lists, *(file for layout in found.layouts for file in layout.files)):
-        left_over.pop(file.path, None)
+    left_over -= {file.path for some in (found.lists, *(layout.files for layout in found.layouts)) for file in some}
     if left_over:
-        parts.append(Part(files.run(left_over.values()), undecided=True))
+        parts.append(Part(files.run(file for file in every if file.path in left_over), undecided=True))
     return parts, [files.entries[file.path] for file in found.lists]
 
 
