@@ -27,12 +27,12 @@ from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, ga
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
-from seldio.rules.clip_names import NAME_RULES
+from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.file_sets import FILE_SET_RULES
 from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
 from seldio.rules.package_names import is_package
-from seldio.rules.submissions import SUBMISSION_RULES
+from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
 from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 #: Rules of a set of label files.
 COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, *UNREAD_RULES)
+#: Rules of such a set and the clips that it is to have.
+EXPECTED_RULES = (*COLLECTION_RULES, *SUBMISSION_REFERENCE_RULES, *REFERENCE_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -111,11 +113,12 @@ def examine(
         skip = () if package is None else _OF_CLIPS
         if format is not None and clips is None:
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
+        set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
         for groups in systems:
             of_rows = [row.finding for group in groups for row in group.findings(clips)]
             files = Collection.of(source, [group.reading for group in groups], clips, findings, passed_over)
-            by_system.append([*rules.findings(COLLECTION_RULES, files, skip=skip), *of_rows])
+            by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:
             findings += chain(*by_system)
             by_system = []
@@ -244,7 +247,9 @@ def _tree(
     tree = expected = read_tree(names, folder, formats_read)
     if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
-    if source.kind != "file" and (media or whole.own or expected.layout != "loose"):
+    placed = any(place.inside for place in expected.places)
+    known = expected.layout != "loose" and (placed or not whole.submitted)  # and no outputs called like its clips
+    if source.kind != "file" and (media or whole.own or known):
         from seldio.rules.layout import LAYOUT_RULES
 
         findings += rules.findings(LAYOUT_RULES, whole, expected)

@@ -12,6 +12,7 @@ from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
 from seldio.formats.base import OF_SYSTEMS, FileRows, LabelReading
+from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.catalogues import FileGroup
@@ -68,6 +69,16 @@ class Collection:
     def expected(self) -> Mapping[str, int | None]:
         """The clips of the reference; none without one."""
         return self.reference.clips if self.reference is not None else {}
+
+    @property
+    def where(self) -> str:
+        """The reference as messages call it; empty without one."""
+        return printable(self.reference.path) if self.reference is not None else ""
+
+    @property
+    def labelled(self) -> Mapping[str, int]:
+        """The label frames of each clip up to its last label in the reference, where that has labels."""
+        return self.reference.labelled if self.reference is not None else {}
 
     @cached_property
     def unread_labels(self) -> list[FileGroup]:
