@@ -21,7 +21,7 @@ from seldio.scores.comparison.pairs import (
     tested,
 )
 from seldio.scores.resampling import FEWEST, Resampling, Summed, units_of
-from seldio.scores.seld.metrics import Counts
+from seldio.scores.seld.metrics import Count
 from seldio.scores.seld.report import HELD, REFERENCES, SeldCase, notices, weak_scores
 from seldio.scores.seld.score_labels import SeldOptions, opened_reference, report_of, scored_case
 from seldio.scores.seld.scoring import SeldScore
@@ -53,14 +53,14 @@ def compare_labels(
     contest, classes = contested(names, scores, draw, unit_of, against, deciding)
     case = dataclasses.replace(cases[0], score=first, bootstrap=draw, intervals=False)
     tables = [_classes(contest, case, classes)] if classes.p.size else []
-    references = first.counts.references.sum(axis=1).astype(int).tolist()
+    references = first.counts[:, Count.REFERENCES].sum(axis=1).astype(int).tolist()
     if most:
         alone = np.array([score.present(score.counts)[:, deciding] for score in scores])
-        without = np.array([score.partial(score.counts.without_each()).overall[:, deciding] for score in scores])
+        without = np.array([score.partial(score.without_each())[:, deciding, 0] for score in scores])
         tables.append(contest.clips(first.clips, references, alone, without, most))
     rooms = f", {plural(contest.units, 'room')}" if draw.over == "rooms" else ""
     over = f"{plural(len(clips), 'clip')}{rooms}, {len(case.labels)} classes, {first.average} average"
-    about = [*same_systems(names, lambda a, b: scores[a].counts.same(scores[b].counts),
+    about = [*same_systems(names, lambda a, b: np.array_equal(scores[a].counts, scores[b].counts, equal_nan=True),
                            "the same counts in every clip")]  # fmt: skip
     about += left_out({name: len(each.score.clips) - len(clips) for name, each in zip(names, cases, strict=True)})
     about += [*contest.notices(draw), *_about_rooms(first, draw)]
@@ -84,7 +84,7 @@ def _alone(system: str, case: SeldCase, draw: Resampling) -> ScoreReport:
 
 def _over(score: SeldScore, clips: Sequence[str]) -> SeldScore:
     place = {clip: number for number, clip in enumerate(score.clips)}
-    counts = score.counts.take(np.array([place[clip] for clip in clips]))
+    counts = score.counts[[place[clip] for clip in clips]]
     return dataclasses.replace(score, clips=tuple(clips), counts=counts)
 
 
@@ -95,7 +95,7 @@ def contested(
     names: tuple[str, ...], scores: Sequence[SeldScore], draw: Resampling, unit_of: Ints, against: Against, lead: int
 ) -> tuple[Contest, PairedScores]:
     """Return the contest, and how the systems compare in F of each class."""
-    values = np.array([_measured(score, score.counts.total())[0] for score in scores])
+    values = np.array([_measured(score, score.counts.sum(axis=0, keepdims=True))[0] for score in scores])
     trial = tested([_summed(score) for score in scores], values, draw, unit_of)
     columns = scores[0].profile.columns
     whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))
@@ -107,10 +107,10 @@ def contested(
     return contest, classes
 
 
-def _measured(score: SeldScore, counts: Counts) -> Floats:
+def _measured(score: SeldScore, counts: Floats) -> Floats:
     """Return all scores of some *counts* and F of the classes, shape [batch, scores and classes]."""
     values = score.partial(counts)
-    return values.overall if values.by_class is None else np.hstack((values.overall, values.by_class[:, _f(score)]))
+    return np.hstack((values[:, :, 0], values[:, _f(score), 1:]))
 
 
 def _f(score: SeldScore) -> int:
@@ -119,22 +119,14 @@ def _f(score: SeldScore) -> int:
 
 def _summed(score: SeldScore) -> Summed:
     """Return the counts of all clips as one matrix, with the measures that its sum comes to."""
-    arrays = [array.reshape(len(score.clips), -1) for array in score.counts.arrays()]
-    ends = np.cumsum([array.shape[1] for array in arrays])[:-1]
-
-    def measure(sums: Floats) -> Floats:
-        parts = np.split(sums, ends, axis=1)
-        counts = Counts(*(part if array.ndim > 1 else part[:, 0]
-                          for part, array in zip(parts, score.counts.arrays(), strict=True)))  # fmt: skip
-        return _measured(score, counts)
-
-    return Summed(np.hstack(arrays), measure)
+    clips, *shape = score.counts.shape
+    return Summed(score.counts.reshape(clips, -1), lambda sums: _measured(score, sums.reshape(-1, *shape)))
 
 
 def _classes(contest: Contest, case: SeldCase, classes: PairedScores) -> Table:
     """Return what the systems differ by in each class, with tests that are corrected over all classes."""
-    column, held = contest.columns[_f(case.score)], case.score.held(contest.over)  # type: ignore[arg-type]
-    counts = case.score.counts.references.sum(axis=0).astype(int).tolist()
+    column, held = contest.columns[_f(case.score)], case.score.clips_with(contest.over)  # type: ignore[arg-type]
+    counts = case.score.counts[:, Count.REFERENCES].sum(axis=0).astype(int).tolist()
     rows = tuple(zip(case.labels, counts, held.tolist(), strict=True))
     title = f"differences of {column.title} by class, {contest.test}"
     table = Table("classes", title, (Column("class", "class"), REFERENCES, HELD), rows, aside=True)

@@ -28,10 +28,10 @@ from seldio.scores.resampling import Intervals, rooms_of
 from seldio.scores.seld import causes, mistakes, profiles
 from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
 from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
-from seldio.scores.seld.metrics import Average, Counts, Thresholds
+from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
-from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, digest, event_frames, facts_of
+from seldio.scores.seld.report import ScoredSide, SeldCase, notices, tables, worst_clips
+from seldio.scores.seld.rows import NOTHING, EventFrames, Floats, Ints, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
 from seldio.text import plural, printable
@@ -162,13 +162,14 @@ def scored_case(
         score = SeldScore(profile, options.average or profile.averages[0], clips, counts)
         forced = tuple(str(error) for side in (labels, written) for error in side.faults.settle(options.force))
     found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
-    ends = grid_lengths(profile, a, len(clips))
-    facts = dataclasses.replace(facts_of(a, b, ends, len(classes), profile.ordered), dropped=len(written.rows) - len(b))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     drawn = options.intervals or Intervals()
     return SeldCase(
-        profile, limits, score, facts, [classes.label(n) for n in range(len(classes))],
-        compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out, compared.split,
+        profile, limits, score, [classes.label(n) for n in range(len(classes))],
+        ScoredSide(a, "reference row", labels.repeated, truth.layout.name),
+        ScoredSide(b, "predicted row", written.repeated, compared.prediction.layout.name),
+        grid_lengths(profile, a, len(clips)), len(written.rows) - len(b), compared.remarks, compared.left_out,
+        compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
         named=options.profile is not None, forced=forced, causes=found,
         mistakes=mistakes.count(a, b, *counting) if options.errors else None,
@@ -228,6 +229,7 @@ class SideRows(NamedTuple):
     rows: EventFrames
     faults: Faults  # errors of the side
     digest: int
+    repeated: int  # rows like another one
 
 
 def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = None) -> SideRows:
@@ -241,7 +243,7 @@ def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = Non
     if table is not None and class_list is not None and table.num_rows:
         table = with_class_list(table, side.layout, class_list)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})
-    return SideRows(rows, side.faults + faults, digest(rows, clips))
+    return SideRows(rows, side.faults + faults, *digest(rows, clips))
 
 
 #: Clips that changes are tried on.
@@ -281,7 +283,7 @@ def probable_causes(
         rows = _of_clips(prediction, chosen[list(files)] if files else about)
         changed = rows if files else causes.applied(change, rows)
         again = count_sides(_of_clips(reference, about), changed, score.profile, limits, classes, len(about))
-        old, new = (_f(score, counts, bool(where)) for counts in (score.counts.take(about), again))
+        old, new = (_f(score, counts, bool(where)) for counts in (score.counts[about], again))
         if new > least * old:
             yield ProbableCause(change, where, old, new)
 
@@ -308,8 +310,8 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
         return ()
 
 
-def _f(score: SeldScore, counts: Counts, some: bool) -> float:
+def _f(score: SeldScore, counts: Floats, some: bool) -> float:
     """Return the F-score of *counts*, over the classes that they have where these are of *some* clips only."""
-    total = counts.total()
-    values = score.present(total) if some else score.profile.score(total, score.average).overall
+    total = counts.sum(axis=0, keepdims=True)
+    values = score.present(total) if some else score.profile.score(total, score.average)[:, :, 0]
     return float(values[0, score.profile.names.index("F")])
