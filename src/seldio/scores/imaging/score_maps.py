@@ -145,7 +145,7 @@ def _skipped(clips: list[str], names: dict[str, str]) -> dict[str, str]:
 
 
 class CountedClip(NamedTuple):
-    """What is kept of a clip."""
+    """A clip, without its maps."""
 
     detections: Detections
     reference: Counter[str]  # what is notable about its labels, see :func:`~seldio.scores.imaging.report.facts_of`

@@ -45,7 +45,7 @@ class Thresholds:
 
 
 class Count(IntEnum):
-    """What is counted in each class, by its place in an array of counts."""
+    """Counts of each class, by their place in an array of counts."""
 
     TRUE = 0  # predictions matched in class, place and (where asked) distance and picture
     MISPLACED = 1  # matched predictions that miss a threshold
@@ -69,7 +69,7 @@ def no_counts(clips: int, classes: int) -> Floats:
 
 
 class UnitCounts(NamedTuple):
-    """What is counted in each class of each segment or frame, laid end to end; shape [units, classes]."""
+    """Counts of each class in each segment or frame, laid end to end; shape [units, classes]."""
 
     references: Any
     matched: Any

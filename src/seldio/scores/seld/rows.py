@@ -45,8 +45,8 @@ class EventFrames:
         return len(self.frame)
 
 
-#: Steps of a degree and of a metre that a digest tells apart; digests are of 63 bits.
-_STEPS, WORD = 10**4, (1 << 63) - 1
+#: Steps of a degree and of a metre that a digest tells apart; digests are of 63 bits; an odd number that mixes bits.
+_STEPS, WORD, _MIXED = 10**4, (1 << 63) - 1, np.uint64(0x9E3779B97F4A7C15)
 #: The side of clips that have no file.
 _NO_INTS = np.empty(0, dtype=np.int64)
 NOTHING = EventFrames(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
@@ -89,47 +89,23 @@ def digest(side: EventFrames, clips: Sequence[str]) -> tuple[int, int]:
     Digests of further clips add up, without the carry. A clip goes by its own name, whatever folder it lies in, and one
     without rows counts too.
     """
-    fields = (side.frame, side.class_id, side.source, side.azimuth, side.elevation, side.distance, side.onscreen)
-    rows = np.full((len(side), len(fields)), np.nan)
-    keys: list[Any] = []
-    for place, field in enumerate(fields):
+    numbers = np.zeros(len(side), np.uint64)  # one for each row, the same for the same values
+    for field in (side.frame, side.class_id, side.source, side.azimuth, side.elevation, side.distance, side.onscreen):
+        values = np.full(len(side), np.nan)
         if field is not None:
-            step = 1 if field.dtype.kind in "iub" else _STEPS
-            steps = np.rint(np.asarray(field, np.float64) * step) + 0.0
-            rows[:, place] = np.where(np.isnan(steps), np.nan, steps / step)  # of which there are several
-            keys.append(steps)
-    order = _order([*keys, side.clip])
-    rows, total = rows[order], 0
-    comparable = np.nan_to_num(rows, nan=np.inf)
-    repeated = (comparable[1:] == comparable[:-1]).all(axis=1) & (np.diff(side.clip[order]) == 0)
+            values = np.rint(np.asarray(field, np.float64) * (1 if field.dtype.kind in "iub" else _STEPS)) + 0.0
+            values[np.isnan(values)] = np.nan  # of which there are several
+        numbers = (numbers ^ values.view(np.uint64)) * _MIXED
+        numbers ^= numbers >> np.uint64(29)
+    order = np.argsort(side.clip, kind="stable")
     ends = np.searchsorted(side.clip[order], np.arange(len(clips) + 1))
-    for number, clip in enumerate(clips):
-        text = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
-        total += int.from_bytes(sha256(text + rows[ends[number] : ends[number + 1]].tobytes()).digest()[:8], "little")
-    return total & WORD, int(repeated.sum())
-
-
-def _order(keys: Sequence[Ints | Floats]) -> Ints:
-    """Return the order of rows by the last of *keys*, then by those before it, as ``numpy.lexsort`` has it.
-
-    Whole numbers of a small range are sorted as one number.
-    """
-    packed: list[Any] = []
-    room = 0  # how many values the last of the packed numbers can still be multiplied with
-    for key in keys[::-1]:
-        least, most = (key.min(), key.max()) if len(key) else (0, 0)
-        width = most - least + 1
-        if not width <= _WIDEST or not (key == np.floor(key)).all():
-            packed, room = [*packed, key], 0
-        elif width <= room:
-            packed[-1], room = packed[-1] * int(width) + (key - least).astype(np.int64), room // int(width)
-        else:
-            packed, room = [*packed, (key - least).astype(np.int64)], (1 << 62) // int(width)
-    return np.lexsort(packed[::-1])
-
-
-#: A column with a wider range of whole numbers is sorted by itself.
-_WIDEST = 1 << 40
+    numbers, total, repeated = numbers[order], 0, 0
+    for clip, start, stop in zip(clips, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
+        ordered = np.sort(numbers[start:stop])
+        repeated += int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+        total += int.from_bytes(sha256(name + ordered.tobytes()).digest()[:8], "little")
+    return total & WORD, repeated
 
 
 def _ints(column: Any) -> Ints:
