@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
-from zlib import crc32
 
-import numpy as np
-
-from seldio.changes import shifted
 from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
@@ -24,14 +20,14 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
-from seldio.scores.resampling import Intervals, rooms_of
-from seldio.scores.seld import causes, mistakes, profiles
-from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
+from seldio.scores.resampling import Intervals
+from seldio.scores.seld import mistakes, profiles
+from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
 from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, notices, tables, worst_clips
-from seldio.scores.seld.rows import NOTHING, EventFrames, Floats, Ints, digest, event_frames
+from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
 from seldio.text import plural, printable
@@ -246,72 +242,15 @@ def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = Non
     return SideRows(rows, side.faults + faults, *digest(rows, clips))
 
 
-#: Clips that changes are tried on.
-TRIED = 128
-
-
-def sampled(clips: Iterable[str], most: int) -> list[str]:
-    """At most a given number of *clips*, chosen by their names alone: one clip more changes at most one of them."""
-    return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
-
-
-#: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
-_SHIFTED, _CHANGED = 1.05, 1.5
-
-
-def probable_causes(
-    score: SeldScore, reference: EventFrames, prediction: EventFrames, limits: Thresholds, classes: int
-) -> Iterator[ProbableCause]:
-    """Yield the changes that make the score clearly better, with the F-score that they give over the clips concerned.
-
-    All changes are tried on a sample of the rows, and the clips that one is about are scored with the best one.
-    """
-    names = sampled(score.clips, TRIED)
-    chosen, every = np.flatnonzero(np.isin(score.clips, names)), np.arange(len(score.clips))
-    a, b = (_of_clips(side, chosen) for side in (reference, prediction))
-    few = range(len(names))
-    trial = Trial(causes.sample(a, few), causes.sample(b, few), len(names), classes, score.profile, limits)
-    suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
-    if not suspects and (shift := causes.shift(causes.lags(a, b, few))):
-        suspects.append((Suspect(shifted(shift)), _SHIFTED))
-    for (change, rooms, clips, where, files), least in suspects:
-        about = chosen[list(clips)] if clips else every
-        if rooms:
-            about = np.concatenate([score.rooms[room] for room in rooms])
-        elif files and len(about) < len(every):
-            where = f"the {len(about)} of {len(every):,} clips that are tried"
-        rows = _of_clips(prediction, chosen[list(files)] if files else about)
-        changed = rows if files else causes.applied(change, rows)
-        again = count_sides(_of_clips(reference, about), changed, score.profile, limits, classes, len(about))
-        old, new = (_f(score, counts, bool(where)) for counts in (score.counts[about], again))
-        if new > least * old:
-            yield ProbableCause(change, where, old, new)
-
-
-def _of_clips(side: EventFrames, clips: Ints) -> EventFrames:
-    """Return the rows of the *clips* with these numbers, which are numbered anew."""
-    place = np.full(max(int(side.clip.max(initial=0)), int(clips.max(initial=0))) + 1, -1)
-    place[clips] = np.arange(len(clips))
-    moved = dataclasses.replace(side, clip=place[side.clip])
-    return moved.take(np.flatnonzero(moved.clip >= 0))
-
-
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:
     """Return the :func:`probable_causes` of up to ``TRIED`` clips, by the usual profile; none if none can be scored."""
     try:
         with opened_reference(reference, SeldOptions()) as (truth, profile, read):
             compared = join(truth, predictions, layout, allow_missing=True)
-            clips, class_list = tuple(sampled(compared.clips, TRIED)), truth.layout.vocabulary
+            clips, class_list = tuple(sampled(compared.clips)), truth.layout.vocabulary
             a, b = read(clips).rows, _rows(compared.prediction, clips, class_list).rows
         counting = profile.limits, len(vocabulary(class_list))
         score = SeldScore(profile, profile.averages[0], clips, count_sides(a, b, profile, *counting, len(clips)))
         return tuple(map(str, probable_causes(score, a, b, *counting)))
     except SeldioError:  # what is wrong with the files is said of them
         return ()
-
-
-def _f(score: SeldScore, counts: Floats, some: bool) -> float:
-    """Return the F-score of *counts*, over the classes that they have where these are of *some* clips only."""
-    total = counts.sum(axis=0, keepdims=True)
-    values = score.present(total) if some else score.profile.score(total, score.average)[:, :, 0]
-    return float(values[0, score.profile.names.index("F")])
