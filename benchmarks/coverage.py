@@ -16,8 +16,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio.scores.comparison.labels import contested
-from seldio.scores.comparison.pairs import LEVEL
+from seldio.scores.comparison.pairs import LEVEL, tested
 from seldio.scores.resampling import FEWEST, Resampling, interval, units_of
 from seldio.scores.seld.metrics import Count, no_counts
 from seldio.scores.seld.profiles import get
@@ -179,10 +178,10 @@ def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
                 one, two = world.system(), world.system(better)
                 unit_of = units_of(one.clips, "clips")
                 draw = Resampling(resamples)
-                lead = PROFILE.names.index(PROFILE.lead)
-                contest, _ = contested(("one", "two"), (one, two), draw, unit_of, "all", lead)
-                inside.append(held(*interval(contest.drawn[:, 1] - contest.drawn[:, 0], clips), change))
-                low_p.append(contest.p[0] < LEVEL)
+                values = np.array([score.scores(np.ones((1, clips)))[0] for score in (one, two)])
+                trial = tested([one, two], values, draw, unit_of).take(slice(5))
+                inside.append(held(*interval(trial.drawn[:, 1] - trial.drawn[:, 0], clips), change))
+                low_p.append(trial.p[0] < LEVEL)
             words = "as good" if not better else "better"
             rates, alarms = (", ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0)) for found in (inside, low_p))
             print(f"| {clips} | {words} | {rates} | {alarms} | {np.mean(np.any(low_p, axis=1)):.0%} |")

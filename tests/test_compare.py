@@ -189,7 +189,7 @@ def test_a_system_and_itself(folder: Path) -> None:
     assert all(cell == (0, 0, 0) for cell in cells(report, "differences")["fair (2) − fair"])
     assert all(row[1:] == (1.0, 1.0, "undecided") for row in report.table("tests"))
     (same,) = (notice for notice in report.notices if notice.name == "same-system")
-    assert same.text.startswith("fair and fair (2) have the same counts in every clip")
+    assert same.text.startswith("fair and fair (2) have the same scores in every resample")
     assert all(cell == 1 for row in report.table("ranks") for cell in row[1:-1]), "equals share the rank"
 
 
@@ -397,15 +397,15 @@ def test_classes_are_tested_together_and_have_no_interval_of_their_own(folder: P
     same = seldio.compare([lost[1], lost[2]], lost[0], reference_format="starss23", intervals="bootstrap=200").table(
         "classes"
     )
-    assert [row[3:] for row in same.rows[:2]] == [(0.0, 1.0, "undecided")] * 2
-    assert all(np.isnan(row[4]) for row in same.rows[2:]), "a class without references is no test"  # type: ignore[arg-type]
+    assert [row[2:] for row in same.rows[:2]] == [(0.0, 1.0, "undecided")] * 2
+    assert all(np.isnan(row[3]) for row in same.rows[2:]), "a class without references is no test"  # type: ignore[arg-type]
     report = compared(folder, "fair", "good", "poor", intervals="bootstrap=2000")
     table = report.table("classes")
-    assert [column.name for column in table.columns[3:6]] == ["difference_1", "p_holm_1", "better_1"]
+    assert [column.name for column in table.columns[2:5]] == ["difference_1", "p_holm_1", "better_1"]
     leads = {row[0]: row[-1] for row in report.table("tests")}
     for row in table:
         for number, pair in enumerate(("good − fair", "poor − fair", "poor − good")):
-            gain, p, better = row[3 + 3 * number : 6 + 3 * number]
+            gain, p, better = row[2 + 3 * number : 5 + 3 * number]
             assert better == "undecided" or (p < 0.05 and leads[f"{pair}: SELD"] != "undecided")  # type: ignore[operator]
             assert better in ("undecided", pair.split(" − ")[gain < 0])  # type: ignore[operator]
 
@@ -424,8 +424,8 @@ def world(clips: int, classes: int = 3, uneven: float = 0.0, average: str = "mac
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_marks_follow_the_number_of_clips_in_effect(average: str) -> None:
-    assert world(20, average=average).support(pooled=True).tolist() == [20] * 5
+    assert world(20, average=average).pooled_support().tolist() == [20] * 5
     assert not world(20, average=average).weak().any()
     assert world(19, average=average).weak().all()
     assert world(30, uneven=20, average=average).weak().all(), "one clip holds nearly half of all"
-    assert (world(30, uneven=60, average=average).support(pooled=True) < 5).all()
+    assert (world(30, uneven=60, average=average).pooled_support() < 5).all()

@@ -39,12 +39,16 @@ def counted(clips: Iterable[tuple[Document, Document]]) -> list[Detections]:
 
 def scores(clips: Sequence[Detections], average: Average = "macro") -> list[float]:
     """mAP, AP at each threshold and Pearson r."""
-    return MapScores(clips, average).scores(np.ones((1, len(clips))))[0].tolist()
+    return of_clips(clips, average).scores(np.ones((1, len(clips))))[0].tolist()
+
+
+def of_clips(clips: Sequence[Detections], average: Average) -> MapScores:
+    return MapScores({str(number): detections for number, detections in enumerate(clips)}, average)
 
 
 def by_class(clips: Sequence[Detections]) -> list[tuple[int, int, int, list[float]]]:
     """Labels, detections and pairs of each class, and its scores."""
-    found = MapScores(clips, "macro")
+    found = of_clips(clips, "macro")
     counts = found.references.sum(axis=0), np.bincount(found.class_id, minlength=13), found.pairs.sum(axis=0)
     values = found.by_class(np.ones((1, len(clips))))[0].tolist()
     return list(zip(*(each.astype(int).tolist() for each in counts), values, strict=True))
@@ -219,7 +223,7 @@ def test_a_resample_scores_as_its_clips_would(average: Average) -> None:
     some = counted(clip for seed in (0, 1, 2, 4) for clip in imaging_set(seed))
     kept = np.random.default_rng(1).integers(0, 2, (6, len(some)))
     kept[0] = 1
-    for row, drawn in zip(kept, MapScores(some, average).scores(kept.astype(float)), strict=True):
+    for row, drawn in zip(kept, of_clips(some, average).scores(kept.astype(float)), strict=True):
         own = scores([clip for clip, there in zip(some, row, strict=True) if there], average)
         assert np.allclose(own, drawn, rtol=0, atol=1e-9, equal_nan=True)
 

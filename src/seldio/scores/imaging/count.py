@@ -9,7 +9,7 @@ each detection. Precision rises only at hits, so that nothing is looked at in be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.optimize import linear_sum_assignment
 
 from seldio.formats.dcase_json import list_offsets
 from seldio.scores.imaging.energy_maps import Floats, Ints, Outline, compared
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, effective, units_of
 
 #: The program, and the overlaps (IoU) at which a pair counts as a detection.
 PROFILE = "dcase2026"
@@ -159,20 +160,48 @@ def tied(overlap: Floats, score: Floats, references: int) -> tuple[int, float, f
 class MapScores:
     """Scores of all detections of some clips, with a weight for each clip."""
 
-    def __init__(self, clips: Sequence[Detections], average: Average) -> None:
-        self.clips, self.average = tuple(clips), average
+    def __init__(self, detections: Mapping[str, Detections], average: Average) -> None:
+        self.detections, self.clips, self.average = detections, [*detections], average
+        every = detections.values()
         self.class_id, self.score, self.overlap, r = (
-            np.concatenate([clip[field] for clip in self.clips]) for field in range(4)
+            np.concatenate([clip[field] for clip in every]) for field in range(4)
         )
-        self.clip = np.repeat(np.arange(len(clips)), [len(clip.score) for clip in clips])
+        self.clip = np.repeat(np.arange(len(every)), [len(clip.score) for clip in every])
         #: labels, sums of Pearson r and pairs that have one, shape [clips, classes]
-        self.references = np.array([clip.references for clip in clips], np.float64)
+        self.references = np.array([clip.references for clip in every], np.float64)
         known, classes = np.flatnonzero(~np.isnan(r)), self.references.shape[1]
         place = self.clip[known] * classes + self.class_id[known]
         self.r, self.pairs = (
             np.bincount(place, values, self.references.size).astype(np.float64).reshape(-1, classes)
             for values in (r[known], None)
         )
+
+    def take(self, clips: Sequence[str]) -> MapScores:
+        """Return the scores of some of the clips."""
+        return MapScores({clip: self.detections[clip] for clip in clips}, self.average)
+
+    @property
+    def references_by_clip(self) -> Ints:
+        """How many labels each clip has."""
+        return np.asarray(self.references.sum(axis=1).astype(int))
+
+    def alone(self) -> Floats:
+        """Return the scores of each clip by itself."""
+        return self.scores(np.eye(len(self.clips)))
+
+    def pooled_support(self, over: Over = "clips") -> Floats:
+        """On how many clips, or rooms, each score rests in effect, shape [scores]."""
+        support = effective(self.references.sum(axis=1), units_of(self.clips, over))
+        return np.full(len(THRESHOLDS) + 2, support)
+
+    def few_classes(self, over: Over) -> int:
+        """Return how many classes of a mean over classes rest on too few clips, or rooms."""
+        held = effective(self.references, units_of(self.clips, over))
+        return int(np.count_nonzero((held > 0) & (held < FEWEST))) if self.average == "macro" else 0
+
+    def weak(self, over: Over) -> Any:
+        """Return which scores rest on few clips in effect, or on a class that too few tell about."""
+        return (self.pooled_support(over) < ENOUGH) | (self.few_classes(over) > 0)
 
     def of_class(self, number: int) -> Ints:
         """Return the detections of a class."""
@@ -188,7 +217,8 @@ class MapScores:
 
     def exchanged(self, other: MapScores) -> Callable[[Floats], Floats]:
         """Return what makes the differences from *other* where some clips change sides."""
-        both = MapScores([*self.clips, *other.clips], self.average)
+        others = {f"{clip}, exchanged": detections for clip, detections in other.detections.items()}
+        both = MapScores({**self.detections, **others}, self.average)
 
         def differences(sides: Floats) -> Floats:
             return both.scores(np.hstack((sides, 1 - sides))) - both.scores(np.hstack((1 - sides, sides)))

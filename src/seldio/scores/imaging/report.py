@@ -19,13 +19,12 @@ from seldio.scores.resampling import (
     FEWEST,
     Over,
     Resampling,
-    effective,
     interval,
     interval_cells,
     resampled,
     units_of,
 )
-from seldio.scores.signatures import Signature, of_comparison
+from seldio.scores.signatures import Signature
 from seldio.text import listed, plural
 
 _R = Column(
@@ -69,7 +68,6 @@ class ImagingCase:
     """A score, with all that tables and notices may look at."""
 
     score: MapScores
-    clips: list[str]  # their names
     labels: Sequence[str]  # name of each class
     reference: Counter[str]  # see :func:`facts_of`
     prediction: Counter[str]
@@ -83,7 +81,7 @@ class ImagingCase:
     @cached_property
     def whole(self) -> Floats:
         """A weight of 1 for each clip, shape [1, clips]."""
-        return np.ones((1, len(self.clips)))
+        return np.ones((1, len(self.score.clips)))
 
     @cached_property
     def references(self) -> Ints:
@@ -100,11 +98,47 @@ class ImagingCase:
         average = self.score.average
         thresholds = ", ".join(f"{value:g}" for value in THRESHOLDS)
         settings = {"average": average, "iou": thresholds, "program": PROGRAM}
-        over = f"{plural(len(self.clips), 'clip')}, {len(self.labels)} classes, {average} average"
+        over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
         return ScoreReport(
-            system, PROFILE, TITLE, over, tables(system, self), in_order(_notices(self)), settings,
+            system, PROFILE, TITLE, over, tables(system, self), self.notices(), settings,
             str(self.signature), lead=SCORES[0].name,
         )  # fmt: skip
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply: what is to be read before the numbers, then the grave ones."""
+        return in_order(_notices(self))
+
+    def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
+        """Return the report with bootstrap intervals of the overall scores.
+
+        Raises:
+            UsageError: a clip has no room.
+        """
+        report, unit_of = self.report(system), units_of(self.score.clips, draw.over)
+        units, support = int(unit_of.max()) + 1, self.score.pooled_support(draw.over)
+        ends = interval(resampled(self.score, draw, unit_of), units)
+        values = self.score.scores(self.whole)[0]
+        cells = interval_cells(values, *ends, support >= FEWEST, self.score.weak(draw.over))
+        title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
+        table = dataclasses.replace(report.tables[0], title=title, rows=((system, *cells),))
+        about = [*report.notices, *self.unsure(draw.over)]
+        if support[0] < FEWEST:
+            text = f"{units:,} {draw.over} ({support[0]:.1f} in effect) are too few to generalize from: "
+            about.append(Notice("few-units", f"{text}the bounds of intervals are only in JSON and CSV", grave=True))
+        return dataclasses.replace(report, tables=(table, *report.tables[1:]), notices=in_order(about))
+
+    def unsure(self, over: Over) -> Iterator[Notice]:
+        """Yield whether resamples can be without classes, which moves the mean over classes, or clips are few."""
+        support, few = float(self.score.pooled_support(over)[0]), self.score.few_classes(over)
+        if few and support >= FEWEST:
+            text = (
+                f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {over} in effect: resamples without them "
+                "leave them out of the mean, and detections of them cost nothing there, so that intervals of AP lie "
+                "too high. --average micro is less affected"
+            )
+            yield Notice("few-clips", text, grave=True)
+        elif FEWEST <= support < ENOUGH:
+            yield Notice("weak-intervals", f"* {support:.1f} {over} in effect: read intervals as those of 90 %")
 
 
 # --- tables ------------------------------------------------------------------------------------------------
@@ -115,7 +149,7 @@ def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
     score, whole = case.score, case.whole
     overall = (system, *score.scores(whole)[0].tolist())
     averages: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *MapScores(score.clips, name).scores(whole)[0].tolist()) for name in AVERAGES
+        (name, *MapScores(score.detections, name).scores(whole)[0].tolist()) for name in AVERAGES
     )
     meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
     counts = zip(case.labels, case.references.tolist(), case.detections.tolist(), strict=True)
@@ -128,58 +162,10 @@ def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
         Table("classes", "by class", heads, tuple(classes)),
     ]
     if case.by_clip:
-        references = score.references.sum(axis=1).astype(int).tolist()
-        each = zip(case.clips, references, score.scores(np.eye(len(case.clips))).tolist(), strict=True)
+        each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
         rows = tuple((clip, count, *values) for clip, count, values in each)
         found.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *SCORES), rows))
     return tuple(found)
-
-
-def with_intervals(report: ScoreReport, case: ImagingCase, draw: Resampling) -> ScoreReport:
-    """Return the report on one system with bootstrap intervals of its overall scores.
-
-    Raises:
-        UsageError: a clip has no room.
-    """
-    unit_of = units_of(case.clips, draw.over)
-    units = int(unit_of.max()) + 1
-    ends = interval(resampled(case.score, draw, unit_of), units)
-    overall = report.tables[0]
-    (system, *values), *_ = overall.rows
-    support, few = support_of(case.score, unit_of)
-    cells = interval_cells(np.array(values, np.float64), *ends, support >= FEWEST, support < ENOUGH or few > 0)
-    title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
-    table = dataclasses.replace(overall, title=title, rows=((system, *cells),))
-    about = [*report.notices, *about_classes(case.score, unit_of, draw.over)]
-    if support < FEWEST:
-        text = f"{units:,} {draw.over} ({support:.1f} in effect) are too few to generalize from: "
-        about.append(Notice("few-units", f"{text}the bounds of intervals are only in JSON and CSV", grave=True))
-    drawn = dataclasses.asdict(draw)
-    return dataclasses.replace(
-        report, tables=(table, *report.tables[1:]), notices=in_order(about), settings=drawn | dict(report.settings),
-        signature=str(of_comparison([case.signature], drawn)),
-    )  # fmt: skip
-
-
-def support_of(score: MapScores, unit_of: Ints) -> tuple[float, int]:
-    """On how many clips, or rooms, scores rest in effect, and how many classes of a mean over classes on too few."""
-    held = effective(score.references, unit_of)
-    few = int(np.count_nonzero((held > 0) & (held < FEWEST))) if score.average == "macro" else 0
-    return float(effective(score.references.sum(axis=1), unit_of)), few
-
-
-def about_classes(score: MapScores, unit_of: Ints, over: Over) -> Iterator[Notice]:
-    """Yield notices on classes that resamples can be without, which moves the mean over classes."""
-    support, few = support_of(score, unit_of)
-    if few and support >= FEWEST:
-        text = (
-            f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {over} in effect: resamples without them "
-            "leave them out of the mean, and detections of them cost nothing there, so that intervals of AP lie too "
-            "high. --average micro is less affected"
-        )
-        yield Notice("few-clips", text, grave=True)
-    elif FEWEST <= support < ENOUGH:
-        yield Notice("weak-intervals", f"* {support:.1f} {over} in effect: read intervals as those of 90 %")
 
 
 # --- notices -----------------------------------------------------------------------------------------------

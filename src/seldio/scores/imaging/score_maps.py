@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -20,8 +21,8 @@ from seldio.formats import get as get_format
 from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging.count import AVERAGES, PROFILE, Annotations, Average, Detections, MapScores, paired
-from seldio.scores.imaging.report import PREDICTION, SKIPPED, ImagingCase, facts_of, with_intervals
-from seldio.scores.resampling import Intervals
+from seldio.scores.imaging.report import PREDICTION, SKIPPED, ImagingCase, facts_of
+from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld.join import SharedPart, join, reference_labels, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
@@ -62,12 +63,22 @@ def score_maps(
     """
     options = options or ImagingOptions()
     case = scored_maps(predictions, reference, options, format, reference_format)
-    report = case.report(path_of(predictions))
     if options.intervals is None:
-        return report
+        return case.report(path_of(predictions))
     if options.intervals.jackknife:
         raise UsageError("--intervals jackknife does not apply to energy maps; choose bootstrap")
-    return with_intervals(report, case, options.intervals.resampling)
+    return case.with_bootstrap(path_of(predictions), options.intervals.resampling)
+
+
+def compare_maps(
+    systems: Sequence[Place], reference: Place, options: ImagingOptions, draw: Resampling, *, format: str | None = None,
+    reference_format: str | None = None, **shown: Any,
+) -> ScoreReport:  # fmt: skip
+    """Compare the energy maps of systems with those of labels; see :func:`.clips.compare_clips`."""
+    from seldio.scores.comparison.clips import compare_clips
+
+    formats = format, reference_format
+    return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
@@ -106,8 +117,7 @@ def scored_maps(
     clips = [clip for counted, *_ in parts for clip in counted]
     digests = sum(clip.digests[0] for clip in clips) & WORD, sum(clip.digests[1] for clip in clips) & WORD
     return ImagingCase(
-        MapScores([clip.detections for clip in clips], average),
-        compared.clips,
+        MapScores({name: clip.detections for name, clip in zip(compared.clips, clips, strict=True)}, average),
         [classes.label(number) for number in range(len(classes))],
         sum((clip.reference for clip in clips), Counter()),
         sum((clip.prediction for clip in clips), Counter()),

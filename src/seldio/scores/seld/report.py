@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -12,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from seldio.errors import UsageError
-from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
+from seldio.reports.tables import (
+    Cell,
+    Column,
+    Notice,
+    Phrase,
+    ScoreReport,
+    Table,
+    UnreliableInterval,
+    in_order,
+    measured,
+)
 from seldio.rules.file_sets import finer_grid, near_ends
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
 from seldio.scores.seld import mistakes
@@ -54,6 +65,7 @@ class SeldCase:
     reference: ScoredSide
     prediction: ScoredSide
     ends: Ints  # the frames of each clip that count
+    signature: Signature  # what it rests on
     dropped: int = 0  # predicted rows that the program does not read
     chosen: tuple[str, ...] = ()  # sentences about formats that the content did not decide
     left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
@@ -65,7 +77,6 @@ class SeldCase:
     forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
     causes: tuple[ProbableCause, ...] = ()  # the changes that the predictions seem to need
     mistakes: Mistakes | None = None  # where they are shown
-    signature: Signature | None = None  # what it rests on
 
     def has(self, name: str) -> bool:
         """Return whether there is a score called *name*."""
@@ -84,6 +95,34 @@ class SeldCase:
     def labelled(self, classes: Sequence[bool] | Any) -> list[str]:
         """Return the names of the chosen classes."""
         return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on this score."""
+        profile, average, limits = self.profile, self.score.average, self.limits
+        settings = {
+            "average": average, "angle": limits.angle,
+            "distance": None if math.isinf(limits.distance) else limits.distance,
+            "relative_distance": None if math.isinf(limits.relative) else limits.relative,
+            "onscreen": limits.onscreen, "program": profile.program,
+        }  # fmt: skip
+        over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
+        return ScoreReport(
+            system, profile.name, profile.title, over, tables(system, self), self.notices(), settings,
+            str(self.signature), lead=profile.lead,
+        )  # fmt: skip
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply: what is to be read before the numbers, then the grave ones."""
+        checks = (_mistakes, _unused, _clips, _intervals, _rows, _beyond_the_end, _by_class)
+        return in_order(notice for check in checks for notice in check(self))
+
+    def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
+        """Return the report with bootstrap intervals, next to those of the official jackknife."""
+        return dataclasses.replace(self, bootstrap=draw, intervals=True).report(system)
+
+    def unsure(self, over: Over) -> Iterator[Notice]:
+        """Yield which overall intervals are weak or unreliable."""
+        return weak_scores(self.score, over, self.labels)
 
 
 # --- tables ------------------------------------------------------------------------------------------------
@@ -120,8 +159,7 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
 
 
 def _clip_rows(score: SeldScore) -> tuple[tuple[Cell, ...], ...]:
-    references = score.counts[:, Count.REFERENCES].sum(axis=1).astype(int).tolist()
-    each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
+    each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
     return tuple((clip, count, *values) for clip, count, values in each)
 
 
@@ -163,7 +201,7 @@ def _overall(system: str, case: SeldCase) -> Table:
     flags: list[str | None] = []
     for number, (kind, (low, high)) in enumerate(case.ends_by_kind.items()):
         over, name = case.over(kind), "by the official jackknife" if number else system
-        reliable = score.support(over, pooled=True) >= FEWEST
+        reliable = score.pooled_support(over) >= FEWEST
         rows.append((name, *interval_cells(values, low[:, 0], high[:, 0], reliable, score.weak(over))))
         flags.append(doubt(reliable.tolist(), score.profile.columns))
     by = " and ".join(f"{kind} over {case.over(kind)}" for kind in case.ends_by_kind)
@@ -204,12 +242,6 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
 #: The share of rows from which on what concerns them is grave: of those behind the end, no matter of the last second.
 _FEW = 0.03
 _OUTPUTS = ("-output", "-submission")
-
-
-def notices(case: SeldCase) -> tuple[Notice, ...]:
-    """Return all that apply: what is to be read before the numbers, then the grave ones."""
-    checks = (_mistakes, _unused, _clips, _intervals, _rows, _beyond_the_end, _by_class)
-    return in_order(notice for check in checks for notice in check(case))
 
 
 def _mistakes(case: SeldCase) -> Iterator[Notice]:
@@ -386,7 +418,7 @@ def _intervals(case: SeldCase) -> Iterator[Notice]:
 
 def weak_scores(score: SeldScore, over: Over, labels: Sequence[str]) -> Iterator[Notice]:
     """Yield whether overall intervals are marked with an asterisk, or unreliable though there are clips enough."""
-    support = score.support(over, pooled=True)
+    support = score.pooled_support(over)
     if names := _titles(score, support < FEWEST):
         text = f"{over} are so uneven that {names} rest on fewer than {FEWEST} in effect: their intervals are "
         yield Notice("few-clips", f"{text}unreliable; the bounds are only in JSON and CSV", grave=True)

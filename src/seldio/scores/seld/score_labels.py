@@ -6,8 +6,7 @@ Where a sample fits much better with the predictions changed, they are scored ag
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -20,17 +19,17 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
-from seldio.scores.resampling import Intervals
+from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld import mistakes, profiles
 from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
 from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.report import ScoredSide, SeldCase, notices, tables, worst_clips
+from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
 from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
-from seldio.text import plural, printable
+from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
 
@@ -100,7 +99,7 @@ def score_labels(
     options = options or SeldOptions()
     with opened_reference(reference, options, reference_format) as labels:
         case = scored_case(predictions, labels, options, format)
-    report = report_of(path_of(predictions), case)
+    report = case.report(path_of(predictions))
     formats = {"format": reference_format, "predictions_format": format}
     worst = worst_clips(case, sort, path_of(reference), path_of(predictions), formats)
     report = dataclasses.replace(report, tables=(*report.tables, worst))
@@ -111,6 +110,17 @@ def score_labels(
     changed = [name for name in ("angle", "distance", "relative", "onscreen")
                if getattr(case.limits, name) != getattr(case.profile.limits, name)]  # fmt: skip
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
+
+
+def compare_labels(
+    systems: Sequence[Place], reference: Place, options: SeldOptions, draw: Resampling, *, format: str | None = None,
+    reference_format: str | None = None, **shown: Any,
+) -> ScoreReport:  # fmt: skip
+    """Compare the outputs of systems with labels, and with each other; see :func:`.clips.compare_clips`."""
+    from seldio.scores.comparison.clips import compare_clips
+
+    with opened_reference(reference, options, reference_format) as labels:
+        return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
 
 
 class OpenReference(NamedTuple):
@@ -159,17 +169,17 @@ def scored_case(
         forced = tuple(str(error) for side in (labels, written) for error in side.faults.settle(options.force))
     found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
+    signed = signatures.of_labels(profile.name, given, (labels.digest, written.digest))
     drawn = options.intervals or Intervals()
     return SeldCase(
         profile, limits, score, [classes.label(n) for n in range(len(classes))],
         ScoredSide(a, "reference row", labels.repeated, truth.layout.name),
         ScoredSide(b, "predicted row", written.repeated, compared.prediction.layout.name),
-        grid_lengths(profile, a, len(clips)), len(written.rows) - len(b), compared.remarks, compared.left_out,
-        compared.split,
+        grid_lengths(profile, a, len(clips)), signed, len(written.rows) - len(b), compared.remarks,
+        compared.left_out, compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
         named=options.profile is not None, forced=forced, causes=found,
         mistakes=mistakes.count(a, b, *counting) if options.errors else None,
-        signature=signatures.of_labels(profile.name, given, (labels.digest, written.digest)),
     )  # fmt: skip
 
 
@@ -187,33 +197,7 @@ def verified(
     options = SeldOptions(profile=known.profile, **asked)
     with opened_reference(reference, options, reference_format) as labels:
         case = scored_case(predictions, labels, options, format)
-    assert case.signature is not None
     return case.signature
-
-
-def report_of(system: str, case: SeldCase) -> ScoreReport:
-    """Return the report of a case."""
-    profile, average, limits = case.profile, case.score.average, case.limits
-    over = f"{plural(len(case.score.clips), 'clip')}, {len(case.labels)} classes"
-    settings = {
-        "average": average,
-        "angle": limits.angle,
-        "distance": None if math.isinf(limits.distance) else limits.distance,
-        "relative_distance": None if math.isinf(limits.relative) else limits.relative,
-        "onscreen": limits.onscreen,
-        "program": profile.program,
-    }
-    return ScoreReport(
-        system,
-        profile.name,
-        profile.title,
-        f"{over}, {average} average",
-        tables(system, case),
-        notices(case),
-        settings,
-        str(case.signature),
-        lead=profile.lead,
-    )
 
 
 # --- rows, and what they may need -------------------------------------------------------------------

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
-from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, units_of
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, Summed, effective, units_of
 from seldio.scores.seld.metrics import (
     Average,
     Count,
@@ -67,8 +67,22 @@ class SeldScore:
 
     def values(self) -> Floats:
         """Return the scores over all clips; NaN over no clips."""
-        values = self.profile.score(self.counts.sum(axis=0, keepdims=True), self.average)[0]
+        values = self.partial(np.tensordot(np.ones((1, len(self.counts))), self.counts, 1))[0]
         return values if len(self.counts) else values * np.nan
+
+    def take(self, clips: Sequence[str]) -> SeldScore:
+        """Return the score over some of the clips."""
+        place = {clip: number for number, clip in enumerate(self.clips)}
+        return dataclasses.replace(self, clips=tuple(clips), counts=self.counts[[place[clip] for clip in clips]])
+
+    @property
+    def references_by_clip(self) -> Ints:
+        """How many references each clip has."""
+        return np.asarray(self.counts[:, Count.REFERENCES].sum(axis=1).astype(int))
+
+    def alone(self) -> Floats:
+        """Return the overall scores of each clip by itself."""
+        return self.present(self.counts)
 
     def without_each(self) -> Floats:
         """Return for each clip the counts of all others together."""
@@ -98,6 +112,25 @@ class SeldScore:
             values[some] = with_means(np.where(lost[some, None, :], np.nan, values[some, :, 1:]))
         return values
 
+    @property
+    def _summed(self) -> Summed:
+        """The counts of all clips as one matrix, with all scores, then F of each class, that its sum comes to."""
+        clips, *shape = self.counts.shape
+
+        def measured(sums: Floats) -> Floats:
+            values = self.partial(sums.reshape(-1, *shape))
+            return np.hstack((values[:, :, 0], values[:, self.profile.names.index("F"), 1:]))
+
+        return Summed(self.counts.reshape(clips, -1), measured)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return all scores, then F of each class, where clips have *weights*, shape [batch, clips]."""
+        return self._summed.scores(weights)
+
+    def exchanged(self, other: SeldScore) -> Callable[[Floats], Floats]:
+        """Return what makes the differences from *other* where some clips change sides."""
+        return self._summed.exchanged(other._summed)
+
     def jackknife(self) -> tuple[Floats, Floats]:
         """Return the lower and upper ends of the 95 % confidence intervals."""
         return intervals(self.values(), self.profile.score(self.without_each(), self.average))
@@ -121,22 +154,27 @@ class SeldScore:
         """Return how many clips, or rooms, hold each class: have a reference of it."""
         return np.asarray((resampling.by_unit(self.held, units_of(self.clips, over)) > 0).sum(axis=0))
 
-    def support(self, over: Over = "clips", *, pooled: bool = False) -> Floats:
+    def support(self, over: Over = "clips") -> Floats:
         """On how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
 
         They count by their references of the class; for errors by their matches; see
-        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer. *pooled*: of all
-        classes together, shape [scores].
+        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer.
         """
+        return self._support(self.counts, over)
+
+    def pooled_support(self, over: Over = "clips") -> Floats:
+        """On how many clips, or rooms, each score of all classes together rests in effect, shape [scores]."""
+        return self._support(self.counts.sum(axis=2), over)
+
+    def _support(self, counts: Floats, over: Over) -> Floats:
         unit_of = units_of(self.clips, over)
-        counts = (self.counts[:, place] for place in (Count.REFERENCES, Count.MATCHED))
-        held, matched = (effective(each.sum(axis=1) if pooled else each, unit_of) for each in counts)
+        held, matched = (effective(counts[:, place], unit_of) for place in (Count.REFERENCES, Count.MATCHED))
         both = dict.fromkeys(("ER", "F", "LR"), held) | {"SELD": np.minimum(held, matched)}
         return np.stack([both.get(name, matched) for name in self.profile.names])
 
     def weak(self, over: Over = "clips") -> NDArray[np.bool_]:
         """Return which overall scores rest on few clips in effect, or on a class that too few tell about."""
-        return np.asarray((self.support(over, pooled=True) < ENOUGH) | self.lean(over).any(axis=1))
+        return np.asarray((self.pooled_support(over) < ENOUGH) | self.lean(over).any(axis=1))
 
     def lean(self, over: Over = "clips") -> NDArray[np.bool_]:
         """Return the classes in a mean over classes that too few clips tell about, shape [scores, classes]."""
