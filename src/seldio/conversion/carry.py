@@ -33,9 +33,9 @@ COUNT = "count"
 _UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
 
 
-def folds(source: LabelFormat, target: LabelFormat) -> bool:
-    """Whether azimuths are folded on the way; those of a folded format stay what they are."""
-    return isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
+def folded(format: LabelFormat) -> bool:
+    """Whether azimuths behind are given as those in front."""
+    return isinstance(format, Dialect) and format.folded
 
 
 # --- values that the caller gives ------------------------------------------------------------------
@@ -241,7 +241,7 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         files = (file if source.name == target.name else _file(file, target, label) for file in origin.files)
         origin = Origin(target.name, target.vocabulary, tuple(files))
         table = with_times(with_classes(located(table, target), source, target, given), source, target)
-        if folds(source, target) and has(table, "azimuth"):
+        if folded(target) and not folded(source) and has(table, "azimuth"):
             table = with_column(table, "azimuth", geometry.fold(to_numpy(table["azimuth"])))
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
