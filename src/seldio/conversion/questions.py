@@ -33,7 +33,6 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS
 from seldio.parallel import parallel_map
-from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
@@ -167,6 +166,8 @@ def make_questions(
     work = MakingQuestions(asking, russian, text_format, options.selects, options.force, finder, folder)
     parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
     if not parts:
+        from seldio.rules.ignored import why_no_labels
+
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     here = any(part.packed for part in parts)
     batches = [*parallel_map(work, parts, what="making questions", size=attrgetter("size"), here=here)]
