@@ -88,4 +88,4 @@ def sound(class_id: int, frames: int, rate: int, rng: Random) -> np.ndarray[Any,
     fade = np.sin(np.pi / 2 * (np.arange(edge) + 0.5) / edge) ** 2
     wave[:edge] *= fade
     wave[frames - edge :] *= fade[::-1]
-    return wave.astype(np.float32)
+    return np.asarray(wave, np.float32)
