@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
@@ -18,7 +19,7 @@ from seldio import plugins
 from seldio.errors import UsageError
 from seldio.files.names import plain_stem, without_suffixes
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
-from seldio.text import clipped
+from seldio.text import clipped, listed
 
 #: Share by which a recording may be shorter or longer than its split is said to have them: figures are rounded.
 ABOUT = 0.1
@@ -76,8 +77,8 @@ class PartOf(NamedTuple):
     least_says: str
     otherwise_says: str
 
-    def of(self, part: DatasetSpec, root: str, paths: Sequence[str]) -> tuple[str, str]:
-        """Return by name whether files are those of the *part* or of the whole, and why."""
+    def of(self, part: DatasetSpec, root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[str, str]:
+        """Return by name whether files are those of the *part* or of the whole, and why; *formats*: of their labels."""
         if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
             return self.name, self.without_says
         said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
@@ -85,8 +86,12 @@ class PartOf(NamedTuple):
             return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
         names = set(map(plain_stem, paths))
         clips_of_part = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
-        enough = len(names & clips_of_part) >= self.least
-        return (part.name, self.least_says) if enough else (self.name, self.otherwise_says)
+        if len(names & clips_of_part) >= self.least:
+            return part.name, self.least_says
+        labelled = bool(formats) and formats <= set(part.dialects)
+        return (
+            (part.name, f"labels in format {listed(sorted(formats))}") if labelled else (self.name, self.otherwise_says)
+        )
 
 
 @dataclass(frozen=True)
@@ -143,10 +148,12 @@ class DatasetSpec:
     picture: tuple[int, int] | None = None
     pictures: Fraction | None = None
 
-    def edition(self, root: str, paths: Sequence[str]) -> tuple[str, str]:
-        """The exact dataset of a tree with these signs, by name, and why, from its *root* and *paths*."""
-        parts = (row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name)
-        return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
+    def edition(self, root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[str, str]:
+        """Return by name the exact dataset of a tree with these signs, and why."""
+        for part in DATASETS:
+            if part.part_of is not None and part.part_of.name == self.name:
+                return part.part_of.of(part, root, paths, formats)
+        return self.name, ""
 
     @cached_property
     def recordings(self) -> frozenset[str]:
