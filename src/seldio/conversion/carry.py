@@ -213,7 +213,7 @@ def _wrong_number(column: pa.ChunkedArray, field: str, target: LabelFormat) -> i
     if target.role != "table" and field != "score":
         metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
         wrong |= np.abs(values) >= (LIMIT - 0.5) / metre
-    wrong &= to_mask(column.is_valid())
+    wrong &= to_mask(column)
     return int(wrong.argmax()) if wrong.any() else None
 
 
