@@ -59,43 +59,31 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Dialect(LabelFormat):
-    """A row of the table of dialects.
-
-    Args:
-        columns: in file order.
-        header: the first line, where there is one.
-        metre: what one metre is written as (100: centimetres); None without distance.
-        unknown_distance: the number that stands for an unknown distance.
-        newline: the official line end.
-        folded: azimuth is folded into [-90, 90].
-        silence: the class name of rows that only say that a frame is silent.
-        fills: what is written for fields that a table does not carry.
-        given: what is the same of all rows, and stands in no column.
-    """
+    """A row of the table of dialects."""
 
     carries: tuple[str, ...] = ()
-    columns: tuple[column, ...]
-    header: str | None = None
-    metre: int | None = None
-    unknown_distance: int | None = None
-    newline: str = "\n"
-    folded: bool = False
-    silence: str | None = None
+    columns: tuple[column, ...]  # in file order
+    header: str | None = None  # the first line, where there is one
+    metre: int | None = None  # what one metre is written as (100: centimetres); None without distance
+    unknown_distance: int | None = None  # the number that stands for an unknown distance
+    newline: str = "\n"  # the official line end
+    folded: bool = False  # whether azimuth is folded into [-90, 90]
+    silence: str | None = None  # the class name of rows that only say that a frame is silent
     repairable: bool = True
+    #: what is written for fields that a table does not carry
     fills: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    #: what is the same of all rows, and stands in no column
     given: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        fields = [part.field for part in self.columns]
-        derived = ["azimuth", "elevation"] if "x" in fields else []
-        derived += ["class_id"] if "class_name" in fields else []
-        derived += ["hemisphere"] if any(part.kind == "real3inf" for part in self.columns) else []
-        fields = [field for field in fields if field in COLUMNS]
-        held = [part.field for part in self.columns if part.kind not in ("zero", "text")] + [*self.given]
-        object.__setattr__(self, "carries", ("clip", *held, *derived))
-        optional = {part.field for part in self.columns if part.kind == "zero"} | {*self.fills, "x", "y", "z"}
-        needs = [field for field in fields if field not in optional and field != "class_name"]
-        direction = ["azimuth", "elevation"] if "x" in fields else []
+        kinds = {part.field: part.kind for part in self.columns}
+        direction = ["azimuth", "elevation"] if "x" in kinds else []
+        derived = [*direction, "class_id"] if "class_name" in kinds else direction
+        derived = [*derived, "hemisphere"] if "real3inf" in kinds.values() else derived
+        held = [field for field, kind in kinds.items() if kind not in ("zero", "text")]
+        object.__setattr__(self, "carries", ("clip", *held, *self.given, *derived))
+        optional = {"class_name", "x", "y", "z", *self.fills}
+        needs = [field for field, kind in kinds.items() if kind != "zero" and field in COLUMNS.keys() - optional]
         object.__setattr__(self, "needs", (*needs, *direction))
 
     @cached_property
@@ -157,7 +145,6 @@ class CsvPart(FileRows):
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
-        self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, newline, file.data[-1:] in (b"\n", b"")))
 
     def take(self, look: FileLook) -> None:
@@ -182,11 +169,6 @@ class CsvPart(FileRows):
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`."""
-        if self._last[0] != (row, field):  # asked for the message, and again for the finding
-            self._last = (row, field), self._place(row, field)
-        return self._last[1]
-
-    def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
         every, ends = self._text
         raw = every[ends[line - 2] + 1 if line > 1 else 0 : ends[line - 1]]
