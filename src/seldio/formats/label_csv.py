@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
@@ -264,14 +265,10 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
         if columns["class_name"].null_count == len(columns["class_name"]):
             del columns["class_name"]
     if "x" in columns:
-        from seldio import geometry
-
         x, y, z = (to_numpy(columns[axis]) for axis in "xyz")
         columns["azimuth"], columns["elevation"] = map(from_numpy, geometry.to_polar(x, y, z))
     if "distance" in columns:
-        columns["distance"] = _metres(dialect, columns["distance"])
-        if columns["distance"] is None:
-            del columns["distance"]
+        columns |= _metres(dialect, columns.pop("distance"))
     if dialect.kind("elevation") == "real3inf":  # inf is no more than above: stored as 90 with a flag, -inf likewise
         values = to_numpy(columns["elevation"])
         open_ended = np.isinf(values)
@@ -304,38 +301,34 @@ def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterat
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
     onsets = next((part.scale for part in dialect.columns if part.field == "onset"), 1.0)
     for part in dialect.columns:
-        measured = part.field in UNKNOWABLE
         same = (part.scale, part.zero, part.timed, part.durations) == (1.0, 0.0, False, False)
-        if part.field not in columns or (same and not measured):
+        if part.field not in columns or (same and part.field not in UNKNOWABLE):
             continue
         written = to_numpy(columns[part.field]).astype(np.float64)
-        values, unknown = written * part.scale, None
-        if measured:
-            unknown = (written == ABSENT) | ((written == -1) & (part.field == "distance"))
+        unknown = (written == ABSENT) & (part.field in UNKNOWABLE)
+        unknown |= (written == -1) & (part.field == "distance")
+        values = written * part.scale + part.zero
         if part.timed:
             values = np.floor(values / float(dialect.hop) + _SLACK).astype(np.int32)
         elif part.durations:
             values = np.round(to_numpy(columns["onset"]) * onsets + values, 9)
         elif part.field == "azimuth":
-            from seldio import geometry
-
-            values = np.where(np.abs(values) <= 360, geometry.wrap(values + part.zero), values + part.zero)
-        else:
-            values = values + part.zero
-        yield part.field, from_numpy(values, unknown if unknown is not None and unknown.any() else None)
+            values = np.where(np.abs(written * part.scale) <= 360, geometry.wrap(values), values)
+        yield part.field, from_numpy(values, unknown if unknown.any() else None)
     for field, value in dialect.given.items():
         yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
 
-def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
-    """Distances in metres, null where unknown; None where the column is a constant 0 that means nothing."""
+def _metres(dialect: Dialect, column: pa.ChunkedArray) -> dict[str, pa.Array]:
+    """Return distances in metres, null where unknown; none where the column is a constant 0 that means nothing."""
     values = to_numpy(column)
     if dialect.kind("distance") == "zero" and not values.any():
-        return None
+        return {}
     metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
-    if dialect.unknown_distance is None:
-        return from_numpy(metres, ~to_mask(column) if column.null_count else None)
-    return from_numpy(metres, values == dialect.unknown_distance)
+    unknown = ~to_mask(column) if column.null_count else None
+    if dialect.unknown_distance is not None:
+        unknown = values == dialect.unknown_distance
+    return {"distance": from_numpy(metres, unknown)}
 
 
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
@@ -401,8 +394,6 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
     if part.field in ("x", "y", "z"):
         if part.field in table.column_names:
             return KINDS["real"].render(to_numpy(table[part.field]))
-        from seldio import geometry
-
         unit = geometry.to_cartesian(to_numpy(table["azimuth"]), to_numpy(table["elevation"]))
         return KINDS["real"].render(unit["xyz".index(part.field)])
     if part.field not in table.column_names:
