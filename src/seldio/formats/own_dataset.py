@@ -438,16 +438,11 @@ class TomlPlaces:
         here: tuple[str | int, ...] = ()
         counts: dict[tuple[str, ...], int] = {}
         for match in _LINE.finditer(text):
-            if match["array"] is not None:
-                keys = _keys(match["array"])
+            keys = tuple(part.strip("\"'") for part in re.findall(_KEY, match["keys"]))
+            if match["table"] == "[[":
                 counts[keys] = counts.get(keys, -1) + 1
-                here = (*keys, counts[keys])
-                self._starts[here] = match.span("array")
-            elif match["table"] is not None:
-                here = _nested(_keys(match["table"]), counts)
-                self._starts.setdefault(here, match.span("table"))
-            else:
-                self._starts.setdefault((*here, *_keys(match["key"])), match.span("key"))
+            here = _nested(keys, counts) if match["table"] else here
+            self._starts.setdefault(here if match["table"] else (*here, *keys), match.span("keys"))
 
     def finding(self, fault: KeyFault, path: str) -> Finding:
         """A finding at a key, or at the nearest one around it."""
@@ -472,15 +467,7 @@ class TomlPlaces:
 _HINT = "seldio schema dataset shows the keys; labels are not read until this is right"
 _KEY = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
 _DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
-_LINE = re.compile(
-    rf"^[ \t]*(?:\[\[[ \t]*(?P<array>{_DOTTED})[ \t]*\]\]|\[[ \t]*(?P<table>{_DOTTED})[ \t]*\]"
-    rf"|(?P<key>{_DOTTED})[ \t]*=)",
-    re.MULTILINE,
-)
-
-
-def _keys(text: str) -> tuple[str, ...]:
-    return tuple(part.strip("\"'") for part in re.findall(_KEY, text))
+_LINE = re.compile(rf"^[ \t]*(?P<table>\[\[?)?[ \t]*(?P<keys>{_DOTTED})[ \t]*(?(table)\]|=)", re.MULTILINE)
 
 
 def _nested(keys: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> tuple[str | int, ...]:
