@@ -107,7 +107,7 @@ class OwnDataset:
             for split, keys in self.record.get("splits", {}).items()
             if {*folders} & {*keys.get("folders", ())}
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
-            or clip in self.clips(split)
+            or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
         ]
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
