@@ -438,4 +438,5 @@ def named_like_labels(file: Entry) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    return formats.of_tool(head, file.name)
+    found = formats.by_content(head, file.name)
+    return found is not None and found.name != "dcase2026"
