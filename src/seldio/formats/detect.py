@@ -331,13 +331,11 @@ class FormatFit:
         self.radians = len(angles) == 2 and format.role == "label" and all(
             not seen.whole and max(map(abs, seen.ends)) <= _RADIANS[part.field] for part, seen in angles
         )  # fmt: skip
-        self.declared = [self._in_radians(part) for part in format.columns] if self.radians else format.columns
-        self._wrong = [_outside(part, seen) for part, seen in zip(self.declared, rows.columns, strict=True)]
+        self.declared = [_in_radians(part) for part in format.columns] if self.radians else format.columns
+        self._wrong = self._outside(self.declared)
 
-    @staticmethod
-    def _in_radians(part: column) -> column:
-        reach = _RADIANS.get(part.field)
-        return part if reach is None else dataclasses.replace(part, kind="real", low=-reach, high=reach)
+    def _outside(self, declared: Iterable[column], misread: bool = False) -> list[Numbers | bool]:
+        return [_outside(part, seen, misread) for part, seen in zip(declared, self.rows.columns, strict=True)]
 
     @cached_property
     def share(self) -> float:
@@ -363,12 +361,7 @@ class FormatFit:
     @cached_property
     def possible(self) -> bool:
         """Whether the rows may be those of the format, in another unit, or counted from another start."""
-        wrong = []
-        for part, seen in zip(self.format.columns, self.rows.columns, strict=True):
-            low, high = _MISREAD.get(part.field if part.kind != "zero" else "", (part.low, part.high))
-            wide = dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0)
-            wrong.append(_outside(wide, seen, misread=True))
-        return _share(wrong) >= ENOUGH
+        return _share(self._outside(map(_misreadable, self.format.columns), misread=True)) >= ENOUGH
 
     @cached_property
     def size(self) -> float:
@@ -382,9 +375,8 @@ class FormatFit:
     @cached_property
     def off_its_grid(self) -> bool:
         """Whether the rows are those of the format but for multiples, which labels are, and outputs are not."""
-        parts = [dataclasses.replace(part, step=1.0) for part in self.format.columns]
-        wrong = [_outside(part, seen) for part, seen in zip(parts, self.rows.columns, strict=True)]
-        return any(part.step != 1 for part in self.format.columns) and _share(wrong) >= ENOUGH
+        finer = [dataclasses.replace(part, step=1.0) for part in self.format.columns]
+        return [*self.format.columns] != finer and _share(self._outside(finer)) >= ENOUGH
 
     @property
     def headless(self) -> bool:
@@ -404,6 +396,16 @@ def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[Format
         return fits
     named = [fit for fit in fits if _titles(rows.header, fit.format)]
     return named or (fits if any(map(_LABEL_TITLE.match, rows.header)) else [])
+
+
+def _in_radians(part: column) -> column:
+    reach = _RADIANS.get(part.field)
+    return part if reach is None else dataclasses.replace(part, kind="real", low=-reach, high=reach)
+
+
+def _misreadable(part: column) -> column:
+    low, high = _MISREAD.get(part.field if part.kind != "zero" else "", (part.low, part.high))
+    return dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0)
 
 
 def _share(wrong: Sequence[Numbers | bool]) -> float:
@@ -442,15 +444,11 @@ def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
     """Whether two formats agree on what every column means, class lists and number formats aside."""
-    return (
-        isinstance(one, Dialect)
-        and isinstance(other, Dialect)
-        and [c.field for c in one.columns] == [c.field for c in other.columns]
-        and (one.metre, one.hop, one.header) == (other.metre, other.hop, other.header)
-        and not any(
-            "zero" in (a.kind, b.kind) and a.kind != b.kind for a, b in zip(one.columns, other.columns, strict=True)
-        )
-    )
+    if not isinstance(one, Dialect) or not isinstance(other, Dialect):
+        return False
+    meanings = [[(part.field, part.kind == "zero") for part in format.columns] for format in (one, other)]
+    same = (one.metre, one.hop, one.header) == (other.metre, other.hop, other.header)
+    return same and meanings[0] == meanings[1]
 
 
 # --- the most specific format ------------------------------------------------------------------------------
