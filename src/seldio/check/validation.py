@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
-from seldio.catalogues.trees import Tree, read_tree
+from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
@@ -115,18 +115,17 @@ def examine(
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
+        labels, own = [*chain(*systems)], own_datasets(source, lambda _: None)
+        whole = Collection.of(source, [group.reading for group in labels], clips, findings, passed_over, own)
         for groups in systems:
             of_rows = [row.finding for group in groups for row in group.findings(clips)]
-            files = Collection.of(source, [group.reading for group in groups], clips, findings, passed_over)
+            files = dataclasses.replace(whole, readings=[group.reading for group in groups]) if package else whole
             by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:
             findings += chain(*by_system)
             by_system = []
 
         # the folder as a whole
-        labels = [*chain(*systems)]
-        own = own_datasets(source, lambda _: None)
-        whole = Collection.of(source, [group.reading for group in labels], clips, own=own)
         count = len({file.entry.path for part in chain(*label_parts) for file in part.files}) + sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in items}) or int(submission is not None)
         tree, heard = None, list[Heard]()
@@ -242,9 +241,7 @@ def _tree(
     media = any(media_type(name) is not None for name in names)
     if source.kind == "file" and not (deep or media):  # a label file, which nothing is compared with
         return None, 0
-    folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
-    formats_read = {reading.format.name for reading in whole.readings if reading.table.num_rows}
-    tree = expected = read_tree(names, folder, formats_read)
+    tree = expected = whole.tree
     if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
     placed = any(place.inside for place in expected.places)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
-from seldio.clock import HOP
 from seldio.findings import Finding
 from seldio.formats.base import FileRows, Ints
 from seldio.formats.datasets import TOPS
-from seldio.rules.collection import Collection, Found, grouped
+from seldio.rules.collection import Collection, Found, FramedClip, grouped
 from seldio.rules.registry import ERROR, WARNING
-from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 
@@ -107,35 +103,6 @@ def finer_grid(ends: Ints, behind: int, rows: int) -> int | None:
     return FINER[best] if known >= _CLIPS and fits[best] >= _AGREE * known and behind > _BEHIND * rows else None
 
 
-class FramedClip(NamedTuple):
-    """The frames of a clip that has rows, and where it ends."""
-
-    part: FileRows
-    frames: Ints
-    hop: Fraction  # seconds between frames
-    end: int | None  # the first frame behind its recording, or behind its labels where nobody knows that
-    known: bool  # whether it is that of the recording
-
-    @property
-    def behind(self) -> Ints:
-        """The rows past the end."""
-        return np.flatnonzero(self.frames >= self.end) if self.end is not None else np.zeros(0, np.int64)
-
-
-def framed_clips(collection: Collection) -> list[FramedClip]:
-    """Those of all files with frames."""
-    found = []
-    for reading in (one for one in collection.readings if "frame" in one.table.column_names):
-        frames, hop = to_numpy(reading.table["frame"]), reading.format.hop
-        for part in (one for one in reading.parts if one.rows):
-            length, end = collection.expected.get(part.origin.clip), reading.format.clip_frames
-            known = length is not None or end is not None
-            length = length if known else collection.labelled.get(part.origin.clip)  # in frames of 100 ms
-            end = end if length is None else int(length * HOP / hop)
-            found.append(FramedClip(part, frames[part.first : part.first + part.rows], hop, end, known))
-    return found
-
-
 def finer(clips: Sequence[FramedClip]) -> int | None:
     """The factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
     ended = [one for one in clips if one.end]
@@ -150,7 +117,7 @@ def finer(clips: Sequence[FramedClip]) -> int | None:
 
 
 def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
-    clips = framed_clips(collection)
+    clips = collection.framed
     if (factor := finer(clips)) is not None:
         ended = [one for one in clips if one.end]
         milliseconds, rows = float(ended[-1].hop * 1000), sum(one.part.rows for one in ended)

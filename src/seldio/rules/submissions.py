@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from seldio import plugins
-from seldio.catalogues.trees import read_tree
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.datasets import DATASETS, DatasetSpec, dataset, of_dialect
@@ -20,14 +19,14 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules.clip_names import CLIP_NAME, systems
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.file_sets import finer, framed_clips
+from seldio.rules.file_sets import finer
 from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
 
 
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
-    clips = framed_clips(collection)
+    clips = collection.framed
     for one in clips if finer(clips) is None else ():
         if one.known and one.end is not None and len(one.behind):
             place = one.part.place(int(one.behind[0]), "frame")
@@ -41,7 +40,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
-    clips = framed_clips(collection) if collection.submitted else []
+    clips = collection.framed if collection.submitted else []
     unknown = [one for one in clips if not one.known]
     if not unknown or finer(clips) is not None:
         return
@@ -148,8 +147,8 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
+    tree = collection.tree
     known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
-    tree = read_tree([file.path for _, file in known], formats={name for name, _ in known})
     labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
         place.name: place.inside and place.top is not None and place.top.field == "metadata"
         for place in tree.places
@@ -173,7 +172,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
 def _is_label(pair: tuple[str, TextFile], labels: Mapping[str, bool]) -> bool:
     """Return whether a file has labels of a recording of a dataset, by its folder, or by its name and its format."""
     name, file = pair
-    return labels.get(file.path, False) or (file.path in labels and get(name, LabelFormat).role == "label")
+    return labels.get(file.name, False) or (file.name in labels and get(name, LabelFormat).role == "label")
 
 
 def layout(format: LabelFormat) -> str:
