@@ -29,7 +29,6 @@ from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
 from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.file_sets import FILE_SET_RULES
 from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 #: Rules of a set of label files.
-COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, *UNREAD_RULES)
+COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *UNREAD_RULES)
 #: Rules of such a set and the clips that it is to have.
 EXPECTED_RULES = (*COLLECTION_RULES, *SUBMISSION_REFERENCE_RULES, *REFERENCE_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.catalogues.look import Recognised, check_classes, detected, files_by_layout, usable
-from seldio.check.vetting import vet
+from seldio.check.labels import vet
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.item_inputs import read_items
 from seldio.errors import InvalidData, UsageError

@@ -26,7 +26,7 @@ from seldio.catalogues.look import (
 )
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.check.vetting import vet
+from seldio.check.labels import vet
 from seldio.conversion.item_inputs import held_items
 from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions

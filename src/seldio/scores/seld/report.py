@@ -11,7 +11,7 @@ from typing import Any
 
 from seldio.errors import UsageError
 from seldio.reports.tables import Cell, Column, Notice, Phrase, Table, UnreliableInterval, in_order, measured
-from seldio.rules.file_sets import finer_grid
+from seldio.rules.submissions import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
 from seldio.scores.seld import mistakes
 from seldio.scores.seld.causes import ProbableCause

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from seldio.errors import UsageError
 from seldio.geometry import Floats as Floats
 from seldio.geometry import Ints as Ints
-from seldio.rules.file_sets import near_ends
+from seldio.rules.submissions import near_ends
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import clip_codes
 

@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 
 from seldio.changes import shifted
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
