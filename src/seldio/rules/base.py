@@ -241,22 +241,26 @@ class Labels:
         names = [field for field in fields if field in self.reading.table.column_names]
         follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False
-        places, sizes = np.arange(len(self)), np.diff(self.frame_starts)
+        sizes, keys = np.diff(self.frame_starts), [self.ordered(name) for name in names]
+        places = None
         if sizes.max(initial=0) > CROWDED:
-            frame = np.repeat(np.arange(len(sizes)), sizes)
+            places, frame = np.arange(len(self)), np.repeat(np.arange(len(sizes)), sizes)
             crowded = np.flatnonzero(sizes[frame] > CROWDED)
-            keys = [self.ordered(name)[crowded] for name in (*(one for one in POSITION if self.has(one)), *names)]
-            places[crowded] = crowded[np.lexsort((*keys, frame[crowded]))]
-        keys = [self.ordered(name)[places] for name in names]
+            alike = [self.ordered(name)[crowded] for name in POSITION if self.has(name)]
+            alike += [key[crowded] for key in keys]
+            places[crowded] = crowded[np.lexsort((*alike, frame[crowded]))]
+            keys = [key[places] for key in keys]
         pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         second, shift = np.flatnonzero(follows), 1
         while len(second) and shift <= CROWDED:
             first = second - shift
             same = np.logical_and.reduce([key[first] == key[second] for key in keys])
-            pairs.append((places[first[same]], places[second[same]]))
+            pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
         first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
-        return np.minimum(first, second), np.maximum(first, second)
+        if places is None:
+            return first, second
+        return np.minimum(places[first], places[second]), np.maximum(places[first], places[second])
 
     @cached_property
     def twins_apart(self) -> tuple[Ints, Ints]:
