@@ -20,8 +20,8 @@ from seldio.formats.datasets import (
     Field,
     Named,
     Set,
+    Sign,
     Top,
-    TreeSign,
     dataset,
     kind_of,
 )
@@ -143,7 +143,7 @@ _FOLDERS_SPEAK = 0.5
 
 def _decide(root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[DatasetSpec, str]:
     """The dataset that the paths of audio, video and label files point to, and why."""
-    votes: Counter[TreeSign] = Counter()
+    votes: Counter[Sign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:
         if found := next(((sign, name) for sign, name in TREE_SIGNS if sign.found.search(path)), None):

@@ -21,7 +21,7 @@ from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
-from seldio.files.names import is_zip, media_type
+from seldio.files.names import is_csv, is_zip, media_type
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
@@ -190,12 +190,10 @@ def _submission(
     """Return the submission to MERA that the source is, if it is one; none is in a format of labels."""
     if source.streamed or (source.kind == "file" and not is_zip(source.path)):
         return None
-    asked = format is not None or not (reference is None or isinstance(reference, Reference))
-    asked = asked or any(part.questions for part in parts)
-    if not (asked or any("ruenvaqa" in entry.name.lower() for entry in source)):
+    of_clips = reference is None or isinstance(reference, Reference)
+    as_labels = format is not None and formats.named(format, LabelFormat) is not None
+    if as_labels or (format is None and of_clips and all(is_csv(entry.name) for entry in source)):
         return None  # and nothing of questions is loaded
-    if format is not None and formats.named(format, LabelFormat) is not None:
-        return None
     from seldio.check.items import Submission, is_submission
     from seldio.formats.mera_submission import SUBMISSION
 
