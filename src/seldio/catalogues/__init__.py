@@ -249,7 +249,6 @@ class _Look:
 
 
 def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
-    """Return *entries*, with progress where there are several."""
     if len(entries) < 2:
         return entries
     from seldio.progress import tracked
@@ -359,7 +358,6 @@ def _by_format(
 
 
 def _runs(part: Part, size: int, by_clip: bool = False) -> list[Part]:
-    """Return a part some bytes at a time."""
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
     if part.size <= size or len(files) < 2:  # most often, and then no engine is loaded
         return [part.of(files)] if files else []

@@ -127,7 +127,6 @@ def _counted(table: pa.Table, name: str) -> dict[str, int]:
 
 
 def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """The texts of a column that are not empty."""
     column = table[name] if name in table.schema.names else pa.chunked_array([], pa.string())
     return column.filter(pc.fill_null(pc.not_equal(column, ""), False))
 
@@ -142,7 +141,6 @@ def _lengths(texts: pa.ChunkedArray) -> dict[str, float] | None:
 
 
 def _different(table: pa.Table, name: str) -> int:
-    """How many different ids, recordings or prompts there are."""
     values = _texts(table, name) if name == "prompt" else table[name]
     return int(pc.count_distinct(pc.list_flatten(values) if name == "audio" else values).as_py())
 

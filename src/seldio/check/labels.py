@@ -111,7 +111,6 @@ class LabelGroup:
 
 
 def _moved(part: FileRows, before: int) -> FileRows:
-    """The same rows behind others."""
     moved = copy.copy(part)
     moved.first += before
     return moved

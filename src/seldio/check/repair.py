@@ -205,7 +205,6 @@ class Fixed(Displayed):
 
 
 def _decoded(data: bytes) -> str:
-    """The text of a file in UTF-16 or UTF-8."""
     text = cells.from_utf16(data)
     return data.decode() if text is None else text
 
@@ -259,7 +258,6 @@ def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> st
 
 
 def _end(line: str) -> str:
-    """How a line ends: LF, CR LF, CR, or not at all."""
     return line[len(line.rstrip("\r\n")) :]
 
 
@@ -283,7 +281,6 @@ def _sorted(lines: list[str], dialect: Dialect) -> list[str]:
 
 
 def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
-    """The first of rows whose numbers are equal."""
     first_lines: dict[tuple[float | str, ...], str] = {}
     rows = []
     for line in lines:
@@ -539,7 +536,6 @@ def _plain(extra: str | None) -> dict[str, Any]:
 
 
 def _written(reading: ItemReading, table: pa.Table) -> bytes:
-    """The file of *reading* with the rows of *table*."""
     from seldio.schema.qa import Rows
 
     return reading.format.write(Rows(table, reading.format.model), reading.origin)

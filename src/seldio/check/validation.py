@@ -167,7 +167,6 @@ def examine(
 
 
 def _package(source: Source, clips: Reference | None) -> Package | None:
-    """Return the package that the source is, if it is one."""
     files = Collection.of(source, [], clips)
     if not is_package(files):
         return None

@@ -115,7 +115,6 @@ def _clips(holdings: Sequence[Holding]) -> str:
 
 
 def _files(holdings: Sequence[Holding], split: str) -> list[TreePlace]:
-    """Return the first file of each clip in *split*."""
     return [holding.splits.get(split) or next(iter(holding.files.values())) for holding in holdings]
 
 
@@ -240,8 +239,6 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 
 class _Count:
-    """How much of a split is present."""
-
     def __init__(self, split: str, clips: AbstractSet[str], present: AbstractSet[str]) -> None:
         self.split, self.total, self.missing = split, len(clips), sorted(clips - present)
         self.there = self.total - len(self.missing)
