@@ -232,7 +232,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     reported = {fault.path for fault in collection.wrong if fault.severity is ERROR}
     reported |= {entry.path for group in collection.unread_labels for entry in group.files}  # by LAY119
     if unread and reported.isdisjoint(unread.values()):
-        count = "1 file is there, but is" if len(unread) == 1 else f"{len(unread):,} files are there, but are"
+        count = plural(len(unread), "file is there, but is", "files are there, but are")
         message = f"{count} not read as labels: {printable(min(unread.values()))}"
         yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
     names = [printable(clip) for clip in missing if clip not in unread]
@@ -287,12 +287,12 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
         if near:
-            verb, (spelt, meant) = "is" if len(near) == 1 else "are", near[0]
-            message = f"{plural(len(near), 'file')} {verb} almost named like a recording: "
+            spelt, meant = near[0]
+            message = f"{plural(len(near), 'file is', 'files are')} almost named like a recording: "
             message += f"{printable(shown[spelt])} for {printable(meant)}"
             suffix = shown[spelt].removeprefix(meant)
             if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
-                message = f"{plural(len(near), 'name')} {'ends' if len(near) == 1 else 'end'} in {suffix}: "
+                message = f"{plural(len(near), 'name ends', 'names end')} in {suffix}: "
                 message += "programs that look for .csv do not find them"
             yield found(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
             continue
