@@ -76,10 +76,8 @@ def labels_not_read(collection: Collection, found: Found) -> Iterator[Finding]:
 def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
     packed = [entry for entry in collection.entries if entry.unpacked]
     if packed and collection.kind == "folder":
-        message = (
-            f"{plural(len(packed), 'file is', 'files are')} compressed with gzip: seldio reads them, others may not"
-        )
-        yield found(collection.path, message)
+        count = plural(len(packed), "file is", "files are")
+        yield found(collection.path, f"{count} compressed with gzip: seldio reads them, others may not")
 
 
 IGNORED_RULES = (nothing_checked,)

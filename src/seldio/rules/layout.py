@@ -98,7 +98,8 @@ def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     for places in by_folder(ruled, _name):
         near = places[0].named
         example = "mix001" if places[0].set == "eval" else tree.row.example
-        message = f"{plural(len(places), 'file is', 'files are')} not named like the clips of {tree.row.title}: {_file_names(places)}"
+        count = plural(len(places), "file is", "files are")
+        message = f"{count} not named like the clips of {tree.row.title}: {_file_names(places)}"
         yield found(places, message, f"did you mean {near.clip}?" if near else f"clips are named like {example}")
 
 
