@@ -109,7 +109,7 @@ def examine(
         label_parts = [[one for one in some if one.questions is None and not only_answers] for some in parts]
         systems = [LabelGroup.of(chain(*(one.labels(findings.append) for one in some))) for some in label_parts]
         passed_over = () if source.single or package or submission else catalogues[0].of("other")
-        skip = () if package is None else _OF_CLIPS
+        skip: tuple[str, ...] = () if package is None else _OF_CLIPS
         if format is not None and clips is None:
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
@@ -258,7 +258,8 @@ def _tree(
 
         heard += check_fit(whole, expected, Lookup(source), findings.append)
     if media:
-        from seldio.rules.video import check_videos, is_video
+        from seldio.rules.tree_media import is_video
+        from seldio.rules.video import check_videos
 
         if any(map(is_video, names)):
             count += check_videos(whole, expected, findings.append)
