@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
 from seldio.catalogues.parts import Part, resolved
-from seldio.check.facts import LabelFacts, item_counts
+from seldio.check.facts import item_counts, label_counts
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
@@ -116,7 +116,7 @@ def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
     """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
     format, parts = labels.format, labels.reading.parts
     content = resolved(format, labels.reading.table)  # a table has the classes and the clock of its rows
-    facts = LabelFacts.of(labels.reading.table, content.hop)
+    table = labels.reading.table
     return {
         "evidence": "chosen with --format" if labels.named else labels.evidence,
         "format": format.name,
@@ -125,9 +125,9 @@ def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
         "files": list(dict.fromkeys(part.file.path for part in parts)),
         "clips": len(parts),
         "silent_clips": sum(part.readable and not part.rows and part.file.path not in unread for part in parts),
-        "rows": facts.rows,
-        "columns": list(facts.columns),
-    } | facts.counts(content.hop, content.vocabulary)
+        "rows": table.num_rows,
+        "columns": [name for name in table.column_names if name != "clip"],
+    } | label_counts(table, content.hop, content.vocabulary)
 
 
 def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
