@@ -140,14 +140,6 @@ def _are_most(part: Names[str], every: Names[str]) -> bool:
 # --- splits ----------------------------------------------------------------------------------------------
 
 
-class OtherSplit(NamedTuple):
-    """Files of clips of a split, or of rooms, of which the reference has none."""
-
-    clips: Names[str]  # of these files
-    mine: str  # what they are of
-    theirs: str  # what the reference has
-
-
 def split_of(clip: str) -> str | None:
     """Return the split that a clip is of, by its name; None if that tells nothing."""
     name = posixpath.basename(clip)
@@ -156,18 +148,22 @@ def split_of(clip: str) -> str | None:
     return "the evaluation set" if _EVALUATION.search(name) else None
 
 
-def other_split(collection: Collection) -> OtherSplit | None:
-    """Return the files of another split than the clips of the reference, where they are not just a few."""
+def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
+    """Return the clips of another split or other rooms than those of the reference, and what each side is of.
+
+    None where there are just a few.
+    """
     clips, expected = collection.clips, collection.expected
     wanted = {split_of(clip) for clip in expected}
     if not expected or None in wanted or renamed(collection) is not None:
         return None
     mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
     if len(mine) >= _FEWEST:
-        return OtherSplit(mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted))))
+        return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
     here, there = ({match[2] for clip in some if (match := _DEVELOPMENT.search(clip))} for some in (clips, expected))
     if len(clips) >= _FEWEST and here and there and not here & there:
-        return OtherSplit(clips, *(f"rooms {listed(sorted(rooms, key=int))}" for rooms in (here, there)))
+        mine_of, theirs_of = (f"rooms {listed(sorted(rooms, key=int))}" for rooms in (here, there))
+        return clips, mine_of, theirs_of
     return None
 
 
@@ -218,9 +214,10 @@ def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapp
 
 def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
     if (other := other_split(collection)) is not None:
-        names = sorted(map(posixpath.basename, other.clips))
-        message = f"{plural(len(names), 'file')} of {other.mine} ({listed(names, 2)}), but "
-        message += f"{collection.where} has clips of {other.theirs}"
+        clips, mine, theirs = other
+        names = sorted(map(posixpath.basename, clips))
+        message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
+        message += f"{collection.where} has clips of {theirs}"
         yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
 
 
@@ -268,7 +265,7 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
     if (change := renamed(collection)) is not None:
         return sorted(surplus - change.clips.keys()), sorted(missing - set(change.clips.values()))
     if (other := other_split(collection)) is not None:
-        return sorted(surplus - {*other.clips}), sorted(missing) if mine & expected else []
+        return sorted(surplus - {*other[0]}), sorted(missing) if mine & expected else []
     twice = systems(collection)
     return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
 
