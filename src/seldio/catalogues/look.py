@@ -174,11 +174,11 @@ def files_by_layout(
             beside.append(group)
     for group in beside:
         by_place = sorted(read, key=lambda other: (other[0].place != group.place, -len(other[0].files)))
-        near, format = by_place[0] if by_place else (None, None)
+        near, same_format = by_place[0] if by_place else (None, None)
         empty = group.detection.empty
         fewer = near is not None and near.place == group.place and len(near.files) > len(group.files)
-        if near is not None and format is not None and (empty or fewer):
-            take(group, format, f"like {near.files[0].path}")
+        if near is not None and same_format is not None and (empty or fewer):
+            take(group, same_format, f"like {near.files[0].path}")
         elif not empty:
             _report_undecided(group.files, group.detection, sink, wanted)
         elif near is None and all(other.detection.empty for other in beside):

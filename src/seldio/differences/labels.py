@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.differences.causes import causes
 from seldio.differences.events import ChangedEvent, EventTable, changed_events

@@ -17,7 +17,7 @@ from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
 from seldio.hub.configurations import SplitFiles, as_configs, as_dataset_info
-from seldio.rules.hub_folder import kind_of
+from seldio.rules.hub import kind_of
 from seldio.text import plural
 
 #: Between these lines stands what seldio wrote; the next push writes it anew.

@@ -17,7 +17,7 @@ from seldio.check.validation import Examined
 from seldio.files import Entry
 from seldio.files.names import suffix_of, without_suffixes
 from seldio.formats.label_csv import Dialect
-from seldio.rules.hub_folder import ASIDE, kind_of
+from seldio.rules.hub import ASIDE, kind_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 
 #: The last part of the name of a shard.

@@ -34,8 +34,7 @@ from seldio.hub import repository
 from seldio.hub.card import About, made_card, read_card, values_of
 from seldio.hub.configurations import split_files
 from seldio.hub.repository import Head, Unreachable, asking, checked_name, content, holds, read_head
-from seldio.rules.hub import HUB_RULES
-from seldio.rules.hub_folder import HubFolder
+from seldio.rules.hub import HUB_RULES, HubFolder
 from seldio.text import Displayed, plural, printable
 
 #: What a dataset is made of; anything else stays behind and is named.

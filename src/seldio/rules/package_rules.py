@@ -12,10 +12,10 @@ from seldio.files.names import in_lower_case
 from seldio.findings import Finding, Severity
 from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Found, grouped
-from seldio.rules.file_sets import SAME_ROWS
 from seldio.rules.package import YAML_NAME, Label, Meta, Package, System, clips_of
 from seldio.rules.package_meta import FACTS, meta_findings
 from seldio.rules.registry import ERROR, findings
+from seldio.rules.submissions import SAME_ROWS
 from seldio.text import clipped, listed, plural, printable
 
 TRACKS, MOST = FACTS["tracks"], FACTS["systems"]

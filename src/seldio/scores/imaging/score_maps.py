@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.catalogues.parts import Part
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors

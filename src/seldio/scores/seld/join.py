@@ -15,7 +15,7 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
-from seldio.check.vetting import Faults, vet
+from seldio.check.labels import Faults, vet
 from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown

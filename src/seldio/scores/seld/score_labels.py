@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
