@@ -17,7 +17,7 @@ import seldio
 from seldio import synth
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
-from seldio.formats.ruenvaqa import RUENVAQA
+from seldio.formats.mera import RUENVAQA
 from seldio.rules import findings
 from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable

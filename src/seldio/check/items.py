@@ -17,8 +17,7 @@ from seldio.files.names import is_csv
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
-from seldio.formats.mera import task_name
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.mera import SUBMISSION, task_name
 from seldio.rules.collection import Reference
 from seldio.rules.item_answers import SPATIAL_RULES
 from seldio.rules.item_audio import RECORDING_RULES, Audio

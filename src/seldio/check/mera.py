@@ -10,8 +10,7 @@ from seldio.check.items import ZIPPED
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.files import Source, read_entries
 from seldio.files.names import suffix_of, written_suffix
-from seldio.formats.mera import task_name
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.mera import SUBMISSION, task_name
 from seldio.rules.mera import MeraPackage
 from seldio.rules.predictions import ItemReference
 

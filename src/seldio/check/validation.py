@@ -185,7 +185,7 @@ def _submission(
     if source.streamed or (source.kind == "file" and not is_zip(source.path)):
         return None
     from seldio.check.items import is_submission
-    from seldio.formats.mera_submission import SUBMISSION
+    from seldio.formats.mera import SUBMISSION
 
     as_labels = format is not None and formats.named(format, LabelFormat) is not None
     named = format in (SUBMISSION.name, *SUBMISSION.aliases)

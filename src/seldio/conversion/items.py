@@ -31,7 +31,7 @@ from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.mera import SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows

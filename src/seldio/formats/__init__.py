@@ -77,7 +77,7 @@ HOMES = (
     Home("parquet", "PARQUET", "labels", rb"\APAR1"),
     Home("qa_json", "FORMATS", "items", _JSON),
     Home("qa_csv", "FORMATS", "items", _HEADER),
-    Home("ruenvaqa", "FORMATS", "items", _JSON),
+    Home("mera", "FORMATS", "items", _JSON),
     Home("harnesses", "FORMATS", "items", _JSON, r"(?i)\.eval\Z"),
     Home("item_parquet", "FORMATS", "items", rb"\APAR1"),
 )

@@ -58,7 +58,7 @@ def jasco() -> _Schema:
 
 def ruenvaqa() -> _Schema:
     """Questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
-    from seldio.formats.ruenvaqa import RUENVAQA
+    from seldio.formats.mera import RUENVAQA
 
     known = benchmark("ruenvaqa")
     text: _Schema = {"type": ["string", "null"]}
