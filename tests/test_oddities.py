@@ -17,8 +17,8 @@ from seldio.findings import Finding
 from seldio.formats import ITEM_FORMATS
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import ITEMS
 from seldio.formats.mera import RUENVAQA, template
+from seldio.formats.qa_json import ITEMS
 from seldio.schema.qa import Item, Prediction
 
 SO: dict[str, Any] = {

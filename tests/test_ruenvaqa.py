@@ -20,8 +20,8 @@ from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import FORMATS, RUENVAQA, SUBMISSION, template
 from seldio.rules import findings
-from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
+from seldio.rules.items import INSTRUCTION_RULES
 from seldio.rules.mera import ARCHIVE_RULES, MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction
 

@@ -35,8 +35,7 @@ from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport
 from seldio.rules.collection import Reference
-from seldio.rules.package import Label, Meta, PackageFile
-from seldio.rules.package_meta import FACTS, FILL_IN, OVERALL, RESULTS
+from seldio.rules.package import FACTS, FILL_IN, OVERALL, RESULTS, Label, Meta, PackageFile
 from seldio.schema.dataset_file import PackageKeys, check
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import Displayed, listed, plural, printable

@@ -16,8 +16,8 @@ from seldio.catalogues.parts import Part
 from seldio.check.items import CheckedItems
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN
-from seldio.rules.item_choices import misformed
 from seldio.rules.item_table import ItemTable
+from seldio.rules.items import misformed
 from seldio.schema.qa import Rows
 
 

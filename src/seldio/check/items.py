@@ -6,14 +6,14 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from seldio.catalogues.parts import Part
+from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.facts import evidence_of
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
-from seldio.files import Source
-from seldio.files.names import is_csv
+from seldio.files import Source, read_entries
+from seldio.files.names import is_csv, suffix_of, written_suffix
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
@@ -21,10 +21,15 @@ from seldio.formats.mera import SUBMISSION, task_name
 from seldio.rules.collection import Reference
 from seldio.rules.item_answers import SPATIAL_RULES
 from seldio.rules.item_audio import RECORDING_RULES, Audio
-from seldio.rules.item_choices import INSTRUCTION_RULES, OPTION_RULES
 from seldio.rules.item_table import ItemTable
-from seldio.rules.item_values import BENCHMARK_RULES
-from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES
+from seldio.rules.items import (
+    BENCHMARK_RULES,
+    INSTRUCTION_RULES,
+    OPTION_RULES,
+    PATH_RULES,
+    PREDICTION_RULES,
+    QUESTION_RULES,
+)
 from seldio.rules.predictions import (
     REFERRED,
     Answered,
@@ -36,6 +41,9 @@ from seldio.rules.predictions import (
 )
 from seldio.schema.qa import Item
 from seldio.text import printable
+
+if TYPE_CHECKING:
+    from seldio.rules.mera import MeraPackage
 
 QUESTION_FILE_RULES = (
     *PATH_RULES,
@@ -104,23 +112,46 @@ class ItemCheck:
 _WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
 #: Sources that MERA's server opens: a zip, or a folder to be zipped.
 ZIPPED = ("zip", "folder")
+#: Files whose content counts.
+_TEXTS = ("json", "jsonl", "csv")
 
 
-def is_submission(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> bool:
-    """Whether a source is a submission to MERA; *found* are its parts.
+class Submission(NamedTuple):
+    """A zip or folder that goes to MERA, as MERA's rules see it, and its files with answers."""
+
+    package: MeraPackage
+    answers: tuple[Part, ...]
+
+
+def submission_in(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
+    """Return the submission to MERA that a source is; *found* are its parts. None where it is none.
 
     It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
     format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
     answers to MERA and without labels.
     """
     if not all(part.questions in (None, SUBMISSION.name) for part in found):
-        return False
+        return None
     task = any(task_name(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
     others = any(is_csv(entry.name) for entry in source)  # labels, with answers among them
-    answers = any(part.questions is not None for part in found)
+    answers = [part for part in found if part.questions is not None]
     looks = task or (source.kind in ZIPPED and answers and not others)
-    known = isinstance(reference, ItemReference) and bool(reference.tasks)
-    return known or named or (looks and source.kind != "file")
+    known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
+    if not (known or named or (looks and source.kind != "file")):
+        return None
+    from seldio.rules.mera import MeraPackage
+
+    tasks, chosen = known or (RUENVAQA,), {file.entry.name for part in answers for file in part.files}
+    texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
+    members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
+    paths = {entry.name: entry.path for entry in source}
+    # what is no zip, or folder to be zipped, cannot be opened
+    package = MeraPackage(source.path, members if source.kind in ZIPPED else None, tasks, paths)
+    written = (entry for entry in source if written_suffix(entry.name) == "json")
+    files = tuple(
+        NamedEntry(entry, entry.name, "") for entry in written if task_name(entry.name) in tasks or entry.name in chosen
+    )
+    return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
 
 
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:

@@ -40,8 +40,7 @@ from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:
     from seldio.catalogues.groups import FileGroup
-    from seldio.check.items import CheckedItems
-    from seldio.check.mera import Submission
+    from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.rules.package import Package
@@ -132,7 +131,7 @@ def examine(
             tree, recordings, heard = _tree(source, whole, findings, deep=deep, questions=bool(items))
             findings += _misfit(source, whole, clips, format, changed)
         else:
-            from seldio.rules.package_rules import package_findings
+            from seldio.rules.package import package_findings
 
             recordings = len(package.metas)
             findings += package_findings(package)
@@ -184,16 +183,12 @@ def _submission(
     """Return the submission to MERA that the source is, if it is one; none is in a format of labels."""
     if source.streamed or (source.kind == "file" and not is_zip(source.path)):
         return None
-    from seldio.check.items import is_submission
+    from seldio.check.items import submission_in
     from seldio.formats.mera import SUBMISSION
 
     as_labels = format is not None and formats.named(format, LabelFormat) is not None
     named = format in (SUBMISSION.name, *SUBMISSION.aliases)
-    if as_labels or not is_submission(source, parts, reference, named):
-        return None
-    from seldio.check.mera import Submission
-
-    return Submission.of(source, parts, reference)
+    return None if as_labels else submission_in(source, parts, reference, named)
 
 
 def _items(

@@ -26,7 +26,7 @@ from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import is_sound
+from seldio.formats.json_records import is_sound
 from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import flaws, row_of, wrong_rows

@@ -23,8 +23,7 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Ints, Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import Layout, layout_of, layouts_by_id
-from seldio.formats.json_records import Records, Run, peek, value_at
+from seldio.formats.json_records import Layout, Records, Run, layout_of, layouts_by_id, peek, value_at
 from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows

@@ -23,8 +23,7 @@ from seldio.errors import InvalidData, UsageError
 from seldio.findings import Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import Layout, layout_of
-from seldio.formats.json_records import frame_of_lines, frame_of_list, peek, value_at
+from seldio.formats.json_records import Layout, frame_of_lines, frame_of_list, layout_of, peek, value_at
 from seldio.formats.json_text import JsonDocument, Pointer, Record, dumps, parse, parse_lines
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
@@ -287,7 +286,7 @@ class RuEnvAqa(MeraFormat):
             return
         for pointer, (types, must) in _PARTS.items():
             *way, key = pointer
-            holder = value if not way else dig(value, *way)
+            holder = value if not way else dig(value, *map(str, way))
             if not isinstance(holder, dict):
                 continue
             if key not in holder:
@@ -331,9 +330,7 @@ class RuEnvAqa(MeraFormat):
             what = f"{len(options)} options" if len(options) > 26 else f"{len(row.audio)} recordings"
             raise InvalidData(reader_rule("QAI212").at("<items>", f"item {row.id} has {what}"))
         number = extra.pop("instruction", None)
-        instruction = row.instruction
-        if instruction is None:
-            instruction = number if type(number) is int else template(len(options))
+        plainest = number if type(number) is int else template(len(options))
         single = len(row.audio) == 1
         audio = {"audio" if single else f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
         options += [None] * (4 - len(options)) if hub else []
@@ -344,7 +341,7 @@ class RuEnvAqa(MeraFormat):
         clip = {"audio_id": meta.pop("audio_id")} if "audio_id" in meta else {}
         clip |= {name: time for name in _TIMES if (time := getattr(row, name)) is not None}
         return {
-            "instruction": instruction,
+            "instruction": plainest if row.instruction is None else row.instruction,
             "inputs": {"question": row.question} | audio | named | further,
             "outputs": row.answer or "",
             "meta": {"id": id_value(row.id)} | ({"categories": categories} if categories else {}) | clip | meta,
@@ -373,7 +370,7 @@ def _path(audio: Any) -> Any:
 
 
 def _times(meta: dict[str, Any]) -> dict[str, Any]:
-    times = {name: meta.get(name) for name in _TIMES}
+    times: dict[str, Any] = {name: meta.get(name) for name in _TIMES}
     return times if all(type(time) in (int, float) and time >= 0 for time in times.values()) else {}
 
 

@@ -17,7 +17,7 @@ from seldio.benchmarks import Benchmark, FieldValues, benchmark
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_csv import JASCO
 from seldio.formats.qa_json import ITEMS, SO_BENCH
-from seldio.rules.item_choices import HOMOGLYPHS
+from seldio.rules.items import HOMOGLYPHS
 from seldio.schema.qa import Item
 from seldio.tasks.specs import PUBLISHED
 
