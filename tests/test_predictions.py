@@ -24,7 +24,7 @@ from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
-from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions, expand
+from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions
 from seldio.rules import CATALOGUE
 from seldio.schema.qa import Item
 
@@ -188,7 +188,7 @@ def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Fin
     assert isinstance(questions, Jasco)
     assert isinstance(predictions, JascoPredictions)
     (folder / "v0.csv").write_bytes(questions.write(asked))
-    rows = [row.model_copy(update={"prediction": "They talk."}) for row in expand(asked)]
+    rows = [row.model_copy(update={"prediction": "They talk."}) for row in predictions.template(asked)]
     header, *table = csv.reader(io.StringIO(predictions.write(rows).decode(), newline=""))
     change(table)
     text = io.StringIO(newline="")
