@@ -221,10 +221,10 @@ def comes_back(format: ItemFormat, data: bytes) -> bool:
         return False
     assert values(format.write(reading.rows, reading.origin)) == values(data) or format is RUENVAQA
     table = formats.get(f"{format.holds}-parquet", ItemFormat)
-    again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
+    again = table.read(table.write(reading.rows, table.origin_of(reading)), "x", found.append)
     assert again is not None
     assert again.rows == reading.rows
-    assert format.write(again.rows, format.origin_of(again, found.append)) == format.write(reading.rows, reading.origin)
+    assert format.write(again.rows, format.origin_of(again)) == format.write(reading.rows, reading.origin)
     return True
 
 

@@ -1,12 +1,15 @@
-"""Questions and predictions: read part by part, and checked file by file."""
+"""Questions and predictions: read part by part, checked file by file, and right answers written in form."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
 
 from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.facts import evidence_of
@@ -17,7 +20,7 @@ from seldio.files.names import is_csv, suffix_of, written_suffix
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
-from seldio.formats.mera import SUBMISSION, task_name
+from seldio.formats.mera import AS_WRITTEN, SUBMISSION, task_name
 from seldio.rules.collection import Reference
 from seldio.rules.item_answers import SPATIAL_RULES
 from seldio.rules.item_audio import RECORDING_RULES, Audio
@@ -29,6 +32,7 @@ from seldio.rules.items import (
     PATH_RULES,
     PREDICTION_RULES,
     QUESTION_RULES,
+    misformed,
 )
 from seldio.rules.predictions import (
     REFERRED,
@@ -39,7 +43,7 @@ from seldio.rules.predictions import (
     instruction_missing_among_others,
     output_missing,
 )
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, Rows
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -206,7 +210,6 @@ def item_findings(
 
 
 def _advised(source: Source, reference: ItemReference) -> str:
-    """Which keys of predictions are wanted, and which are there."""
     from seldio.formats.own_keys import advice
 
     questions = reference.questions.rows if reference.questions is not None else ()
@@ -237,3 +240,56 @@ def check_kind(source: Source, reference: AnyReference, found: Sequence[CheckedI
 
 def _reading(part: Part, rows: CheckedItems) -> ItemReading:
     return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
+
+
+# --- right answers that are not written as their format writes them: letters as texts (QAI121), or back (QAI128)
+
+
+def with_answers_in_form(
+    questions: Sequence[tuple[Part, CheckedItems]], paths: Collection[str]
+) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield path, bytes before and bytes after of each file of *questions* among *paths* that can be repaired.
+
+    What ``B`` becomes is a guess, since it may be meant as it stands; what the text of one option becomes is none. A
+    file is only written if nothing else of it changes.
+    """
+    for part, checked in questions:
+        if part.files[checked.file].entry.path not in paths:
+            continue
+        chosen = part.chosen([checked.file])
+        for file in chosen.texts(lambda _: None):
+            reading = chosen.reading(file, lambda _: None)
+            after = None if reading is None else _changed(reading, file.data)
+            if after is not None:
+                yield file.path, file.data, after
+
+
+def _changed(reading: ItemReading, data: bytes) -> bytes | None:
+    """The file of *reading*, which holds *data*, with answers in form; None where that cannot be, or changes more."""
+    right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
+    if not right or _written(reading, reading.table) != data:
+        return None
+    place = reading.table.schema.names.index("answer")
+    answers = [right.get(row, answer) for row, answer in enumerate(reading.table.column(place).to_pylist())]
+    after = _written(reading, reading.table.set_column(place, reading.table.schema.field(place), [answers]))
+    again = reading.format.read(after, reading.path, lambda _: None)
+    return after if again is not None and _alike(again.table, reading.table) else None
+
+
+def _alike(one: pa.Table, other: pa.Table) -> bool:
+    """Whether tables are the same but for answers, and for the records that some formats keep as they were written."""
+    names = [name for name in one.schema.names if name not in ("answer", "extra")]
+    if len(one) != len(other) or not one.select(names).equals(other.select(names)):
+        return False
+    return one.column("extra").equals(other.column("extra")) or all(
+        _plain(ours) == _plain(theirs)
+        for ours, theirs in zip(one.column("extra").to_pylist(), other.column("extra").to_pylist(), strict=True)
+    )
+
+
+def _plain(extra: str | None) -> dict[str, Any]:
+    return {key: value for key, value in json.loads(extra or "{}").items() if key != AS_WRITTEN}
+
+
+def _written(reading: ItemReading, table: pa.Table) -> bytes:
+    return reading.format.write(Rows(table, reading.format.model), reading.origin)

@@ -400,7 +400,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
             if code in found and path in one.local and (path not in careful or not _is_unsafe(code))
         }
         if forms:
-            from seldio.check.answer_repair import with_answers_in_form
+            from seldio.check.items import with_answers_in_form
 
             for path, before, after in with_answers_in_form(one.questions, forms):
                 yield Fixed(path, before, after, (forms[path],))

@@ -127,4 +127,4 @@ def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table |
         raise UsageError(f"{printable(path_of(path))} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
     stored = get(f"{reading.format.holds}-parquet", ItemParquet)
-    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading, lambda _: None)))
+    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading)))

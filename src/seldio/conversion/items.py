@@ -66,7 +66,7 @@ def convert_items(
             count = len(reading.rows)
         else:
             table, notes, dropped = _fitted(reading, target, fill, drop_unfit)
-            data, losses, taken = _written(reading, table, target, notes)
+            data, losses, taken = _written(reading, table, target)
             losses, count = dict(allowed(losses, target.name, allow_loss)), len(table)
             if taken is not None:
                 raise taken
@@ -177,11 +177,11 @@ def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
 
 
 def _written(
-    reading: ItemReading, table: pa.Table, target: ItemFormat, notes: list[str]
+    reading: ItemReading, table: pa.Table, target: ItemFormat
 ) -> tuple[bytes, dict[str, str], UsageError | None]:
     """Return the file, the losses of its rows, and an error if it would be read as another format."""
     same = reading.format.name == target.name
-    origin = target.origin_of(reading, notes.append)
+    origin = target.origin_of(reading)
     marked, taken = table, None
     if isinstance(target, JsonItems) and not same:
         head = target.write(Rows(table.slice(0, 1), target.model), origin)

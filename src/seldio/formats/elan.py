@@ -236,13 +236,11 @@ class _Document:
         return byte - int(np.searchsorted(self._within, byte))
 
     def span(self, element: Element) -> tuple[int, int]:
-        """Return where the tag of an element begins and ends."""
         start = self.at(element.start)
         end = self.text.find(">", start)
         return start, end + 1 if end >= 0 else len(self.text)
 
     def labels(self) -> Iterator[ToolLabel]:
-        """The labels of all tiers, as they stand in the document."""
         if not self.sound:
             return
         rows: dict[str, ToolLabel] = {}
@@ -292,7 +290,6 @@ class _Document:
         return failed
 
     def value(self, annotation: Element) -> tuple[str, tuple[int, int]]:
-        """The value of an annotation, and its place."""
         for value in annotation.all("ANNOTATION_VALUE"):
             if value.text_start >= 0:
                 start = self.at(value.text_start)

@@ -174,7 +174,6 @@ class Records:
             yield document.source.first_line - 1 - run.first, Record(document.value, document, ())
 
     def __getitem__(self, number: int) -> Record:
-        """A record that could be read."""
         if not self.lines:
             return Record(value_at(self.document.value, self._at(number)), self.document, self._at(number))
         if self._last is None or self._last[0] != number:  # many findings may be about one record
@@ -306,7 +305,6 @@ def _first(data: bytes) -> re.Match[bytes]:
 
 
 def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | None:
-    """Return where the records stand; None, after a finding, if there are none."""
     if isinstance(value, list):
         return ()
     if not isinstance(value, dict):

@@ -59,7 +59,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         """The cells of *row*, by column; further columns behind the format's own."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """Return the share of the columns that the first line names."""
         if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
             return 0.0
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
@@ -67,7 +66,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         return sum(column in names for column in self.columns) / len(self.columns)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """The rows of a file; rows without an id or with unsound quotes are reported and left out."""
         table = read_table(data, path, sink, self.columns)
         if table is None:
             return None
@@ -93,7 +91,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         )
 
     def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
-        """Return the place of a field or column; of the whole row if it has no cell."""
         name = self.fields.get(field or "", field)
         column = table.header.index(name) if name in table.header else None
         if column is not None and name == KEYWORDS and number is not None:

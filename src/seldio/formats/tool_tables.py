@@ -119,7 +119,6 @@ def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
 
 
 def _limits(line: re.Match[str], label: ToolLabel | None, report: Report) -> None:
-    """Add the limits of frequency of a following line to a label."""
     cells = cells_of(line)
     if len(cells) != 3 or label is None:
         what = "limits of frequency without a label" if label is None else "not a low and a high frequency"
@@ -245,7 +244,6 @@ class RavenFormat(ToolFormat):
 
 
 def _clips(recordings: Sequence[str]) -> list[str]:
-    """Return the clip of each recording: its file name, with folders if two files have the same name."""
     paths = [posixpath.splitext(name.replace("\\", "/"))[0] for name in recordings]
     names = [posixpath.basename(path) for path in paths]
     counts = Counter(names)
@@ -278,7 +276,6 @@ class _Table:
             self.report("SYN501", header.span(), what, hint)
 
     def row(self, line: re.Match[str]) -> _Row | None:
-        """Return the cells of a line; None, after a finding, where there are more than columns, or too few."""
         cells = cells_of(line)
         needed = max(self.columns[field] for field in _FIELDS[:4] if field in self.columns)
         if not needed < len(cells) <= len(self.titles):

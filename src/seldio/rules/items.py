@@ -64,7 +64,6 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, found: Found) -> Iterator[Finding]:
-    """A finding at each mention of a path with a fault."""
     paths = table.paths
     for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
         name = paths.name[mention]
@@ -263,7 +262,6 @@ def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
 
 
 def _form(table: ItemTable) -> Answers | None:
-    """The form of right answers in the format that the rows come from; None where any may stand."""
     home = formats.named(table.home, ItemFormat)
     return None if home is None else home.answers
 
@@ -356,7 +354,6 @@ def _in_instruction(table: ItemTable, judge: Callable[[str, Any], str | None]) -
 
 
 def _fields(instruction: str) -> list[str] | None:
-    """The placeholders of an instruction; None if Python cannot format it."""
     try:
         return [name for _, name, _, _ in string.Formatter().parse(instruction) if name is not None]
     except ValueError:
@@ -450,7 +447,6 @@ def subset_of_a_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _benchmark_of(table: ItemTable) -> Benchmark | None:
-    """Return the benchmark that questions may be some of; None where all of them were made from labels."""
     known = find(table.format)
     if known is None or not known.sizes:
         return None
@@ -468,7 +464,6 @@ def _at_the_end(known: Benchmark, missing: Sequence[int]) -> bool:
 
 
 def _missing(known: Benchmark, table: ItemTable) -> list[int]:
-    """The numbers that are missing among the ids, where all ids are such numbers."""
     ids, whole = table.values("id"), range(1, known.sizes[0] + 1)
     if not known.numbered or not ids:
         return []
@@ -484,7 +479,6 @@ def _runs(numbers: Sequence[int]) -> str:
 
 
 def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
-    """Yield each field whose counts differ from those of the benchmark, with sentences about its values."""
     wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
     counts = _counts(table.column("task"))
     if wanted and counts != wanted:
@@ -504,7 +498,6 @@ def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list
 
 
 def _counts(column: pa.Array) -> dict[str, int]:
-    """How often each value of a column is there, in their order."""
     return {each["values"].as_py(): each["counts"].as_py() for each in pc.value_counts(column)}
 
 

@@ -227,7 +227,6 @@ def _is_of_another_task(name: str) -> bool:
 
 
 def _is_in_place(name: str) -> bool:
-    """Return whether a meta file is at ``[ROOT/]taskN/LABEL/``."""
     task = task_of(name)
     return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
@@ -355,7 +354,6 @@ def meta_findings(meta: Meta) -> Iterator[Finding]:
 
 
 def _finding(meta: Meta, error: ValidationError) -> Finding:
-    """Return the finding that a breach of the schema is."""
     pointer: Pointer = tuple(error.absolute_path)
     name, named = error.message, _named(pointer) or "the meta file"
     match error.validator:
@@ -376,7 +374,6 @@ def _finding(meta: Meta, error: ValidationError) -> Finding:
 
 
 def _authors(meta: Meta) -> Iterator[Finding]:
-    """Yield a finding where not exactly one author is marked as corresponding."""
     submission = meta.fields.get("submission")
     listed_authors = submission.get("authors") if isinstance(submission, dict) else None
     listed_authors = listed_authors if isinstance(listed_authors, list) else []
@@ -395,7 +392,6 @@ def _authors(meta: Meta) -> Iterator[Finding]:
 
 
 def _units(meta: Meta) -> Iterator[Finding]:
-    """Yield a finding for each result that seems to be in the wrong unit."""
     results = meta.value
     for step in OVERALL:
         results = results.get(step) if isinstance(results, dict) else None
@@ -413,7 +409,6 @@ def _units(meta: Meta) -> Iterator[Finding]:
 
 
 def _unfilled(value: Any, at: Pointer = ()) -> Iterator[Pointer]:
-    """Yield where a template still has what stands for a value."""
     if value == FILL_IN:
         yield at
     elif isinstance(value, dict | list):
@@ -422,7 +417,6 @@ def _unfilled(value: Any, at: Pointer = ()) -> Iterator[Pointer]:
 
 
 def _named(pointer: Pointer) -> str:
-    """Return a field in words: ``submission.authors.2.affiliation``, counting authors from 1."""
     return printable(".".join(str(step + 1) if isinstance(step, int) else str(step) for step in pointer))
 
 
@@ -534,7 +528,6 @@ def _labels(package: Package) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _fault(label: str) -> str:
-    """Return what is wrong with a malformed label."""
     if re.search(r"\s", label):
         return "contains a space"
     count = len(label.split("_"))
@@ -542,7 +535,6 @@ def _fault(label: str) -> str:
 
 
 def _teams(package: Package) -> dict[tuple[str, str], list[System]]:
-    """Return the systems of each team in each track; of two with the same label, the first."""
     first = {system.label: system for system in reversed(package.systems)}
     named = (system for system in package.systems if system.parts is not None and first[system.label] is system)
     return grouped(named, lambda system: (system.team, system.track) if system.track is not None else None)
@@ -577,7 +569,6 @@ def _differing_meta(package: Package, meta: Meta, label: str, found: Found) -> F
 
 
 def _label_in(name: str) -> str | None:
-    """Return the label in the name of an output folder or file; None if there is none."""
     match = _OUTPUT_OF.fullmatch(name)
     label = match[1] if match else name
     return label if Label.parse(label) is not None else None

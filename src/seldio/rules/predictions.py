@@ -176,7 +176,6 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
 
 
 def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, int]]:
-    """By question the instructions that were asked, each with its first row."""
     found: dict[Any, dict[str, int]] = {}
     for question, prompt, row in rows:
         found.setdefault(question, {}).setdefault(prompt or "", row)
