@@ -181,8 +181,10 @@ def test_the_real_files(shared: Path) -> None:
 
 
 def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Finding]:
+    others = {"Speech": "", "Audio-Only Answer": "", "Speech-Only Answer": ""}
     asked = [
-        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}"}}) for n in (1, 2)
+        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}", **others}})
+        for n in (1, 2)
     ]
     questions, predictions = get("jasco", ItemFormat), get("jasco-predictions", ItemFormat)
     assert isinstance(questions, Jasco)

@@ -21,7 +21,7 @@ import soundfile
 from seldio.files import Entry
 from seldio.formats import ItemFormat, get
 from seldio.formats.datasets import dataset
-from seldio.formats.qa_csv import JascoPredictions, expand
+from seldio.formats.qa_csv import JascoPredictions
 from seldio.rules.hub_folder import HubFolder
 from seldio.schema.qa import Item
 
@@ -330,11 +330,13 @@ def repeated(last: dict[str, Any]) -> Files:
 
 def jasco(change: Callable[[list[dict[str, str]]], list[dict[str, str]]]) -> Files:
     """Two recordings of JASCO, and what a model says of them, *changed*."""
+    others = {"Speech": "", "Audio-Only Answer": "", "Speech-Only Answer": ""}
     items = [
-        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}"}}) for n in (1, 2)
+        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}", **others}})
+        for n in (1, 2)
     ]
     predictions = cast(JascoPredictions, get("jasco-predictions", ItemFormat))
-    made = [row.model_copy(update={"prediction": "They talk."}) for row in expand(items)]
+    made = [row.model_copy(update={"prediction": "They talk."}) for row in predictions.template(items)]
     table = list(csv.DictReader(io.StringIO(predictions.write(made).decode(), newline="")))
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, table[0], lineterminator="\n")
@@ -479,10 +481,6 @@ TABLE = {"labels.csv": b"x\n"}
 #: For each rule the files by name, or their sizes, and the head of the card.
 HUB: dict[str, Callable[[], tuple[dict[str, bytes | int], dict[str, Any] | None]]] = {
     "HUB101": lambda: ({f"audio/{n}.wav": 1 for n in range(10_001)}, {"license": "mit"}),
-    "HUB103": lambda: ({"audio.tar": 500 * 10**9 + 1}, {"license": "mit"}),
-    "HUB104": lambda: ({"audio.tar": 200 * 10**9 + 1}, {"license": "mit"}),
-    "HUB301": lambda: ({**TABLE}, card(*(("all", f"split{n}", "labels.csv") for n in range(31)))),
-    "HUB302": lambda: ({**TABLE}, card(*((f"config{n}", "train", "labels.csv") for n in range(4001)))),
     "HUB305": lambda: ({**TABLE}, card(("all", "train", "events*.csv"))),
     "HUB601": lambda: ({}, None),
     "HUB603": lambda: ({**TABLE}, {"pretty_name": "Four scenes"}),
