@@ -69,15 +69,14 @@ def _finder(pattern: Any) -> Callable[..., object]:
 #: Every format, in the order of ``seldio formats``, which decides between equals.
 HOMES = (
     Home("dialects", "DIALECTS", "labels", b""),  # their rows tell, together
-    Home("audacity", "AUDACITY", "tool", rb"\t"),
-    Home("raven", "RAVEN", "tool", rb"(?i)\A(\xef\xbb\xbf)?[\r\n]*(?=[^\n]*\t)[^\n]*begin time"),
+    Home("tool_tables", "FORMATS", "tool", rb"\t"),
     Home("elan", "ELAN", "tool", rb"<ANNOTATION_DOCUMENT", r"(?i)\.eaf\Z"),
     Home("tool_json", "FORMATS", "tool", _JSON, r"(?i)\.jams\Z"),
     Home("dcase_json", "DCASE2026", "labels", _JSON, r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$"),
     Home("parquet", "PARQUET", "labels", rb"\APAR1"),
     Home("qa_json", "FORMATS", "items", _JSON),
     Home("qa_csv", "FORMATS", "items", _HEADER),
-    Home("ruenvaqa", "FORMATS", "items", _JSON),
+    Home("mera", "FORMATS", "items", _JSON),
     Home("harnesses", "FORMATS", "items", _JSON, r"(?i)\.eval\Z"),
     Home("item_parquet", "FORMATS", "items", rb"\APAR1"),
 )
