@@ -184,8 +184,8 @@ def digest_of_maps(clip: str, table: pa.Table | None, side: Annotations) -> int:
     """Return a digest of a clip's rows with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
     name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
     total = int.from_bytes(sha256(name).digest()[:8], "little")
-    fields = [field for field in _MARKED if table is not None and field in table.column_names]
-    columns = [np.round(np.asarray(to_numpy(table[field]), np.float64), 6) + 0.0 for field in fields]
+    known = [] if table is None else [table[field] for field in _MARKED if field in table.column_names]
+    columns = [np.round(np.asarray(to_numpy(column), np.float64), 6) + 0.0 for column in known]
     for row, values in enumerate(zip(*columns, strict=True)):
         points, ends = side.shape(row)
         text = name + np.array([*values, *ends]).tobytes() + points.tobytes()
