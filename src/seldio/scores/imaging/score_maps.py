@@ -23,7 +23,7 @@ from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging.count import AVERAGES, PROFILE, Annotations, Average, Detections, MapScores, paired
 from seldio.scores.imaging.report import PREDICTION, SKIPPED, ImagingCase, facts_of
 from seldio.scores.resampling import Intervals, Resampling
-from seldio.scores.seld.join import SharedPart, join, reference_labels, settled
+from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, of_labels
@@ -169,7 +169,7 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
     Raises:
         InvalidData: something in a file is wrong.
     """
-    (labels, wrong), (outputs, amiss) = part.first.rows(), part.second.rows()
+    (labels, wrong), (outputs, amiss) = rows_of(part.first), rows_of(part.second)
     references, predictions = by_clip(labels), by_clip(outputs)
     found = []
     for clip in part.clips:

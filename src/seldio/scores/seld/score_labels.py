@@ -22,7 +22,7 @@ from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld import mistakes, profiles
 from seldio.scores.seld.causes import probable_causes, sampled
-from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
+from seldio.scores.seld.join import SideLabels, join, reference_labels, rows_of, usual_profile, with_class_list
 from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
@@ -72,8 +72,6 @@ class SeldOptions:
                 able = " or ".join(each.name for each in profiles.PROFILES if column in each.names)
                 option = "--onscreen" if name == "onscreen" else f"--threshold {name}"
                 raise UsageError(f"{option} changes nothing in {profile.name}, which does not look at it; use {able}")
-        if self.errors and "F" not in profile.names:
-            raise UsageError(f"--table errors explains the F of a profile, and {profile.name} has none")
         changed = dict(self.threshold)
         if "distance" in changed:
             changed["distance"] *= profile.metre
@@ -219,7 +217,7 @@ def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = Non
         InvalidData: something in a file is wrong.
         UsageError: there are no frames, classes or directions.
     """
-    table, faults = side.some(clips).rows()
+    table, faults = rows_of(side.some(clips))
     if table is not None and class_list is not None and table.num_rows:
         table = with_class_list(table, side.layout, class_list)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})

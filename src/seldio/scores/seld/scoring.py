@@ -234,24 +234,6 @@ def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple
 # --- from rows to counts ---------------------------------------------------------------------------
 
 
-def score_tables(
-    reference: pa.Table, prediction: pa.Table, clips: Sequence[str], profile: SeldProfile, *, classes: int,
-    average: Average | None = None, limits: Thresholds | None = None,
-) -> SeldScore:  # fmt: skip
-    """Score the rows of two event tables about *clips*; a clip without predicted rows is one where nothing was found.
-
-    Rows of one frame are in the order of their file, where ties depend on it. Average and limits are those of the
-    profile by default.
-
-    Raises:
-        UsageError: a side lacks a field that the profile needs.
-    """
-    index = {clip: number for number, clip in enumerate(clips)}
-    sides = event_frames(reference, index), event_frames(prediction, index)
-    counts = count_sides(*sides, profile, limits or profile.limits, classes, len(clips))
-    return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)
-
-
 def count_sides(
     reference: EventFrames, prediction: EventFrames, profile: SeldProfile, limits: Thresholds, classes: int, clips: int
 ) -> Floats:
@@ -408,11 +390,10 @@ class SeldAccumulator:
         Raises:
             UsageError: see :meth:`merge`.
         """
-        if isinstance(incoming, SeldAccumulator):
-            return self.merge(incoming)
-        other = SeldAccumulator(self.profile.name, self.average, self._limits)
-        other.load_state_dict(incoming)
-        return self.merge(other)
+        if isinstance(incoming, dict):
+            state, incoming = incoming, SeldAccumulator(self.profile.name, self.average, self._limits)
+            incoming.load_state_dict(state)
+        self.merge(incoming)
 
     def reset(self) -> None:
         """Forget all clips."""
