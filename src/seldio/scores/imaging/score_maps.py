@@ -26,7 +26,7 @@ from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
-from seldio.scores.signatures import Signature, of_labels
+from seldio.scores.signatures import of_labels
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -79,13 +79,6 @@ def compare_maps(
 
     formats = format, reference_format
     return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
-
-
-def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
-    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
-    asked: Any = {"split": known.options.get("split")}
-    asked |= {name: name in known.options for name in ("allow_missing", "force")}
-    return scored_maps(predictions, reference, ImagingOptions(**asked), **formats).signature
 
 
 def scored_maps(

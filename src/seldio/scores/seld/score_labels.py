@@ -28,7 +28,6 @@ from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
 from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
-from seldio.scores.signatures import Signature
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
@@ -183,19 +182,6 @@ def scored_case(
 
 #: Options that shape the numbers of a score, as its signature has them.
 _SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
-
-
-def verified(
-    known: Signature, predictions: Place, reference: Place, format: str | None = None,
-    reference_format: str | None = None,
-) -> Signature:  # fmt: skip
-    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
-    asked: Any = {name: known.options.get(name) for name in ("classes", "split")}
-    asked |= {name: name in known.options for name in ("allow_missing", "force")}
-    options = SeldOptions(profile=known.profile, **asked)
-    with opened_reference(reference, options, reference_format) as labels:
-        case = scored_case(predictions, labels, options, format)
-    return case.signature
 
 
 # --- rows, and what they may need -------------------------------------------------------------------
