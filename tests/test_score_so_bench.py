@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import bearings, measures
-from seldio.answers.extract import extract
-from seldio.answers.judgements import AnsweredQuestion, faults, judgement
-from seldio.answers.names import Names
-from seldio.answers.plain_text import plainly
+from seldio.answers import measures
+from seldio.answers.extract import AnsweredQuestion, Names, extract, faults, judgement
+from seldio.answers.words import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge import Malformed, read
@@ -122,7 +120,7 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
     ],
 )  # fmt: skip
 def test_motions(text, label):
-    assert label == bearings.motion(plainly(text))
+    assert label == measures.motion(plainly(text))
 
 
 NAMES = Names(["dog", "cat", "bird",

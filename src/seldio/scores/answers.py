@@ -10,9 +10,9 @@ from pathlib import Path as LocalPath
 from typing import Any, Literal, NamedTuple, cast
 
 from seldio import formats
-from seldio.answers.judgements import AnsweredQuestion, faults
-from seldio.answers.judgements import Judge as SoBenchJudge
-from seldio.answers.judgements import Judgement as SoBenchJudgement
+from seldio.answers.extract import AnsweredQuestion, faults
+from seldio.answers.extract import Judge as SoBenchJudge
+from seldio.answers.extract import Judgement as SoBenchJudgement
 from seldio.conversion.items import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened

@@ -10,8 +10,16 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.answers.letters import Letter, letter_of
-from seldio.answers.matching import after_answer_word, chosen, exact_match, passing, same_text, string_match
+from seldio.answers.matching import (
+    Letter,
+    after_answer_word,
+    chosen,
+    exact_match,
+    letter_of,
+    passing,
+    same_text,
+    string_match,
+)
 from seldio.answers.reading import ReplyReading
 from seldio.errors import DataError
 from seldio.formats.about import about

@@ -20,8 +20,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from seldio.answers.extract import extract
-from seldio.answers.judgements import (
+from seldio.answers.extract import (
     LEVELS,
     PREDICTION_FIELDS,
     SEMANTIC_FIELDS,
@@ -29,11 +28,13 @@ from seldio.answers.judgements import (
     AnsweredQuestion,
     Judge,
     Judgement,
+    Names,
+    extract,
     faults,
     judgement,
+    names_in,
 )
 from seldio.answers.matching import reference_of, transcribed
-from seldio.answers.names import Names, names_in
 from seldio.answers.reading import read as read_reply
 from seldio.benchmarks import prompts
 from seldio.errors import DataError, SeldioError, UsageError
