@@ -324,7 +324,7 @@ def _so_bench(
     for name in options.threshold:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
-    hand = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
+    hand = None if take is None else lambda row: take([verdicts.of_scored(row)])
     profile = so_bench.get(sides.profile).changed(**options.threshold)
     judge = so_bench.through(server) if server is not None else None
     if options.judgements:

@@ -74,13 +74,12 @@ def of_choices(case: ChoiceCase) -> Iterator[ReplyVerdict]:
                   right != marks["read"] and not letter)  # fmt: skip
 
 
-def of_scored(row: Scored, state: str) -> ReplyVerdict:
-    """That of a question of SO-Bench."""
-    said = (row.judgement or {}).get("prediction")
-    said = {**(said if isinstance(said, Mapping) else {}), **((row.judgement or {}).get("semantic") or {})}
+def of_scored(row: Scored) -> ReplyVerdict:
+    """Return that of a question of SO-Bench."""
+    said = row.part("prediction") | row.part("semantic")
     read = ", ".join(f"{key}: {value}" for key, value in said.items() if value not in (None, "", [], {}, False))
     reply = None if row.how == "missing" else row.prediction
-    return _of(row.item, reply, read, state, row.correct, {"accuracy": row.correct})
+    return _of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
 
 
 def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
