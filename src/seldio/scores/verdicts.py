@@ -18,7 +18,7 @@ from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
     from seldio.scores.choices import ChoiceCase
-    from seldio.scores.jasco import AnswerMarks, JascoCase
+    from seldio.scores.jasco import JascoCase, Reading
     from seldio.scores.so_bench import Scored
 
 #: Why a verdict is in doubt, the most doubtful first; what is in none comes last.
@@ -82,7 +82,7 @@ def of_scored(row: Scored) -> ReplyVerdict:
     return _of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
 
 
-def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
+def of_jasco(case: JascoCase, marks: Reading) -> Iterator[ReplyVerdict]:
     """Those of the answers to JASCO's instructions: of 2 points, as the judge says."""
     from seldio.scores.jasco import key
 
@@ -91,7 +91,7 @@ def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
         answer = target if isinstance(target, str) else None
         asked = {"id": key(row), "audio": row.audio, "question": row.prompt or "", "answer": answer}
         item = Item.model_validate(asked)
-        state = JUDGED if case.read[number].complete else "unread"
+        state = JUDGED if case.verdicts[number].complete else "unread"
         worth = {"points": points, "orientation": marks.orientations.get(number)}
         yield _of(item, row.prediction, text, state, points / 2, worth)
 

@@ -112,7 +112,7 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     covered = join(sides.outputs, sides.items, allow_missing=options.allow_missing)
     judgements = judgements_of(options.judgements) if options.judgements else None
     case = count(sides.outputs, covered, judgements=judgements, allow_missing=options.allow_missing)
-    marks = case.marks("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
+    marks = case.reading("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
     columns = (
         BEST,
         Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2"),
