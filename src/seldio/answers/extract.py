@@ -217,11 +217,6 @@ def names_in(task: str | None, answer: str | None, canonical: str | None) -> Ite
         yield text
 
 
-def _first(text: str) -> str:
-    match = _TOKEN.search(text)
-    return match.group() if match else ""
-
-
 class Names:
     """The names that texts are searched for: those of right *answers*, which no synonym ever replaces."""
 
@@ -285,7 +280,8 @@ class Names:
 
     def sure(self, before: str, name: str, after: str) -> bool:
         """Whether *name* is found between some words, two before it or all: no known name goes beyond it there."""
-        (*_, other, left), right = ("", "", *map(singular, _TOKEN.findall(before))), singular(_first(after))
+        (*_, other, left), first = ("", "", *map(singular, _TOKEN.findall(before))), _TOKEN.search(after)
+        right = singular(first.group()) if first else ""
         tokens = [singular(token) for token in _TOKEN.findall(name)]
         if "".join(tokens) not in self._names or "s" in (other, left, right, *tokens) or plainly(name) != name:
             return False  # unknown, or a name that is spelled otherwise in a plain text
@@ -360,7 +356,11 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     mentions = names.find(text)
     if any(mention.name not in pair or denied(text, mention.start) for mention in mentions):
         return None
-    relations = _relations(request.task, text)
+    relations = [
+        _Relation(pole, match.group(), *match.span())
+        for pole, pattern in POLES[request.task].items()
+        for match in pattern.finditer(text)
+    ]
     if any(denied(text, mention.start) for mention in relations):
         return None
     if relations:
@@ -372,15 +372,6 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     if winner is None:
         return None
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
-
-
-def _relations(task: str, text: str) -> list[_Relation]:
-    relations = [
-        _Relation(pole, match.group(), *match.span())
-        for pole, pattern in POLES[task].items()
-        for match in pattern.finditer(text)
-    ]
-    return sorted(relations, key=lambda relation: relation.start)
 
 
 def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair, poles: list[str]) -> str | None:
@@ -460,6 +451,8 @@ Reader = Callable[[AnsweredQuestion, str, Names], Judgement | None]
 _SILENT = "the prediction is empty"
 #: Characters; who says more than this without marking an answer is read by the judge.
 _LONGEST = 2000
+#: Of two angles the other one, which is no answer.
+_OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
 
 
 def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
@@ -474,21 +467,10 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     text, read = plainly(request.prediction), task.read
     if read is None or measures.retracted(text) or unsure(text, task.answer in ("number", "interval")):
         return None
-    if read in measures.QUANTITIES:
-        return _quantity(request, text, read)
-    return READERS[read](request, text, names)
-
-
-# --- numbers ---------------------------------------------------------------------------------------
-
-#: Of two angles the other one, which is no answer.
-_OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
-
-
-def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | None:
+    if read not in measures.QUANTITIES:
+        return READERS[read](request, text, names)
     if (value := measures.QUANTITIES[read](text)) is not None:
-        value_fields = list(value) if isinstance(value, tuple) else value
-        return judgement({str(PUBLISHED[request.task].field): value_fields}, notes=READ)
+        return judgement({str(task.field): list(value) if isinstance(value, tuple) else value}, notes=READ)
     other = _OTHER_ANGLE.get(read)
     return judgement(notes=f"only an {other} is given") if other and measures.names_only(text, other) else None
 
@@ -576,22 +558,15 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
     directions = measures.directions(text)
     if directions is None or named is None:
         return None
-    match = _direction_match(directions, true)
+    match = directions == true or (False if measures.contradictory(directions, true) else None)
     if match is None and named[1] == "exact_or_synonym":
-        return None
+        return None  # one is vaguer than the other
     prediction, semantic = _source_fields(*named)
     prediction |= {
         "time_span": list(spans[0]) if spans else None,
         "direction_phrase": " and ".join(sorted(directions)) or None,
     }
     return judgement(prediction, semantic | {"direction_match": match}, READ)
-
-
-def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | None:
-    """Return whether two directions in words agree; None if one is vaguer than the other."""
-    if answer == true:
-        return True
-    return False if measures.contradictory(answer, true) else None
 
 
 # --- relations and motions -------------------------------------------------------------------------

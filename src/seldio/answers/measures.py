@@ -297,18 +297,15 @@ def middled(text: str, numbers: list[Quantity], widest: float) -> list[Quantity]
         before = merged[-1] if merged else number
         near = before.kind == number.kind and 0 < abs(before.value - number.value) <= widest
         sure = before.value * number.value >= 0 and not (before.doubtful or number.doubtful)
-        if near and sure and _ends(text, before, number):
+        range_of_both = (
+            near and sure and joined(text, before, number) and _NUMBER.to.fullmatch(text, before.end, number.start)
+        )
+        if range_of_both and not _NUMBER.from_word.search(text, max(0, before.start - 60), before.start):
             middle = _tidy((before.value + number.value) / 2)
             merged[-1] = before._replace(value=middle, end=number.end, counts=number.counts)
         else:
             merged.append(number)
     return merged
-
-
-def _ends(text: str, first: Quantity, second: Quantity) -> bool:
-    """Return whether two numbers are the ends of a range, and not of a movement."""
-    moves = _NUMBER.from_word.search(text, max(0, first.start - 60), first.start)
-    return joined(text, first, second) and bool(_NUMBER.to.fullmatch(text, first.end, second.start)) and not moves
 
 
 def concluded(read: Callable[[str], float | None], text: str) -> float | None:
@@ -328,15 +325,17 @@ def count(text: str) -> int | None:
     numbers = [number for number in quantities(text) if not number.kind]
     if any(number.bound or number.signed or number.doubtful for number in numbers):
         return None
-    if any(_one_of_both(text, *pair) for pair in pairwise(numbers)):
-        return None
+    gaps = [(first.end, second.start) for first, second in pairwise(numbers)]
+    if any(_NUMBER.joiner.fullmatch(text, *gap) and text[slice(*gap)].strip() != "," for gap in gaps):
+        return None  # one of both
     if any(_NUMBER.or_so.search(text, max(0, number.start - 20), number.start) for number in numbers[1:]):
         return None
     numbers = [number for number in numbers if _NUMBER.total.match(text, number.end)] or numbers
     first = next((number for number in numbers if _NUMBER.counted.match(text, number.end)), None)
     bare = [number for number in numbers if not number.counts and not _NUMBER.of_them.match(text, number.end)]
-    if first and any(_besides(text, first, number) for number in bare):
-        return None
+    others = [number for number in bare if first and number.start > first.start and number.value != first.value]
+    if first and any(text.find(":", first.end, number.start) < 0 for number in others):
+        return None  # a number without a noun, and no detail after a colon
     counted = [(number, match) for number in numbers if (match := _NUMBER.counted.match(text, number.end))]
     for _, match in counted:
         if _NUMBER.or_more.match(text, match.end()) or (match["some"] and _NUMBER.and_more.match(text, match.end())):
@@ -352,16 +351,6 @@ def count(text: str) -> int | None:
     values += [0.0] * bool(_NUMBER.none.search(text)) + [1.0] * bool(single) + [2.0] * bool(_NUMBER.pair.search(text))
     value = only(values)
     return int(value) if value is not None and value.is_integer() and value < 1e9 else None
-
-
-def _besides(text: str, first: Quantity, number: Quantity) -> bool:
-    """Return whether a number without a noun follows the *first* with one, except for details after a colon."""
-    return number.start > first.start and number.value != first.value and text.find(":", first.end, number.start) < 0
-
-
-def _one_of_both(text: str, first: Quantity, second: Quantity) -> bool:
-    between = text[first.end : second.start]
-    return bool(_NUMBER.joiner.fullmatch(between)) and between.strip() != ","
 
 
 # --- azimuth, elevation or distance ----------------------------------------------------------------
@@ -652,11 +641,6 @@ def _is_interval(text: str, first: Quantity, second: Quantity) -> bool:
     return bool(both or _RE.bracket.search(lead) or _RE.from_word.search(lead))
 
 
-def _leads(text: str, moments: list[Quantity]) -> list[str]:
-    ends = [0, *(moment.end for moment in moments)]
-    return [text[end : moment.start] for end, moment in zip(ends, moments, strict=False)]
-
-
 def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
     """Return whether a pair is the range of one end, or the text may mean another moment."""
     firsts, seconds = {first.start for first, _ in pairs}, {second.start for _, second in pairs}
@@ -666,7 +650,9 @@ def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Q
     ):
         return True  # "from 3 to 4 s until 6 s"
     lasting = {first.start for first, second in pairs if _RE.until.fullmatch(text, first.end, second.start)}
-    for place, (moment, lead) in enumerate(zip(moments, _leads(text, moments), strict=True)):
+    ends = [0, *(moment.end for moment in moments)]
+    for place, moment in enumerate(moments):
+        lead = text[ends[place] : moment.start]
         if place and moment.start not in seconds and pairs and _RE.another.search(lead):
             return True
         start, end = _RE.start.search(lead), _RE.end.search(lead)

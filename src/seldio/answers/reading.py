@@ -287,17 +287,13 @@ def _without_lists(text: str, options: KnownOptions) -> tuple[str, int | None]:
     rows = _rows(text[heading.end() :] if heading else text, options)
     if list(rows) != sorted(rows) or len(rows) < (1 if heading else 2):
         return text, None
-    ticked = [place for place, row in rows.items() if _is_ticked(row, options.texts[place])]
+    verdicts = {place: row.replace(options.texts[place], "") for place, row in rows.items()}
+    right = {place for place, verdict in verdicts.items() if _RE.tick.search(verdict) or _RE.right.search(verdict)}
+    ticked = [place for place in right if not _RE.wrong.search(verdicts[place])]
     prose = "".join(piece for piece in _RE.piece.split(text) if piece not in rows.values())
     if heading:
         prose = _RE.heading.sub("\n", prose)
     return prose.strip(" \n;,"), only(ticked) if len(rows) > 1 else None
-
-
-def _is_ticked(row: str, option: str) -> bool:
-    verdict = row.replace(option, "")
-    right = _RE.tick.search(verdict) or _RE.right.search(verdict)
-    return bool(right and not _RE.wrong.search(verdict))
 
 
 # --- mentions --------------------------------------------------------------------------------------
@@ -459,10 +455,14 @@ class KnownOptions:
     """The options of a question, without the labels that they have of their own, and their spellings."""
 
     def __init__(self, given: tuple[str, ...]) -> None:
+        heads = [_RE.own_label.match(text) for text in given]
+        labels = "".join(head[1] if head else " " for head in heads)
+        in_order = len(labels) > 1 and any(order.startswith(labels) for order in OWN_LABELS)
         self.given = given
-        self.texts = _unlabelled(given)
+        self.texts = [text[head.end() if head and in_order else 0 :] for text, head in zip(given, heads, strict=True)]
         self.stems = [stems(text).split() for text in self.texts]
-        self.numeric = any(_holds_number(text) for text in self.texts)
+        words = [word for text in self.texts for word in text.lower().split()]
+        self.numeric = any(re.search(r"\d", word) or word in numbers() for word in words)
         self.placed = any(_RE.placed.search(text) for text in self.texts)
         self.cyrillic = any(_RE.cyrillic.match(text.strip()) for text in given)
         self.russian = any(_RE.russian.search(text) for text in given)
@@ -483,16 +483,15 @@ class KnownOptions:
         """
         if label.isdigit():
             place = CONFLICT if self.numeric else int(label) - 1
-        elif label.upper() in CYRILLIC and self._by_alphabet(label.upper(), text):
+        elif label.upper() in CYRILLIC and (
+            label.upper() in "БГДЖЗ" or self.cyrillic or _RE.cyrillic_order.search(text)
+        ):
             place = CYRILLIC.find(label.upper())
         elif label.upper() == "В" and len(self.given) > 2 and self.russian:
             return beside if beside in (self.first[1], self.first[2]) else CONFLICT
         else:
             place = ascii_uppercase.find(label.upper().translate(LOOKS))
         return self.first[place] if 0 <= place < len(self.given) else None
-
-    def _by_alphabet(self, sign: str, text: str) -> bool:
-        return sign in "БГДЖЗ" or self.cyrillic or bool(_RE.cyrillic_order.search(text))
 
     def of_place(self, name: str) -> int | None:
         """Return the option at a place: *second*, *последний*; None where the options themselves speak of places."""
@@ -524,19 +523,6 @@ class KnownOptions:
         """Return the option of a letter that stands alone: :data:`CONFLICT` if it is the text of another option."""
         place = self.of_label(letter, text)
         return place if place is None or self.same(letter) in (None, place) else CONFLICT
-
-
-def _unlabelled(given: tuple[str, ...]) -> list[str]:
-    """Return the texts of options without their labels, if these stand in order."""
-    heads = [_RE.own_label.match(text) for text in given]
-    labels = "".join(head[1] if head else " " for head in heads)
-    if len(labels) < 2 or not any(order.startswith(labels) for order in OWN_LABELS):
-        return list(given)
-    return [text[head.end() if head else 0 :] for text, head in zip(given, heads, strict=True)]
-
-
-def _holds_number(text: str) -> bool:
-    return bool(re.search(r"\d", text)) or any(word in numbers() for word in text.lower().split())
 
 
 def whole(text: str, options: KnownOptions) -> int | None:
@@ -624,24 +610,17 @@ def named(text: str, options: KnownOptions) -> list[NamedPart]:
     merged: list[NamedPart] = []
     for part in sorted(_all_named(text, options), key=lambda part: (part.start, -part.end)):
         before = merged[-1] if merged else None
-        if _is_part_of_another_word(text, part, options):
-            continue
+        nothing = options.texts[part.option].lower() in listed("nothing") and _RE.within.match(text, part.end)
+        if nothing or _RE.compound.search(text, max(0, part.start - 2), part.start):
+            continue  # a part of another word
         if before and part.end <= before.end and before.option != part.option:
             continue
-        if before and before.option == part.option and before.label and not _between(text, before, part):
+        between = text[before.end : part.start].strip(" .:()[]-–—\"'«“") if before else ""
+        if before and before.option == part.option and before.label and not between:
             merged[-1] = NamedPart(before.start, part.end, part.option, label=True)
         else:
             merged.append(part)
     return merged
-
-
-def _between(text: str, before: NamedPart, part: NamedPart) -> str:
-    return text[before.end : part.start].strip(" .:()[]-–—\"'«“")
-
-
-def _is_part_of_another_word(text: str, part: NamedPart, options: KnownOptions) -> bool:
-    nothing = options.texts[part.option].lower() in listed("nothing") and _RE.within.match(text, part.end)
-    return bool(nothing or _RE.compound.search(text, max(0, part.start - 2), part.start))
 
 
 def _all_named(text: str, options: KnownOptions) -> list[NamedPart]:
@@ -649,8 +628,11 @@ def _all_named(text: str, options: KnownOptions) -> list[NamedPart]:
     spelled = [word for word, _ in said]
     places: list[NamedPart] = []
     for option, terms in enumerate(options.stems):
-        if options.first[option] != option or not _can_be_found(terms, options):
-            continue
+        letters = "".join(terms)
+        if options.first[option] != option or not (len(letters) > 1 or letters.isdigit()):
+            continue  # an article or a letter
+        if len(options.spelled[-1][" ".join(terms)]) > 1:
+            continue  # the words do not tell it from another option
         for first in range(len(said) - len(terms) + 1):
             if spelled[first : first + len(terms)] == terms:
                 start, end = said[first][1].start, said[first + len(terms) - 1][1].end
@@ -664,12 +646,6 @@ def _all_named(text: str, options: KnownOptions) -> list[NamedPart]:
     return places
 
 
-def _can_be_found(terms: list[str], options: KnownOptions) -> bool:
-    """Return whether the words of an option tell it from the others, and from an article or a letter."""
-    letter = len("".join(terms)) == 1 and not terms[0].isdigit() if terms else True
-    return not letter and len(options.spelled[-1][" ".join(terms)]) == 1
-
-
 def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
     """Return what a text names, in its order, and what its sentence says of it. Questions name nothing."""
     all_parts = named(text, options)
@@ -679,9 +655,13 @@ def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
             part._replace(start=part.start - start, end=part.end - start) for part in _within(all_parts, start, end)
         ]
         sentence = text[start:end]
-        if inside and not asks(sentence):
-            judged = _judged(_masked(sentence, inside), inside, number)
-            named_options += [part._replace(start=part.start + start, end=part.end + start) for part in judged]
+        if not inside or asks(sentence):
+            continue
+        masked = list(sentence)  # the words of options neither deny nor doubt them
+        for part in inside:
+            masked[part.start : part.end] = "x" * (part.end - part.start)
+        judged = _judged("".join(masked), inside, number)
+        named_options += [part._replace(start=part.start + start, end=part.end + start) for part in judged]
     return named_options
 
 
@@ -689,14 +669,6 @@ def _within(parts: list[NamedPart], start: int, end: int) -> list[NamedPart]:
     """Return those of some parts, which are in their order, that begin between two places."""
     first, last = (bisect_left(parts, place, key=attrgetter("start")) for place in (start, end))
     return parts[first:last]
-
-
-def _masked(sentence: str, inside: list[NamedPart]) -> str:
-    """Return a sentence without the words of options, which neither deny nor doubt them."""
-    signs = list(sentence)
-    for part in inside:
-        signs[part.start : part.end] = "x" * (part.end - part.start)
-    return "".join(signs)
 
 
 def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionMention]:
