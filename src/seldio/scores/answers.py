@@ -25,7 +25,7 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import so_bench, verdicts
-from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply, read_judgements
+from seldio.scores.judge import Judge, Judgement, JudgeTally, Planned, read_judgements
 from seldio.scores.replies import Server
 from seldio.scores.scorers import Judging
 from seldio.scores.signatures import Signature, judged_by, signature
@@ -380,17 +380,6 @@ PROFILES: dict[str, Callable[[AnswerSides, str, AnswerOptions, Take, Server | No
 # --- the judge -------------------------------------------------------------------------------------
 
 
-class _Planned(Exception):
-    """Nothing was asked; the message says what asking would take."""
-
-
-class _Planner(Judge):
-    """A judge that stops at the first question it is asked."""
-
-    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        raise _Planned(str(self.plan(requests)))
-
-
 def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
     """Return what asking the judge would take: calls and tokens; nothing is asked.
 
@@ -399,7 +388,7 @@ def plan_answers(predictions: Place, reference: Place | None, options: AnswerOpt
     """
     try:
         score_answers(predictions, reference, options, **formats)
-    except _Planned as planned:
+    except Planned as planned:
         return str(planned)
     return "no prediction needs a judge"
 
@@ -408,9 +397,8 @@ def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | 
     """Return the judge that *options* name; None where they name none."""
     if options.judge is None:
         return contextlib.nullcontext()
-    given = dataclasses.asdict(options.judge)
-    model, url, _ = (given.pop(name) for name in ("model", "url", "prompt"))
-    return (_Planner if options.judge.dry_run else Judge)(model, url, **given)
+    settings = dataclasses.asdict(options.judge)
+    return Judge(settings.pop("model"), settings.pop("url"), **settings)
 
 
 def judgements_of(path: str) -> dict[str, Judgement]:

@@ -86,8 +86,14 @@ def _official(text: str) -> Judged:
 # --- as it is meant --------------------------------------------------------------------------------------
 
 _NAMES: dict[str, Orientation] = {
-    "audio-oriented": "A", "audio": "A", "speech-oriented": "S", "speech": "S",
-    "good": "G", "both": "G", "both-oriented": "G", "neither": "N",
+    "audio-oriented": "A",
+    "audio": "A",
+    "speech-oriented": "S",
+    "speech": "S",
+    "good": "G",
+    "both": "G",
+    "both-oriented": "G",
+    "neither": "N",
 }
 #: How eval.py has each.
 _WRITTEN: dict[Orientation, str] = {"A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Both", "N": "Neither"}
