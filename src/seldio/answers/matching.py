@@ -214,14 +214,6 @@ def same_text(prediction: str, answer: str) -> bool:
     return any(folded(part) == right for part in unlabelled(prediction))
 
 
-def chosen(prediction: str, options: Sequence[str]) -> tuple[Letter | None, str | None]:
-    """Return the letter of a prediction, and the option that it means; None where it means none."""
-    letter = letter_of(prediction)
-    if letter is None or not 0 <= letter.index < len(options):
-        return letter, None
-    return letter, options[letter.index]
-
-
 def passing(answer: str, options: Sequence[str]) -> list[str]:
     """The wrong options that :func:`string_match` takes for the answer: those with the same words in another order."""
     right = word_set(answer)
