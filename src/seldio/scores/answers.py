@@ -94,7 +94,7 @@ def score_answers(
     system, take = path_of(predictions), replies.extend if options.items is not None else None
     with _judge(options) as server:
         tally = JudgeTally() if server is None else server.tally
-        report = PROFILES[sides.profile](sides, system, options, take, server, tally)
+        report = _report(sides, system, options, take, server, tally)
     report = dataclasses.replace(
         report, tables=report.tables if server is None else (*report.tables, tally.table()),
         notices=(*tally.notices(), *report.notices), signature=str(signed(sides, options)),
@@ -135,6 +135,10 @@ def verified(
     return signed(read_answers(predictions, reference, options, **formats), options)
 
 
+#: What is handed the verdicts, where somebody wants them.
+Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
+
+
 class AnswerSides(NamedTuple):
     """The questions and predictions to compare."""
 
@@ -159,7 +163,7 @@ def read_answers(
         close = meant(profile, PROFILES) or f"; choose from {', '.join(PROFILES)}"
         raise UsageError(f"unknown profile {profile!r} for questions{close}")
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
-    if items is None and PROFILES[profile] is not _jasco:
+    if items is None and not profile.startswith("jasco"):
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
     notices = tuple(_copies(given, asked)) if asked is not None else ()
     outputs = _outputs(given)
@@ -314,50 +318,6 @@ _USUAL = {
 }  # fmt: skip
 
 
-#: What is handed the verdicts, where somebody wants them.
-Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
-
-
-def _so_bench(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, tally: JudgeTally
-) -> ScoreReport:
-    for name in options.threshold:
-        if name not in so_bench.THRESHOLDS:
-            raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
-    hand = None if take is None else lambda row: take([verdicts.of_scored(row)])
-    profile = so_bench.get(sides.profile).changed(**options.threshold)
-    judge = so_bench.through(server) if server is not None else None
-    if options.judgements:
-        judge = imported(options.judgements, tally)
-    return so_bench.score(sides.items or [], sides.outputs, profile, judge=judge, join=options.matching,
-                          offline=options.offline, system=system, take=hand)  # fmt: skip
-
-
-def _jasco(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, _tally: JudgeTally
-) -> ScoreReport:
-    from seldio.scores.jasco import PROMPTS, score
-
-    prompt = options.judge.prompt if options.judge is not None else _WORDS
-    if prompt not in PROMPTS:
-        raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(PROMPTS))}")
-    return score(
-        sides.outputs, sides.items, mode="eval.py" if sides.profile == "jasco-eval.py" else "corrected",
-        system=system, judge=server.ask if server is not None else None,
-        judgements=judgements_of(options.judgements) if options.judgements else None, prompt=prompt,
-        allow_missing=options.allow_missing, take=take,
-    )  # fmt: skip
-
-
-def _choice(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, _tally: JudgeTally
-) -> ScoreReport:
-    from seldio.scores.choices import score
-
-    return score(sides.items or [], sides.outputs, system=system, profile=sides.profile,
-                 allow_missing=options.allow_missing, take=take, server=server)  # fmt: skip
-
-
 #: The ways of scoring other questions than those of SO-Bench: name and title.
 TITLES = (
     ("jasco", "JASCO: best mean over the instructions of an item, with judgements read as intended"),
@@ -369,12 +329,44 @@ TITLES = (
     ("multiple-choice", "multiple-choice questions in any format"),
 )
 #: The ways of scoring answers.
-PROFILES: dict[str, Callable[[AnswerSides, str, AnswerOptions, Take, Server | None, JudgeTally], ScoreReport]] = {
-    **{profile.name: _so_bench for profile in so_bench.PROFILES},
-    "jasco": _jasco,
-    "jasco-eval.py": _jasco,
-    **dict.fromkeys(("ruenvaqa", "mmau", "mmar", "dcase2026-task5", "multiple-choice"), _choice),
-}
+PROFILES = (*(profile.name for profile in so_bench.PROFILES), *dict(TITLES))
+
+
+def _report(
+    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, tally: JudgeTally
+) -> ScoreReport:
+    profile, items, outputs = sides.profile, sides.items or [], sides.outputs
+    if profile.startswith("jasco"):
+        from seldio.scores import jasco
+
+        prompt = options.judge.prompt if options.judge is not None else _WORDS
+        if prompt not in jasco.PROMPTS:
+            known = ", ".join(sorted(jasco.PROMPTS))
+            raise UsageError(f"unknown prompt {printable(prompt)}; choose from {known}")
+        judgements = judgements_of(options.judgements) if options.judgements else None
+        return jasco.score(
+            outputs, sides.items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
+            judge=server.ask if server is not None else None, judgements=judgements, prompt=prompt,
+            allow_missing=options.allow_missing, take=take,
+        )  # fmt: skip
+    if profile in dict(TITLES):
+        from seldio.scores import choices
+
+        allowed = options.allow_missing
+        return choices.score(
+            items, outputs, system=system, profile=profile, allow_missing=allowed, take=take, server=server
+        )
+    for name in options.threshold:
+        if name not in so_bench.THRESHOLDS:
+            raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
+    judge = so_bench.through(server) if server is not None else None
+    if options.judgements:
+        judge = imported(options.judgements, tally)
+    limits = so_bench.get(profile).changed(**options.threshold)
+    hand = None if take is None else lambda row: take([verdicts.of_scored(row)])
+    return so_bench.score(
+        items, outputs, limits, judge=judge, join=options.matching, offline=options.offline, system=system, take=hand
+    )
 
 
 # --- the judge -------------------------------------------------------------------------------------

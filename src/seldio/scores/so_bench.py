@@ -554,7 +554,7 @@ def _measured(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProf
 
 def _number(asked: AnsweredQuestion, judged: Mapping[str, Any], profile: AnswerProfile, task: TaskSpec) -> Outcome:
     """Return the score of a number within its limit, or of the same whole number where there is none."""
-    said, true = judged.get(task.field), asked.meta.get(task.truth or "")
+    said, true = judged.get(task.field or ""), asked.meta.get(task.truth or "")
     if said is None and task.field == "elevation_deg":
         said = judged.get("angle_deg")
     if true is None or said is None:
@@ -870,8 +870,9 @@ def score(
     marks = Marks(count(items, predictions, joined, profile, judge, offline))
     if not marks.rows:
         raise DataError("nothing to score: no question has a prediction")
-    for row in marks.rows if take is not None else ():
-        take(row)
+    if take is not None:
+        for row in marks.rows:
+            take(row)
     over = f"{plural(len(marks.all), 'question')} of {plural(len(marks.tasks), 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
     found = notices(marks, joined, profile)
