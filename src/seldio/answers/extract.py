@@ -465,7 +465,7 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     if len(request.prediction) > _LONGEST and len(final_answer(request.prediction)) > _LONGEST:
         return None
     text, read = plainly(request.prediction), task.read
-    if read is None or measures.retracted(text) or unsure(text, task.answer in ("number", "interval")):
+    if read is None or _BEARING.retracted.search(text) or unsure(text, task.answer in ("number", "interval")):
         return None
     if read not in measures.QUANTITIES:
         return READERS[read](request, text, names)
@@ -512,7 +512,10 @@ def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tup
     meant = names.named(true)
     in_question = {mention.name for mention in names.find(plainly(request.question))} - {meant}
     mentions = [mention for mention in names.find(text) if mention.name not in in_question]
-    mentions = [mention for mention in mentions if not measures.given_up(text, mention.start)]
+    # "a dog, not a guitar": denied in favour of the text before it
+    mentions = [
+        mention for mention in mentions if not _BEARING.given_up.search(text, max(0, mention.start - 30), mention.start)
+    ]
     if any(_unsure(text, mention) or beside_another(text, mention) for mention in mentions):
         return None
     level = _level({mention.name for mention in mentions}, {meant}, names)

@@ -21,11 +21,6 @@ def denied(text: str, place: int) -> bool:
     return bool(_BEARING.negated.search(text, max(0, place - 60), place))
 
 
-def retracted(text: str) -> bool:
-    """Return whether a plain text takes back what it says: *unlikely*, *I doubt it*, *? No.*, *: false*."""
-    return bool(_BEARING.retracted.search(text))
-
-
 def inaudible(text: str, start: int, end: int) -> bool:
     """Return whether the clause around a name says that it is not heard, or only asks."""
     stop = _BEARING.clause_end.search(text, end)
@@ -36,11 +31,6 @@ def inaudible(text: str, start: int, end: int) -> bool:
     )
     inside = _BEARING.absent.search(text, begin, stop.start()) or _BEARING.not_behind.search(text, end, stop.start())
     return bool(inside) or bool(_BEARING.asked.match(text, stop.start()))
-
-
-def given_up(text: str, place: int) -> bool:
-    """Return whether the text at *place* is denied in favour of the text before it: *a dog, not a guitar*."""
-    return bool(_BEARING.given_up.search(text, max(0, place - 30), place))
 
 
 def directions(text: str) -> frozenset[str] | None:

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
 from seldio.tasks.names import called_in_russian
@@ -289,24 +290,8 @@ def _seconds(match: re.Match[str]) -> str:
 # --- other languages -------------------------------------------------------------------------------
 
 
-class Language(NamedTuple):
-    """The table of a language, ready for use."""
-
-    letter: re.Pattern[str]
-    word: re.Pattern[str]
-    joined: re.Pattern[str]  # a number and a word, without a blank
-    ending: re.Pattern[str]  # behind the hyphen of a number in digits
-    ordinal: re.Pattern[str]  # what a cardinal may stand for as well: the stems, or an ending behind digits
-    cardinals: tuple[str, ...]
-    numerals: dict[str, float]
-    numeral: re.Pattern[str]  # a run of numerals, and a half
-    ones: frozenset[str]
-    phrase: re.Pattern[str]
-    english: tuple[str, ...]
-
-
 @cache
-def _russian() -> Language:
+def _russian() -> SimpleNamespace:
     table = json.loads(files(__package__ or "").joinpath("russian.json").read_text("utf-8"))
     letters, half = table["letters"], table["conjunction"]
     numerals = {word: float(number) for number, words in table["numbers"].items() for word in words.split()}
@@ -314,11 +299,13 @@ def _russian() -> Language:
     one_numeral = "|".join(sorted((*numerals, *table["one"]), key=len, reverse=True))
     phrases = [*called_in_russian(), *table["phrases"]]
     runs = rf"(?:{one_numeral})(?: (?:{one_numeral}))*|\d+(?={half})"
-    return Language(
+    return SimpleNamespace(
         letter=re.compile(f"[{letters}]"),
         word=re.compile(rf"[{letters}][{letters}-]*"),
+        # a number and a word, without a blank; then what is behind the hyphen of a number in digits
         joined=re.compile(rf"(?<=\d)(?=[{letters}])"),
         ending=re.compile(rf"(?<=\d)-(?=[{letters}])"),
+        # what a cardinal may stand for as well: the stems, or an ending behind digits
         ordinal=re.compile(rf"(?:(?<=\d)-?|(?<!\w)(?:{stems})){table['ordinal']}"),
         cardinals=(*table["ordinals"],),
         numerals=numerals,
@@ -347,7 +334,7 @@ def in_english(text: str) -> str:
     return " ".join(_RANGE.sub(r"\1 to ", text).split())
 
 
-def _digits(words: str, language: Language) -> str:
+def _digits(words: str, language: SimpleNamespace) -> str:
     """Write a run of numerals in digits; a numeral smaller than the one before it belongs to the same number."""
     if words in language.ones:
         return "one"

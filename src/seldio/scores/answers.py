@@ -24,7 +24,7 @@ from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
-from seldio.scores import so_bench, verdicts
+from seldio.scores import replies, so_bench
 from seldio.scores.judge import Judge, Judgement, JudgeTally, Planned, read_judgements
 from seldio.scores.replies import Server
 from seldio.scores.scorers import Judging
@@ -86,12 +86,12 @@ def score_answers(
     """
     options = options or AnswerOptions()
     if options.items is not None:
-        verdicts.checked(options.items, (predictions, reference, options.judgements))
+        replies.checked(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
-    replies: list[verdicts.ReplyVerdict] = []
-    system, take = path_of(predictions), replies.extend if options.items is not None else None
+    verdicts: list[replies.ReplyVerdict] = []
+    system, take = path_of(predictions), verdicts.extend if options.items is not None else None
     with _judge(options) as server:
         tally = JudgeTally() if server is None else server.tally
         report = _report(sides, system, options, take, server, tally)
@@ -106,7 +106,7 @@ def score_answers(
         asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
         report = with_baselines(report, asked, [*options.threshold])
     if options.items is not None:
-        verdicts.write(options.items, {system: replies}, sides.profile)
+        replies.write(options.items, {system: verdicts}, sides.profile)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 
@@ -136,7 +136,7 @@ def verified(
 
 
 #: What is handed the verdicts, where somebody wants them.
-Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
+Take = Callable[[Iterable[replies.ReplyVerdict]], object] | None
 
 
 class AnswerSides(NamedTuple):
@@ -363,7 +363,7 @@ def _report(
     if options.judgements:
         judge = imported(options.judgements, tally)
     limits = so_bench.get(profile).changed(**options.threshold)
-    hand = None if take is None else lambda row: take([verdicts.of_scored(row)])
+    hand = None if take is None else lambda row: take([replies.of_scored(row)])
     return so_bench.score(
         items, outputs, limits, judge=judge, join=options.matching, offline=options.offline, system=system, take=hand
     )

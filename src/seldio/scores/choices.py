@@ -27,8 +27,7 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
-from seldio.scores.replies import Server, read_all, state_of
-from seldio.scores.verdicts import ReplyVerdict, of_choices
+from seldio.scores.replies import ReplyVerdict, Server, of_choices, read_all, state_of
 from seldio.text import clipped, listed, plural, printable
 
 #: What each profile counts, by its name.

@@ -25,7 +25,7 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, coun
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
 from seldio.scores.judge import Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
-from seldio.scores.verdicts import ReplyVerdict, of_jasco
+from seldio.scores.replies import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]

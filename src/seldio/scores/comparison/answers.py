@@ -25,9 +25,9 @@ from seldio.scores.comparison.pairs import (
     tested,
 )
 from seldio.scores.judge import JudgeTally
+from seldio.scores.replies import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.scores.resampling import ENOUGH, Resampling, interval
 from seldio.scores.signatures import of_comparison
-from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.text import clipped, plural
 
 _COUNT = Column("items", "questions", "", 0, None, "number of questions in this row")
