@@ -24,7 +24,7 @@ from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
-from seldio.scores import replies, so_bench
+from seldio.scores import choices, jasco, replies, so_bench
 from seldio.scores.judge import Judge, Judgement, JudgeTally, Planned, read_judgements
 from seldio.scores.replies import Server
 from seldio.scores.scorers import Judging
@@ -319,15 +319,7 @@ _USUAL = {
 
 
 #: The ways of scoring other questions than those of SO-Bench: name and title.
-TITLES = (
-    ("jasco", "JASCO: best mean over the instructions of an item, with judgements read as intended"),
-    ("jasco-eval.py", "the same, with judgements read as by JASCO's eval.py"),
-    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, with letters extracted from longer answers"),
-    ("mmau", "MMAU: answers matched to options as by its evaluation.py"),
-    ("mmar", "MMAR: answers matched to options as by its evaluation.py"),
-    ("dcase2026-task5", "DCASE 2026 Task 5 (ADQA): top-1 accuracy, the text of the chosen option"),
-    ("multiple-choice", "multiple-choice questions in any format"),
-)
+TITLES = (*jasco.PROFILES.values(), *choices.PROGRAMS.items())
 #: The ways of scoring answers.
 PROFILES = (*(profile.name for profile in so_bench.PROFILES), *dict(TITLES))
 
@@ -337,8 +329,6 @@ def _report(
 ) -> ScoreReport:
     profile, items, outputs = sides.profile, sides.items or [], sides.outputs
     if profile.startswith("jasco"):
-        from seldio.scores import jasco
-
         prompt = options.judge.prompt if options.judge is not None else _WORDS
         if prompt not in jasco.PROMPTS:
             known = ", ".join(sorted(jasco.PROMPTS))
@@ -349,9 +339,7 @@ def _report(
             judge=server.ask if server is not None else None, judgements=judgements, prompt=prompt,
             allow_missing=options.allow_missing, take=take,
         )  # fmt: skip
-    if profile in dict(TITLES):
-        from seldio.scores import choices
-
+    if profile in choices.PROGRAMS:
         allowed = options.allow_missing
         return choices.score(
             items, outputs, system=system, profile=profile, allow_missing=allowed, take=take, server=server

@@ -648,7 +648,7 @@ def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], st
 # --- tables ----------------------------------------------------------------------------------------
 
 #: The name and the title of the profile that shows a reading first.
-_PROFILES: dict[Mode, tuple[str, str]] = {
+PROFILES: dict[Mode, tuple[str, str]] = {
     "corrected": ("jasco", "JASCO, the judge's texts read as they are meant"),
     "eval.py": ("jasco-eval.py", "JASCO, as its eval.py counts, with its faults"),
 }
@@ -704,7 +704,7 @@ def score(
     asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
     found = notices(case, own_wording=judge is not None and prompt == "seldio")
-    return ScoreReport(system, *_PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
+    return ScoreReport(system, *PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
 
 
 def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
