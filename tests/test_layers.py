@@ -206,7 +206,7 @@ _NAMED_BY_THE_USER = {
     "check/repair.py": "the files that were read, repaired where they lie",
     "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
-    "scores/verdicts.py": "--items",
+    "scores/replies.py": "--items",
     "data/exporting.py": "the folder of an export",
 }  # fmt: skip
 #: How many arguments come before the folder below which no link is followed.
