@@ -155,7 +155,7 @@ def test_parquet_keeps_four_channels_and_the_events(tree: Path, exports: dict[st
 
 
 def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.data.export_forms.GROUP_BYTES", 1)
+    monkeypatch.setattr("seldio.data.exporting.GROUP_BYTES", 1)
     export(tree, tmp_path / "groups")
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
     with open_source(tmp_path / "groups", raise_errors) as source:

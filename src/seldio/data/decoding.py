@@ -131,7 +131,6 @@ def _form(
 
 
 def _thresholds(threshold: float | Sequence[float], classes: int) -> Array:
-    """One threshold per class."""
     values = np.asarray(threshold, np.float64)
     if values.shape not in ((), (classes,)) or not np.isfinite(values).all() or (values < 0).any():
         raise UsageError(f"threshold={threshold}: give a number from 0 on, or one for each of the {classes} classes")
@@ -286,7 +285,6 @@ def _median(values: Array, length: int) -> Array:
 
 
 def _table(found: Mapping[str, dict[str, Array]], settings: Decoding) -> pa.Table:
-    """The rows of all clips."""
     nothing = settings.rows("", np.zeros((0, *inner_shapes(settings.form)[0]), np.float32))
     counts = [len(rows["frame"]) for rows in found.values()]
     codes = np.repeat(np.arange(len(found), dtype=np.int32), counts)
@@ -416,7 +414,6 @@ def _which(batch: Batch, values: Array, clips: Sequence[str]) -> tuple[list[tupl
 
 
 def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
-    """The output for a clip, of shape (frames, …)."""
     found: Array
     try:
         (found,) = _shaped(as_numpy(output)[None], form)
