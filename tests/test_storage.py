@@ -386,7 +386,7 @@ PLACES = {
 
 def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
     """As plain files on the Hub, as shards, and in the clips of an export; nothing held out becomes train."""
-    from seldio.hub.configurations import split_files
+    from seldio.hub.card import split_files
 
     root = tmp_path / "tree"
     for name in PLACES:

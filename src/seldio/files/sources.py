@@ -236,7 +236,7 @@ def is_remote(source: str) -> bool:
 
 
 def _hub() -> Any:
-    return import_module("seldio.hub.pulling")
+    return import_module("seldio.hub.repository")
 
 
 def on_this_machine(source: str, limits: Limits) -> str:
