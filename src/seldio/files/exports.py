@@ -26,8 +26,7 @@ import pyarrow.parquet as pq
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
 from seldio.files.entries import Entry, Limits, Source, checked, plain_file
-from seldio.files.problems import guard, problem
-from seldio.files.streams import Inside, OnDisk, Stretch, open_regular
+from seldio.files.streams import Inside, OnDisk, Stretch, guard, open_regular, problem
 from seldio.findings import Sink
 from seldio.text import Displayed, listed, plural, printable
 

@@ -27,8 +27,7 @@ from typing import Any
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
-from seldio.files.problems import failure, problem, special
-from seldio.files.streams import CHUNK, Memory, OnDisk
+from seldio.files.streams import CHUNK, Memory, OnDisk, failure, problem, special
 from seldio.findings import Sink
 from seldio.text import clipped, meant, printable
 
