@@ -26,11 +26,11 @@ from seldio.catalogues.look import (
 from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.conversion.item_inputs import held_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, clip_files, joined_files, read_questions
-from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_of
+from seldio.data.clip_media import ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import media_type, suffix_of, without_suffix
-from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
+from seldio.files.sources import Lookup, on_this_machine
 from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
 from seldio.formats.dcase_json import DCASE2026
@@ -253,7 +253,7 @@ def open_clip(
     *labels* are its file, or a dataset: a folder, an archive, an export, or an address of either on the Hub; then
     *clip* says which one, if there are several. *audio* and *video* take the places of the files that are found.
     """
-    place = _fetched(os.fspath(labels))
+    place = on_this_machine(os.fspath(labels), DEFAULTS)
     if place == "-":
         yield place, media_of(place, audio, video)
         return
@@ -264,18 +264,6 @@ def open_clip(
         index = Index(source)
         row, file = _chosen(index, clip)
         yield _alone(index, file), ClipMedia.of(row, index.entries).replaced(audio, video)
-
-
-def _fetched(place: str) -> str:
-    """Return the path of *place* on this machine; for a label file on the Hub, fetch recording and video as well."""
-    if is_remote(place):
-        root, below, names = remote_listing(place)
-        for row in read_tree(names, root).clips:
-            if row.metadata == below:
-                played = next((row.recordings[field] for field in PLAYED if field in row.recordings), None)
-                for name in filter(None, (played, row.video)):
-                    on_this_machine(f"{root}/{name}", DEFAULTS)
-    return on_this_machine(place, DEFAULTS)
 
 
 def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:

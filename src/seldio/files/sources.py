@@ -234,19 +234,11 @@ def is_remote(source: str) -> bool:
     return source.startswith("hf://")
 
 
-def _hub() -> Any:
-    return import_module("seldio.hub.repository")
-
-
 def on_this_machine(source: str, limits: Limits) -> str:
     """Return the path of *source* on disk, which is fetched first if it is remote."""
-    return str(_hub().fetch_address(source, limits)) if is_remote(source) else source
-
-
-def remote_listing(source: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address of the dataset that a remote *source* is of, its path in there, and the names of all files there."""
-    root, below, names = _hub().listing(source)
-    return root, below, names
+    if not is_remote(source):
+        return source
+    return str(import_module("seldio.hub.repository").fetch_address(source, limits))
 
 
 # --- files that other files name -------------------------------------------------------------------------

@@ -272,12 +272,6 @@ def _parsed(address: str) -> tuple[str, str, str]:
 _head = functools.cache(read_head)
 
 
-def listing(address: str) -> tuple[str, str, tuple[str, ...]]:
-    """Return the address of the dataset that *address* is of, the path below it, and the names of all files there."""
-    repo, revision, below = _parsed(address)
-    return f"hf://datasets/{repo}@{revision}", below, tuple(sorted(_head(repo, revision).files))
-
-
 def fetch_address(address: str, limits: Limits) -> str:
     """Return the folder or file in the Hub's cache that *address* stands for; what is missing is downloaded."""
     repo, revision, below = _parsed(address)
