@@ -47,7 +47,7 @@ def clips(folder: Path, number: int) -> Pair:
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:
-            write_clips(plan, plan.rows, stream)
+            write_clips(plan.rows, pa.table(plan.columns(plan.rows)), plan.schema, stream)
 
     def bare() -> None:
         rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from seldio.data.windowing import WindowOptions, Windows
     from seldio.schema import arrow_types
 
+#: A field of questions, and the values of which it has one.
+_Condition = tuple[str, tuple[str | int, ...]]
 #: A value to select by, or several.
 Wanted = str | int | Collection[str] | Collection[int] | None
 
@@ -110,7 +111,7 @@ class Dataset:
         return Items(
             [
                 row for row in everything.rows
-                if all(condition.holds(row.item) for condition in self._conditions)
+                if all(_meets(getattr(row.item, field), values) for field, values in self._conditions)
                 and all((clip := clip_of(path, row.file)) is None or clip in self.rows for path in row.item.audio)
             ],
             everything.predictions,
@@ -157,7 +158,7 @@ class Dataset:
         if class_ is not None:
             part = part._with_class(class_)
         if task is not None:
-            conditions = (*part._conditions, _Condition("task", _several(task)))
+            conditions = (*part._conditions, ("task", _several(task)))
             part = Dataset(part._index, part._chosen, conditions)
         return part
 
@@ -227,7 +228,7 @@ class Dataset:
         kept = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
         if field == "split" and not kept:  # then it is one of questions, or none at all
             clips = self._chosen if any(_meets(item.split, values) for item in self._questions) else kept
-            return Dataset(self._index, clips, (*self._conditions, _Condition("split", values)))
+            return Dataset(self._index, clips, (*self._conditions, ("split", values)))
         return Dataset(self._index, kept, self._conditions)
 
     def _with_class(self, wanted: Wanted) -> Dataset:
@@ -245,17 +246,6 @@ class Dataset:
         ]  # fmt: skip
         kept = self.rows.where("name", names)
         return Dataset(self._index, kept, self._conditions)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Condition:
-    """That a field of a question has one of some values."""
-
-    field: str
-    values: tuple[str | int, ...]
-
-    def holds(self, item: object) -> bool:
-        return _meets(getattr(item, self.field), self.values)
 
 
 def _several(wanted: Wanted) -> tuple[str | int, ...]:

@@ -24,7 +24,6 @@ written again by the same call.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import hashlib
 import io
@@ -65,7 +64,7 @@ from seldio.media.audio import NotAudio, probe_entry
 from seldio.parallel import cut, parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, Clip
-from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
+from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.schema.splits import clip_split
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
@@ -285,22 +284,6 @@ class ExportPlan:
         #: Whether other processes can read the files of clips where they lie.
         self.on_disk = all(entry.on_disk for row in self.rows for entry in row.files)
 
-    def part(self, rows: Sequence[ClipRow]) -> ExportPlan:
-        """Return the same for some clips, as it can go to another process, with no more than they need."""
-        part = copy.copy(self)
-        clips = {row.name for row in rows}
-        shared = {name: getattr(self, name) for name in ("facts", "media", "classes", "schema", "described")}
-        part.__dict__ = shared | {
-            "events": self.tables(name for name in self.label_files if name in clips),
-            "items": {name: questions for name, questions in self.items.items() if name in clips},
-        }
-        return part
-
-    def tables(self, clips: Iterable[str]) -> dict[str, pa.Table]:
-        """Return the labels of clips, as they can go to another process: a slice would take all rows along."""
-        tables = {clip: self.events[clip] for clip in clips}
-        return {clip: table.take(pa.array(range(table.num_rows), pa.int64())) for clip, table in tables.items()}
-
     def _row(self, name: str, clip: Clip, key: str) -> ClipRow:
         files = ClipMedia.of(clip, self.index.entries).files
         arrays = [field for field in dict.fromkeys((self.array, *RECORDINGS)) if field in files]
@@ -410,19 +393,24 @@ class ExportPlan:
             "bytes": sum(max(entry.size, 0) for entry in self.index.source),
         }
 
-    def fact_columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
-        """Return the columns that tell what a clip is."""
+    def columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
+        """Return the columns that tell what a clip is, and those of labels and of questions, where there are any."""
         facts = [row.facts() for row in rows]
-        kinds = {name: self.schema.field(name).type for name in self.facts}
-        return {name: pa.array([fact[name] for fact in facts], kind) for name, kind in kinds.items()}
-
-    def nested_columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
-        """Return the columns of labels and of questions, where there are any."""
-        columns = {"events": self._event_column(rows)} if "events" in self.schema.names else {}
-        if "items" in self.schema.names:
-            kind = self.schema.field("items").type
-            columns["items"] = pa.array([self.items.get(row.name) for row in rows], kind)
+        kinds = {field.name: field.type for field in self.schema}
+        columns = {name: pa.array([fact[name] for fact in facts], kinds[name]) for name in self.facts}
+        if "events" in kinds:
+            columns["events"] = self._event_column(rows)
+        if "items" in kinds:
+            columns["items"] = pa.array([self.items.get(row.name) for row in rows], kinds["items"])
         return columns
+
+    def event_table(self, clips: Sequence[str]) -> pa.Table:
+        """Return one event table of clips, whose columns and class list are those of all labels."""
+        tables = [self.events[clip] for clip in clips]
+        files = [file for table in tables for file in origin_of(table).files]
+        layouts = {origin_of(table).format for table in tables}
+        origin = Origin(layouts.pop() if len(layouts) == 1 else "", self.events.vocabulary, tuple(files))
+        return with_origin(pa.concat_tables(conformed(table, self.events.schema) for table in tables), origin)
 
     def _event_column(self, rows: Sequence[ClipRow]) -> pa.Array:
         kind = self.schema.field("events").type.value_type
@@ -472,10 +460,10 @@ class FilePart:
 
     name: str  # POSIX path below the folder of the export
     size: int  # bytes of the files that it is made of
-    write: Callable[[BinaryIO], int]  # writes the content, and returns the number of rows
+    write: Callable[[BinaryIO], object]  # writes the content
     split: str | None = None  # the split that it belongs to
+    rows: int = 0  # clips in it, or rows of labels
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
-    here: bool = False  # whether only this process can write it
 
 
 @dataclasses.dataclass
@@ -488,13 +476,12 @@ class ExportFiles:
 
 def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
     """Return a file of the source as it is."""
-    return FilePart(name, max(entry.size, 0), partial(_copy, entry), split, entry.name)
+    return FilePart(name, max(entry.size, 0), partial(_copy, entry), split, origin=entry.name)
 
 
-def _copy(entry: Entry, stream: BinaryIO) -> int:
+def _copy(entry: Entry, stream: BinaryIO) -> None:
     with entry.open() as source:
         shutil.copyfileobj(source, stream, 1 << 20)
-    return 0
 
 
 def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[str, str, list[ClipRow]]]:
@@ -511,9 +498,10 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 def parquet_files(plan: ExportPlan, shard_bytes: int) -> ExportFiles:
     """Return shards of clips, and tables of labels."""
     files = ExportFiles(features={"default": plan.described})
+    schema = plan.schema.with_metadata(features_metadata(plan.described))
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
-        write = partial(write_clips, plan.part(rows), rows)
-        files.parts.append(FilePart(name, sum(row.size for row in rows), write, split))
+        write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
+        files.parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
     for split, rows in plan.splits.items():
         clips = [row.name for row in rows if row.name in plan.label_files]
         if clips:
@@ -522,21 +510,19 @@ def parquet_files(plan: ExportPlan, shard_bytes: int) -> ExportFiles:
         for number, part in enumerate(parts):
             size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
             name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
-            origin, described = Origin("", plan.events.vocabulary), files.features["labels"]
-            write = partial(_write_labels, plan.tables(part), origin, plan.events.schema, described)
-            files.parts.append(FilePart(name, size, write, split))
+            table = plan.event_table(part)
+            write = partial(_write_labels, table, files.features["labels"])
+            files.parts.append(FilePart(name, size, write, split, table.num_rows))
     return files
 
 
-def write_clips(plan: ExportPlan, rows: Sequence[ClipRow], stream: BinaryIO) -> int:
-    """Write a Parquet file of clips; return the number of its rows."""
-    names = [field.name for field in plan.schema if field.type.equals(FILE)]
-    media = [name for name in names if name != LABELS]
+def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, stream: BinaryIO) -> None:
+    """Write a Parquet file of clips; *facts* are the columns that hold no files."""
+    names = [field.name for field in schema if field.type.equals(FILE)]
     files = {name: [row.labels if name == LABELS else row.media.get(name) for row in rows] for name in names}
     sizes = {name: [-1 if entry is None else entry.size for entry in entries] for name, entries in files.items()}
-    metadata = features_metadata(plan.described) | {SIZES: json.dumps(sizes).encode()}
-    schema = plan.schema.with_metadata(metadata)
-    raw = [f"{name}.bytes" for name in media]
+    schema = schema.with_metadata({**(schema.metadata or {}), SIZES: json.dumps(sizes).encode()})
+    raw = [f"{name}.bytes" for name in names if name != LABELS]
     leaves = [path for field in schema for path in _leaves(field.name, field.type)]
     others = [leaf for leaf in leaves if leaf not in raw]
     # after each value it is seen whether its page is full: so each recording has a page of its own. Content-defined
@@ -548,12 +534,11 @@ def write_clips(plan: ExportPlan, rows: Sequence[ClipRow], stream: BinaryIO) -> 
     ) as writer:  # fmt: skip
         first = 0
         for part in cut(rows, GROUP_BYTES, attrgetter("size")):
-            columns = plan.fact_columns(part) | plan.nested_columns(part)
-            for name, entries in files.items():
-                columns[name] = _cells(entries[first : first + len(part)])
+            group = facts.slice(first, len(part))
+            columns: dict[str, Any] = {name: group[name] for name in group.column_names}
+            columns |= {name: _cells(entries[first : first + len(part)]) for name, entries in files.items()}
             writer.write_table(pa.table(columns, schema=schema), row_group_size=len(part))
             first += len(part)
-    return len(rows)
 
 
 def _cells(entries: Sequence[Entry | None]) -> pa.Array:
@@ -575,24 +560,11 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-def _write_labels(
-    events: Mapping[str, pa.Table], origin: Origin, schema: pa.Schema, described: Mapping[str, Any], stream: BinaryIO
-) -> int:
-    """Write one event table of clips, whose columns and class list are those of all labels; return its rows."""
-    layouts: set[str] = set()
-    files: list[ClipFile] = []
-    parts = [schema.empty_table()]
-    for clip, table in events.items():
-        layouts.add(origin_of(table).format)
-        files += [file for file in origin_of(table).files if file.clip == clip]
-        parts.append(conformed(table, schema))
-    layout = layouts.pop() if len(layouts) == 1 else ""
-    table = with_origin(pa.concat_tables(parts), dataclasses.replace(origin, format=layout, files=tuple(files)))
+def _write_labels(table: pa.Table, described: Mapping[str, Feature], stream: BinaryIO) -> None:
     extended = {**(table.schema.metadata or {}), **features_metadata(described)}
     # where the stored type is not that of the feature, `datasets` passes the feature over
     wide = {name: pa.int64() for name, feature in described.items() if feature.get("_type") == "ClassLabel"}
     write_parquet(table.replace_schema_metadata(extended), stream, wide)
-    return int(table.num_rows)
 
 
 # --- WebDataset ------------------------------------------------------------------------------------------
@@ -602,27 +574,25 @@ def tar_files(plan: ExportPlan, shard_bytes: int) -> ExportFiles:
     """Return shards of clips; there are no typed columns to tell of."""
     parts = []
     for name, split, rows in _shards(plan, "tar", shard_bytes):
-        items = {row.name: plan.items.get(row.name, []) for row in rows} if plan.items else {}
-        write = partial(_write_tar, rows, plan.facts, items)
-        parts.append(FilePart(name, sum(row.size for row in rows), write, split))
+        facts = [{field: value for field, value in row.facts().items() if field in plan.facts} for row in rows]
+        items = [{"items": plan.items.get(row.name, [])} if plan.items else {} for row in rows]
+        write = partial(_write_tar, rows, facts, items)
+        parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
     return ExportFiles(parts)
 
 
 def _write_tar(
-    rows: Sequence[ClipRow], facts: tuple[str, ...], items: Mapping[str, Sequence[Any]], stream: BinaryIO
-) -> int:
+    rows: Sequence[ClipRow], facts: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]], stream: BinaryIO
+) -> None:  # fmt: skip
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-        for row in rows:
+        for row, fact, questions in zip(rows, facts, items, strict=True):
             members = dict(sorted(_members(row)))
             for name, entry in members.items():
                 with entry.open() as file:
                     _add(tar, name, file)
-            record = {field: value for field, value in row.facts().items() if field in facts}
-            record["files"] = {name.removeprefix(f"{row.key}."): entry.name for name, entry in members.items()}
-            record |= {"items": items[row.name]} if items else {}
-            text = json.dumps(record, ensure_ascii=False).encode(errors="backslashreplace")
-            _add(tar, f"{row.key}.json", io.BytesIO(text))
-    return len(rows)
+            origins = {name.removeprefix(f"{row.key}."): entry.name for name, entry in members.items()}
+            text = json.dumps({**fact, "files": origins, **questions}, ensure_ascii=False)
+            _add(tar, f"{row.key}.json", io.BytesIO(text.encode(errors="backslashreplace")))
 
 
 def _members(row: ClipRow) -> Iterator[tuple[str, Entry]]:
@@ -650,15 +620,17 @@ _MAIN = {"audiofolder": "audio", "videofolder": "video"}
 
 def folder_files(plan: ExportPlan, kind: str) -> ExportFiles:
     """Return copies of the files of each clip, and the metadata of each split."""
-    in_json = all(_json_tells_types(_listings(plan, kind, split)) for split in plan.splits)
+    listings = {split: _listing(plan, kind, split) for split in plan.splits}
+    # JSON alone does not tell the type of a column that is empty throughout, which `datasets` wants to know
+    in_json = all(_has_values(column.combine_chunks()) for table in listings.values() for column in table.columns)
     parts: list[FilePart] = []
     for split, rows in plan.splits.items():
         for row in rows:
             files = {**row.media, **({} if row.labels is None else {"labels": row.labels})}
             parts += [copied(_place(kind, split, row, name, entry), entry, split) for name, entry in files.items()]
-        write = partial(_write_listing, plan, kind, split, in_json)
+        write = partial(_write_listing, listings[split], in_json)
         name = f"{split}/metadata.{'jsonl' if in_json else 'parquet'}"
-        parts.append(FilePart(name, sum(row.size for row in rows), write, split, here=True))
+        parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
     described = {
         name: value if name not in plan.media or _typed(kind, name) else feature(pa.string())
         for name, value in plan.described.items() if name != LABELS
@@ -684,52 +656,34 @@ def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> st
     return f"{split}/{name}" if _typed(kind, column) else name
 
 
-def _listings(plan: ExportPlan, kind: str, split: str) -> Iterator[pa.Table]:
-    """Yield the metadata of a split, some clips at a time."""
-    for rows in cut(plan.splits[split], 0, lambda _: 0, LISTED_CLIPS):
-        columns: dict[str, Any] = {}
-        for column in sorted(plan.media, key=lambda column: _column(kind, column) != "file_name"):
-            files = [(row, row.media.get(column)) for row in rows]
-            paths = [None if entry is None else _place(kind, split, row, column, entry) for row, entry in files]
-            inside = [None if path is None else path.removeprefix(f"{split}/") for path in paths]
-            columns[_column(kind, column)] = pa.array(inside if _typed(kind, column) else paths, pa.string())
-        yield pa.table(columns | plan.fact_columns(rows) | plan.nested_columns(rows))
+def _listing(plan: ExportPlan, kind: str, split: str) -> pa.Table:
+    """Return the metadata of a split."""
+    rows = plan.splits[split]
+    columns: dict[str, Any] = {}
+    for column in sorted(plan.media, key=lambda column: _column(kind, column) != "file_name"):
+        files = [(row, row.media.get(column)) for row in rows]
+        paths = [None if entry is None else _place(kind, split, row, column, entry) for row, entry in files]
+        inside = [None if path is None else path.removeprefix(f"{split}/") for path in paths]
+        columns[_column(kind, column)] = pa.array(inside if _typed(kind, column) else paths, pa.string())
+    return pa.table(columns | plan.columns(rows))
 
 
-def _json_tells_types(tables: Iterable[pa.Table]) -> bool:
-    """Return whether JSON alone tells the type of each column, as ``datasets`` wants it.
-
-    It does not where a column is empty throughout: then Parquet tells.
-    """
-    empty: set[str] | None = None
-    for table in tables:
-        leaves = [leaf for name in table.column_names for leaf in _filled(name, table[name].combine_chunks())]
-        without = {path for path, _ in leaves} - {path for path, filled in leaves if filled}
-        empty = without if empty is None else empty & without
-        if not empty:
-            return True
-    return False
-
-
-def _filled(path: str, column: pa.Array) -> Iterator[tuple[str, bool]]:
-    """Yield the paths of the columns inside of a column, and whether they have a value anywhere."""
+def _has_values(column: pa.Array) -> bool:
+    """Return whether each column inside of a column has a value anywhere."""
     if pa.types.is_list(column.type):
-        yield from _filled(f"{path}.list", column.flatten())
-    elif pa.types.is_struct(column.type):
-        for field, inner in zip(column.type, column.flatten(), strict=True):
-            yield from _filled(f"{path}.{field.name}", inner)
-    else:
-        yield path, column.null_count < len(column)
+        return _has_values(column.flatten())
+    if pa.types.is_struct(column.type):
+        return all(map(_has_values, column.flatten()))
+    return bool(column.null_count < len(column))
 
 
-def _write_listing(plan: ExportPlan, kind: str, split: str, in_json: bool, stream: BinaryIO) -> int:
-    tables = _listings(plan, kind, split)
+def _write_listing(table: pa.Table, in_json: bool, stream: BinaryIO) -> None:
     if not in_json:
-        pq.write_table(pa.concat_tables(tables).combine_chunks(), stream)
-    for table in tables if in_json else ():
-        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in table.to_pylist())
-        stream.writelines(line.encode(errors="backslashreplace") for line in lines)
-    return len(plan.splits[split])
+        pq.write_table(table, stream)
+        return
+    for first in range(0, table.num_rows, LISTED_CLIPS):
+        lines = (json.dumps(record, ensure_ascii=False) for record in table.slice(first, LISTED_CLIPS).to_pylist())
+        stream.writelines(f"{line}\n".encode(errors="backslashreplace") for line in lines)
 
 
 # --- the folder of an export -----------------------------------------------------------------------------
@@ -790,10 +744,8 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
     _write_unfinished(out, kind, files)
     write, size = partial(_write, str(out), frozenset(unknown)), attrgetter("size")
     try:
-        for here in (False, True):
-            parts = [part for part in content.parts if part.here == here]
-            for file in parallel_map(write, parts, what="writing files", size=size, here=here or not on_disk):
-                files[file.name] = file
+        for file in parallel_map(write, content.parts, what="writing files", size=size, here=not on_disk):
+            files[file.name] = file
         if shards:
             files[_SHARD_INDEX] = write(_shard_index([files[name] for name in shards]))
     except KeyboardInterrupt:
@@ -819,7 +771,7 @@ def _shard_index(shards: Sequence[ExportFile]) -> FilePart:
     entries = [{"url": shard.name, "nsamples": shard.rows, "filesize": shard.bytes} for shard in shards]
     index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
     data = (json.dumps(index, indent=1) + "\n").encode()
-    return FilePart(_SHARD_INDEX, len(data), partial(_write_bytes, data))
+    return FilePart(_SHARD_INDEX, len(data), lambda stream: stream.write(data))
 
 
 def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
@@ -827,16 +779,11 @@ def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
     path = Path(out, part.name)
     with atomic_write(path, out) as stream:
         hashed = _Hashed(stream)
-        rows = part.write(cast("BinaryIO", hashed))
+        part.write(cast("BinaryIO", hashed))
         sha256 = hashed.sha.hexdigest()
         if part.name in unknown and (not path.is_file() or _sha256(path) != sha256):
             raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
-    return ExportFile(part.name, hashed.count, sha256, part.split, rows, part.origin)
-
-
-def _write_bytes(data: bytes, stream: BinaryIO) -> int:
-    stream.write(data)
-    return 0
+    return ExportFile(part.name, hashed.count, sha256, part.split, part.rows, part.origin)
 
 
 def _sha256(path: Path) -> str:

@@ -60,17 +60,19 @@ class Stream:
             unless something else may do so.
         even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
             number is not a multiple of the ranks: ``drop`` the last elements of a pass, or ``repeat`` its first ones.
+        only: the numbers of the elements to go through; None for all.
 
     Raises:
         UsageError: *even* is something else.
     """
 
     def __init__(
-        self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None
-    ) -> None:
+        self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None,
+        only: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         if even not in (None, *get_args(Even)):
             raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
-        self._source, self._seed, self._epoch = source, seed, 0
+        self._source, self._seed, self._epoch, self._only = source, seed, 0, only
         self._shard: Shard | None = None
         self._splits, self._even = split, even
         self._stages: tuple[_MapStage | _BatchStage, ...] = ()
@@ -83,7 +85,7 @@ class Stream:
         register(type(self))
 
     def __repr__(self) -> str:
-        parts = [repr(self._source)]
+        parts = [repr(self._source) if self._only is None else f"{self._length} of {self._source!r}"]
         parts += [] if self._seed is None else [f"seed={self._seed}"]
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
         parts += [] if self._splits is None else [f"split={self._splits}"]
@@ -101,11 +103,11 @@ class Stream:
         return self._elements(self._cursor, self._split)
 
     def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
-        length = len(self._source)
+        length, only = self._length, range(self._length) if self._only is None else self._only
         order = range(length) if self._seed is None else permutation(length, self._seed, self._epoch)
         places = chain.from_iterable(self._places(length - cursor, split))
         counted: _Counted = (
-            (taken, self._source[int(order[(cursor + place) % length])])  # past the end the pass begins anew
+            (taken, self._source[only[int(order[(cursor + place) % length])]])  # past the end the pass begins anew
             for taken, place in enumerate(places, 1)
         )
         for stage in self._stages:
@@ -127,12 +129,16 @@ class Stream:
         """
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
-        left = len(self._source) - (self._cursor if self._resumed else 0)
+        left = self._length - (self._cursor if self._resumed else 0)
         split = own_shard(self._shard, self._splits, Stream)
         number = sum(map(len, self._places(left, split)))
         for stage in self._stages:
             number = stage.passed(number)
         return number
+
+    @property
+    def _length(self) -> int:
+        return len(self._source if self._only is None else self._only)
 
     def _places(self, left: int, split: OwnShard) -> Sequence[range]:
         """Return the places that *split* takes of the elements that are left."""
@@ -194,9 +200,9 @@ class Stream:
         ``cursor`` counts the elements that all shards have taken, each as many as this one, so that the state also
         fits another number of shards.
         """
-        cursor = min(len(self._source), self._cursor + self._taken * self._split.shard[0])
+        cursor = min(self._length, self._cursor + self._taken * self._split.shard[0])
         return {
-            "version": _VERSION, "length": len(self._source), "seed": self._seed, "epoch": self._epoch,
+            "version": _VERSION, "length": self._length, "seed": self._seed, "epoch": self._epoch,
             "cursor": cursor,
         }  # fmt: skip
 
@@ -206,7 +212,7 @@ class Stream:
         Raises:
             UsageError: it is not that of a stream of this length and seed, so that the rest would be another.
         """
-        ours = {"version": _VERSION, "length": len(self._source), "seed": self._seed}
+        ours = {"version": _VERSION, "length": self._length, "seed": self._seed}
         for name, value in ours.items():
             if state.get(name) != value:
                 raise UsageError(
@@ -215,7 +221,7 @@ class Stream:
                 )
         epoch: Any = state.get("epoch")
         cursor: Any = state.get("cursor")
-        fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= len(self._source)
+        fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= self._length
         if not fits or state.get("left"):
             raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
         self._cursor, self._taken, self._split = cursor, 0, OwnShard()
@@ -230,27 +236,6 @@ class Stream:
         if not register(type(self)):
             raise UsageError("torch is not imported: import torch.utils.data first")
         return self
-
-
-class Subset(Sequence[Any]):
-    """Some elements of a source, by their numbers and in that order."""
-
-    def __init__(self, source: Sequence[Any], numbers: Sequence[int]) -> None:
-        self._source, self._numbers = source, numbers
-
-    @property
-    def signature(self) -> Any:
-        """Shape and numpy type of each part of an element, if the source tells them."""
-        return getattr(self._source, "signature", {})
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._source[self._numbers[index]]
-
-    def __repr__(self) -> str:
-        return f"{len(self)} of {self._source!r}"
 
 
 # --- who takes what --------------------------------------------------------------------------------------

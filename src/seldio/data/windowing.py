@@ -284,11 +284,9 @@ class Windows(Sequence[Element]):
         Raises:
             UsageError: *even* is something else.
         """
-        from seldio.data.stream import Stream, Subset
+        from seldio.data.stream import Stream
 
-        if shards is None:
-            return Stream(self, seed=seed, split=split, even=even)
-        return Stream(Subset(self, shards), seed=seed, split=bool(split), even=even)
+        return Stream(self, seed=seed, split=split if shards is None else bool(split), even=even, only=shards)
 
     @property
     def signature(self) -> Signature:
