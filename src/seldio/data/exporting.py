@@ -141,25 +141,25 @@ def export(
             raise UsageError(f"{printable(opened.path)} holds no files to export")
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
         if kind == "files":
-            content = ExportFiles([copied(entry.name, entry) for entry in opened])
+            parts = [copied(entry.name, entry) for entry in opened]
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
             _check_sizes(plan, embedded=kind == "parquet")
-            content = _files_of(plan, kind, shard_bytes)
-            content.parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
-        written = _write_files(place, kind, content, _earlier(place, overwrite), plan.on_disk)
-        manifest = dataclasses.replace(written, features=content.features, statistics=plan.statistics())
+            parts = _clip_parts(plan, kind, shard_bytes)
+            parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
+        written = _write_files(place, kind, parts, _earlier(place, overwrite), plan.on_disk)
+        manifest = dataclasses.replace(written, statistics=plan.statistics())
         if kind != "files":
             _check_that_it_opens(plan, place, manifest)
         write_bytes(place / MANIFEST, manifest.to_json(), place)
         return manifest
 
 
-def _files_of(plan: ExportPlan, kind: str, shard_bytes: int) -> ExportFiles:
+def _clip_parts(plan: ExportPlan, kind: str, shard_bytes: int) -> list[FilePart]:
     if kind == "parquet":
-        return parquet_files(plan, shard_bytes)
-    return tar_files(plan, shard_bytes) if kind == "webdataset" else folder_files(plan, kind)
+        return [*clip_shards(plan, shard_bytes), *label_shards(plan)]
+    return tar_shards(plan, shard_bytes) if kind == "webdataset" else folder_files(plan, kind)
 
 
 def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> None:
@@ -466,14 +466,6 @@ class FilePart:
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
 
 
-@dataclasses.dataclass
-class ExportFiles:
-    """The files of an export, and the features of its tables."""
-
-    parts: list[FilePart] = dataclasses.field(default_factory=list)
-    features: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
-
-
 def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
     """Return a file of the source as it is."""
     return FilePart(name, max(entry.size, 0), partial(_copy, entry), split, origin=entry.name)
@@ -495,25 +487,25 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 # --- Parquet ---------------------------------------------------------------------------------------------
 
 
-def parquet_files(plan: ExportPlan, shard_bytes: int) -> ExportFiles:
-    """Return shards of clips, and tables of labels."""
-    files = ExportFiles(features={"default": plan.described})
+def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
+    """Yield the shards of clips."""
     schema = plan.schema.with_metadata(features_metadata(plan.described))
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
         write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
-        files.parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
+        yield FilePart(name, sum(row.size for row in rows), write, split, len(rows))
+
+
+def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
+    """Yield the tables of labels."""
     for split, rows in plan.splits.items():
         clips = [row.name for row in rows if row.name in plan.label_files]
-        if clips:
-            files.features["labels"] = describe(plan.events.schema, {"class_id": class_label(plan.classes)})
         parts = [clips[first : first + LABEL_CLIPS] for first in range(0, len(clips), LABEL_CLIPS)]
         for number, part in enumerate(parts):
             size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
             name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
             table = plan.event_table(part)
-            write = partial(_write_labels, table, files.features["labels"])
-            files.parts.append(FilePart(name, size, write, split, table.num_rows))
-    return files
+            described = describe(table.schema, {"class_id": class_label(plan.classes)})
+            yield FilePart(name, size, partial(_write_labels, table, described), split, table.num_rows)
 
 
 def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, stream: BinaryIO) -> None:
@@ -570,7 +562,7 @@ def _write_labels(table: pa.Table, described: Mapping[str, Feature], stream: Bin
 # --- WebDataset ------------------------------------------------------------------------------------------
 
 
-def tar_files(plan: ExportPlan, shard_bytes: int) -> ExportFiles:
+def tar_shards(plan: ExportPlan, shard_bytes: int) -> list[FilePart]:
     """Return shards of clips; there are no typed columns to tell of."""
     parts = []
     for name, split, rows in _shards(plan, "tar", shard_bytes):
@@ -578,7 +570,7 @@ def tar_files(plan: ExportPlan, shard_bytes: int) -> ExportFiles:
         items = [{"items": plan.items.get(row.name, [])} if plan.items else {} for row in rows]
         write = partial(_write_tar, rows, facts, items)
         parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
-    return ExportFiles(parts)
+    return parts
 
 
 def _write_tar(
@@ -618,7 +610,7 @@ def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
 _MAIN = {"audiofolder": "audio", "videofolder": "video"}
 
 
-def folder_files(plan: ExportPlan, kind: str) -> ExportFiles:
+def folder_files(plan: ExportPlan, kind: str) -> list[FilePart]:
     """Return copies of the files of each clip, and the metadata of each split."""
     listings = {split: _listing(plan, kind, split) for split in plan.splits}
     # JSON alone does not tell the type of a column that is empty throughout, which `datasets` wants to know
@@ -631,11 +623,7 @@ def folder_files(plan: ExportPlan, kind: str) -> ExportFiles:
         write = partial(_write_listing, listings[split], in_json)
         name = f"{split}/metadata.{'jsonl' if in_json else 'parquet'}"
         parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
-    described = {
-        name: value if name not in plan.media or _typed(kind, name) else feature(pa.string())
-        for name, value in plan.described.items() if name != LABELS
-    }  # fmt: skip
-    return ExportFiles(parts, {"default": described})
+    return parts
 
 
 def _typed(kind: str, column: str) -> bool:
@@ -721,7 +709,9 @@ def _is_as_written(out: Path, file: ExportFile) -> bool:
     return _sha256(out / file.name) == file.sha256
 
 
-def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest | None, on_disk: bool) -> Manifest:
+def _write_files(
+    out: Path, kind: str, parts: Sequence[FilePart], earlier: Manifest | None, on_disk: bool
+) -> Manifest:  # fmt: skip
     """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
 
     The manifest that is there meanwhile names those that are whole, and says that the export is not finished. A run
@@ -729,8 +719,8 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
     are no longer as the *earlier* manifest says stay. Other processes help where the source is *on_disk*.
     """
     shown, known = printable(str(out)), () if earlier is None else earlier.files
-    shards = [part.name for part in content.parts if kind == "webdataset" and part.origin is None]
-    names = {part.name for part in content.parts} | {_SHARD_INDEX for _ in shards[:1]}
+    shards = [part.name for part in parts if kind == "webdataset" and part.origin is None]
+    names = {part.name for part in parts} | {_SHARD_INDEX for _ in shards[:1]}
     files = {file.name: file for file in known if _is_as_written(out, file)}
     replaced = sorted(files)
     present = {name for name in names.union(file.name for file in known) if in_the_way(out / name, out) is not None}
@@ -744,7 +734,7 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
     _write_unfinished(out, kind, files)
     write, size = partial(_write, str(out), frozenset(unknown)), attrgetter("size")
     try:
-        for file in parallel_map(write, content.parts, what="writing files", size=size, here=not on_disk):
+        for file in parallel_map(write, parts, what="writing files", size=size, here=not on_disk):
             files[file.name] = file
         if shards:
             files[_SHARD_INDEX] = write(_shard_index([files[name] for name in shards]))

@@ -76,7 +76,6 @@ class Manifest(Displayed):
     Args:
         kind: parquet, webdataset, audiofolder, videofolder or files.
         files: everything written, sorted by name.
-        features: by configuration, the columns as the library ``datasets`` describes them.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
         finished: False while the export is being written, and after it was broken off.
         replaced: names of the files of an earlier export that this one replaced or removed; not in the file.
@@ -84,7 +83,6 @@ class Manifest(Displayed):
 
     kind: str
     files: tuple[ExportFile, ...]
-    features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     finished: bool = True
     replaced: tuple[str, ...] = field(default=(), compare=False)
@@ -123,10 +121,11 @@ class Manifest(Displayed):
             record = json.loads(data)
             if record.pop("seldio_export") != VERSION:
                 raise DataError(f"{shown} was written by another version of seldio: read it with that version")
+            record.pop("features", None)  # of earlier versions
             files = tuple(ExportFile(**file) for file in record.pop("files"))
             manifest = Manifest(files=files, **record)
             typed = [(getattr(file, name), kind) for file in files for name, kind in _TYPES.items()]
-            typed += [(manifest.kind, str), (manifest.features, dict), (manifest.finished, bool)]
+            typed += [(manifest.kind, str), (manifest.finished, bool)]
             if manifest.finished:
                 counts = [manifest.statistics["clips"], *manifest.statistics["files"].values()]
                 typed += [(count, int) for count in counts]
