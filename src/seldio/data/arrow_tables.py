@@ -259,12 +259,6 @@ class Items(ArrowTable):
     def __repr__(self) -> str:
         return f"Items({plural(len(self), 'question')})"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        rows = ((item.id, item.task, item.question, "" if item.answer is None else str(item.answer)) for item in self)
-        return rows_html(repr(self), "questions", ("id", "task", "question", "answer"), rows)
-
     def __len__(self) -> int:
         return len(self.rows)
 

@@ -66,13 +66,6 @@ class Dataset:
     def __repr__(self) -> str:
         return f"Dataset({self._index.name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import ROWS, rows_html
-
-        rows = self.clips.slice(0, ROWS + 1).to_pylist()
-        names = [name for name in CLIP_SCHEMA.names if any(row[name] is not None for row in rows)]
-        return rows_html(repr(self), "clips", names, (tuple(row[name] for name in names) for row in rows))
-
     @property
     def layout(self) -> str:
         """The dataset tree, such as ``starss23``; ``loose`` if none is known."""

@@ -215,12 +215,6 @@ class Windows(Sequence[Element]):
         parts += [] if self.transform is None else [f"transform={_name(self.transform)}"]
         return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        rows = ((clip, *counts) for clip, counts in self.lengths().items())
-        return rows_html(repr(self), "clips", ("clip", "label frames", "windows"), rows)
-
     @cached_property
     def _digest(self) -> int:
         """Return a checksum of the data to iterate over, independent of their location."""

@@ -82,13 +82,6 @@ class Pushed(Displayed):
         outcome = "stopped by findings" if self.refused else self.url if self.commit else "nothing sent"
         return f"{self.repo}: {plural(len(self.files), 'file')} ({', '.join(counts)}); {outcome}"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        rows = ((file.name, file.size, file.state) for file in self.files)
-        findings = self.report._repr_html_() if self.report.findings else ""
-        return f"{rows_html(str(self), 'files', ('file', 'bytes', 'state'), rows)}{findings}"
-
     def states(self) -> dict[State, int]:
         """Return how many files are new, changed, the same or unknown."""
         states: tuple[State, ...] = ("new", "changed", "same", "unknown")
