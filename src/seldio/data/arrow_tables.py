@@ -87,7 +87,7 @@ class Events(ArrowTable):
     all of them. Clips without a label file are not in it; silent ones are, without rows.
 
     Args:
-        source: what the files are of.
+        source: the files that were not read before, and those in which their datasets say what they are.
         files: one for each clip.
         format: the format of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
@@ -170,8 +170,8 @@ class Events(ArrowTable):
         clips = {file.entry.path: clip for clip, file in self._files.items() if file.table is None}
         if not clips:
             return self._files
-        entries = [file.entry for file in self._files.values() if file.table is None]
-        catalogue = Catalogue(self._source.restricted(entries), self._format, raising_unknown(raise_errors))
+        source = self._source.restricted(self._source)  # which does not keep what the catalogue sees
+        catalogue = Catalogue(source, self._format, raising_unknown(raise_errors))
         check_classes(catalogue.findings, told=True)
         parts = [
             part.of([file._replace(clip=clips[file.entry.path]) for file in part.files]) for part in catalogue.labels

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
@@ -61,10 +62,12 @@ class Dataset:
 
     def close(self) -> None:
         """Close the archive that it may be in."""
-        self._index.close()
+        self._index.source.close()
 
     def __repr__(self) -> str:
-        return f"Dataset({self._index.name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
+        path = self._index.source.path
+        name = PurePosixPath(path.replace("\\", "/")).name or path
+        return f"Dataset({name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
 
     @property
     def layout(self) -> str:

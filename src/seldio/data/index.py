@@ -6,6 +6,7 @@ exports, pictures and the page of a clip take their files from here.
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import posixpath
@@ -13,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
 from seldio import formats
@@ -30,7 +30,7 @@ from seldio.data.clip_media import ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import media_type, suffix_of, without_suffix
-from seldio.files.sources import Lookup, on_this_machine
+from seldio.files.sources import Lookup, is_own, on_this_machine
 from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
 from seldio.formats.dcase_json import DCASE2026
@@ -56,11 +56,6 @@ class Index:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
 
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-        return PurePosixPath(self.source.path.replace("\\", "/")).name or self.source.path
-
     @cached_property
     def own(self) -> OwnDatasets | None:
         """Return what its datasets say of themselves; None where nothing describes them."""
@@ -85,10 +80,6 @@ class Index:
         alone = self.source.single and bool(self.source.entries)
         known = any(suffix_of(name) in suffixes for name in self.entries)
         return alone or known or any(map(named_like_labels, self.source))
-
-    def close(self) -> None:
-        """Close the archive that it may be in."""
-        self.source.close()
 
     def filled(self) -> Self:
         """Itself, unless there is nothing in it that would be used."""
@@ -141,7 +132,12 @@ class Index:
 
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(self.source, files, self.format, force=self.force)
+        unread = tuple(file.entry for file in files.values() if file.table is None)
+        own = tuple(filter(is_own, self.source.every or self.source))
+        source = dataclasses.replace(
+            self.source, entries=unread, every=own, looks={}
+        )  # no more than another process needs
+        return Events(source, files, self.format, force=self.force)
 
     @cached_property
     def items(self) -> Items:

@@ -245,7 +245,6 @@ class Windows(Sequence[Element]):
         return made
 
     def _element(self, number: int) -> Element:
-        """Element *number* as it is before the transform."""
         if self._items is not None:
             return self._question(self._items[number], self._sources.recordings[number])
         clip = int(np.searchsorted(self._ends, number, "right"))
@@ -395,11 +394,6 @@ class Windows(Sequence[Element]):
                 "make them again"
             )
 
-    def _samples(self, rate: int) -> int:
-        hop, size = self.hop, self.size or 0
-        whole, rest = divmod(size * hop.numerator * rate, hop.denominator)
-        return whole if not rest else round(size * hop * rate)
-
     def _question(self, item: Item, recordings: Sequence[Entry]) -> Element:
         start = Fraction(item.start or 0)
         length = None if item.end is None else Fraction(item.end) - start
@@ -426,7 +420,7 @@ class Windows(Sequence[Element]):
         if rate != recording.rate:
             total = frames_at(recording, rate)
         there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
-        wanted = there if self.size is None else self._samples(rate)
+        wanted = there if self.size is None else round(self.size * self.hop * rate)
         sound, some = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
         if rate == recording.rate:
             recording.read(first, some, sound[:, :some], pad=True, dtype=self.dtype)

@@ -236,7 +236,6 @@ def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
 
 
 def _cells(entry: Entry, written: Mapping[str, ExportFile], limits: Limits) -> list[Member]:
-    """Return the files in a Parquet file of clips."""
     with guard(entry.path), entry.open() as stream:
         try:
             return _once(list(_members(entry, stream, written, limits)))
@@ -271,7 +270,6 @@ def _members(
 
 
 def _holds_files(kind: pa.DataType) -> bool:
-    """Return whether a column is one of files."""
     return pa.types.is_struct(kind) and {field.name: field.type for field in kind} == {
         "bytes": pa.binary(), "path": pa.string()
     }  # fmt: skip
@@ -314,7 +312,6 @@ class Cell(Inside):
 
 @lru_cache(_KEPT)
 def _column(real: str, _: int, group: int, column: str) -> pa.ChunkedArray:
-    """Read a column of a row group."""
     with open(open_regular(real, real)[0], "rb") as stream:  # noqa: PTH123 - a descriptor
         leaf = f"{column}.bytes"  # values that are alike are held once
         file = parquet_file(stream, read_dictionary=[leaf], page_checksum_verification=True)

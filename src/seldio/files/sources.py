@@ -214,7 +214,6 @@ def beside(path: str) -> list[str]:
 
 
 def _last(path: str) -> str:
-    """The name at the end of a path."""
     return path.rstrip(os.sep).rpartition(os.sep)[2]
 
 

@@ -64,7 +64,6 @@ def asking(deed: str) -> Iterator[None]:
 
 
 def _plain_error(error: Exception, deed: str) -> SeldioError:
-    """Return the error for a user."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, GatedRepoError):
         return UsageError(f"cannot {deed}: its owners must grant you access first")
