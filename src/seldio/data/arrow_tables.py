@@ -18,14 +18,12 @@ from seldio.catalogues.look import check_classes
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.check.vetting import vet
 from seldio.conversion.inputs import raising_unknown
-from seldio.conversion.item_inputs import read_items
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.items import ItemFormat
 from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.frames import to_pandas
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
@@ -283,11 +281,3 @@ class Items(ArrowTable):
         """The rows, some thousand at a time."""
         for first in range(0, len(self), _BATCH):
             yield from to_table(self[first : first + _BATCH]).to_batches()
-
-
-def read_questions(source: Source, format: ItemFormat | None) -> Items:
-    """The questions in the files of *source*; predictions are left out."""
-    names = {entry.path: entry.name for entry in source}
-    readings = read_items(source, format, raise_errors)
-    rows = [ItemRow(row, names[one.path]) for one in readings for row in one.rows if isinstance(row, Item)]
-    return Items(rows, next((one.format.name for one in readings if one.format.holds == "predictions"), ""))

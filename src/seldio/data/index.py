@@ -24,8 +24,8 @@ from seldio.catalogues.look import (
     named_like_labels,
 )
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.conversion.item_inputs import held_items
-from seldio.data.arrow_tables import ClipLabelFile, Events, Items, clip_files, joined_files, read_questions
+from seldio.conversion.item_inputs import held_items, read_items
+from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
 from seldio.data.clip_media import ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
@@ -38,6 +38,7 @@ from seldio.formats.items import ItemFormat
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import origin_of
+from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
@@ -141,11 +142,15 @@ class Index:
 
     @cached_property
     def items(self) -> Items:
-        """The questions, in the order of the files."""
+        """The questions, in the order of the files; predictions are left out."""
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if media_type(name) is not None}
         kept = tuple(entry for entry in self.source if entry.name not in known | media)
-        return read_questions(Source(self.source.path, self.source.kind, kept), self.item_format)
+        readings = read_items(Source(self.source.path, self.source.kind, kept), self.item_format, raise_errors)
+        names = {entry.path: entry.name for entry in kept}
+        rows = [ItemRow(row, names[part.path]) for part in readings for row in part.rows if isinstance(row, Item)]
+        predictions = (reading.format.name for reading in readings if reading.format.holds == "predictions")
+        return Items(rows, next(predictions, ""))
 
     @cached_property
     def lookup(self) -> Lookup:

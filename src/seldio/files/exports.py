@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -64,9 +64,7 @@ class ExportFile:
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
 
 
-_TYPES: Mapping[str, Any] = {
-    "name": str, "bytes": int, "sha256": str, "split": str | None, "rows": int, "origin": str | None
-}  # fmt: skip
+_TYPES = get_type_hints(ExportFile)
 
 
 @dataclass(frozen=True, repr=False)
