@@ -103,11 +103,15 @@ class Stream:
         return self._elements(self._cursor, self._split)
 
     def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
-        length, only = self._length, range(self._length) if self._only is None else self._only
-        order = range(length) if self._seed is None else permutation(length, self._seed, self._epoch)
+        length = self._length
+        order: Any = range(length)
+        if self._seed is not None:
+            order = permutation(length, self._seed, self._epoch)
+        if self._only is not None:
+            order = np.asarray(self._only, np.int64)[np.asarray(order)]
         places = chain.from_iterable(self._places(length - cursor, split))
         counted: _Counted = (
-            (taken, self._source[only[int(order[(cursor + place) % length])]])  # past the end the pass begins anew
+            (taken, self._source[int(order[(cursor + place) % length])])  # past the end the pass begins anew
             for taken, place in enumerate(places, 1)
         )
         for stage in self._stages:
