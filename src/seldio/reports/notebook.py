@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping
 
 from seldio.findings import Report, Rule
 from seldio.reports.page import content
 from seldio.reports.sections import sections
-from seldio.reports.tables import Cell, Column, Notice, Options, ScoreReport, Table
+from seldio.reports.tables import Notice, Options, ScoreReport, Table
 from seldio.text import printable
 
 #: So many rows of a table are shown, as pandas does.
@@ -46,12 +45,6 @@ def table_html(table: Table, line: str = "") -> str:
     rest = "" if len(table.rows) <= ROWS else f" (the first {ROWS})"
     cut = dataclasses.replace(table, name="table", title=table.title + rest, rows=table.rows[:ROWS])
     return _piece(line or table.in_brief, ScoreReport("", "", "", "", (cut,)), Options(table="table"))
-
-
-def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> str:
-    """Return the first rows of any number, below a line about them all."""
-    heads = tuple(Column(name, name, digits=1) for name in columns)
-    return table_html(Table("table", title, heads, tuple(islice(rows, ROWS + 1))), line)
 
 
 def _piece(line: str, subject: Report | ScoreReport, options: Options) -> str:
