@@ -21,7 +21,7 @@ from functools import cache, partial
 from importlib import resources
 from itertools import combinations
 from operator import attrgetter
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -29,7 +29,7 @@ from seldio.formats.items import option_letter
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
+from seldio.tasks.generation import ItemPlace, ask_all
 from seldio.tasks.margins import Margins
 from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, nouns, pairs
 from seldio.tasks.scene import SceneEvent
@@ -337,7 +337,7 @@ TASKS: dict[str, Task[RussianClip, Choice]] = {
 REFUSED: dict[str, str] = _DATA["refused"]
 
 
-def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
+def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
     """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
