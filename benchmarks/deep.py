@@ -35,7 +35,7 @@ from seldio.rules.deep_causes import HEARD, PLACES
 from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_timing import Shift
 from seldio.synth import labels, scene
-from seldio.synth.recording import RATE, RecordingOptions, Room, record
+from seldio.synth.recording import RATE, RecordingOptions, record
 
 REVERBERATIONS = (0.0, 0.25, 0.4, 0.6, 0.8)
 NOISES = (0, 10, 20, 30)
@@ -59,7 +59,7 @@ def made(seed: int) -> Scene:
     reverberation, snr = REVERBERATIONS[seed % 5], NOISES[seed // 5 % 4]
     seconds = 120.0 if seed % 3 == 2 else 60.0
     tracks = scene(seed, seconds, int(14 * seconds / 60))
-    waves = record(tracks, seconds, seed, RecordingOptions(Room(reverberation=reverberation), snr))
+    waves = record(tracks, seconds, seed, RecordingOptions(reverberation, snr))
     table = labels(str(seed), tracks)
     columns = [np.asarray(table[name].to_numpy(), np.float64) for name in ("frame", "azimuth", "elevation")]
     event = 100 * table["class_id"].to_numpy().astype(np.int64) + table["source"].to_numpy()

@@ -32,7 +32,7 @@ from seldio.rules.deep import DEEP_RULES
 from seldio.rules.deep_causes import causes
 from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged
 from seldio.synth import Track
-from seldio.synth.recording import RecordingOptions, Room, record
+from seldio.synth.recording import RecordingOptions, record
 
 REVERBERATIONS = (0.25, 0.4, 0.6)
 SNR, SET = 20.0, 16
@@ -75,8 +75,9 @@ def made(number: int, path: Path, seed: int, kept: Path | None) -> Scene:
         fields = {format: SoundField(arrays[format], arrays[f"{format}raw"]) for format in FORMATS}
     else:
         seconds = min(float(rows[:, 0].max() + 11) / 10, _LONGEST)
-        room = Room(reverberation=REVERBERATIONS[number % 3])
-        waves = record(tracks(rows, np.random.default_rng(seed)), seconds, seed, RecordingOptions(room, SNR))
+        waves = record(
+            tracks(rows, np.random.default_rng(seed)), seconds, seed, RecordingOptions(REVERBERATIONS[number % 3], SNR)
+        )
         fields = {format: field(waves[format], format) for format in FORMATS}
         if stored is not None:
             some = {format: one.covariance for format, one in fields.items()}

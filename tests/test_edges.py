@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.cli.completion import complete_profiles, complete_rules, complete_targets
+from seldio.cli.completion import COMPLETIONS
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
 
@@ -223,11 +223,11 @@ def test_a_slip_of_the_keyboard_is_met_with_what_was_meant(
 
 
 def test_completion_offers_names() -> None:
-    assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
-    assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
-    assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
-    assert "LAB301" in {name for name, _ in complete_rules("lab3")}
-    assert "radians" in {name for name, _ in complete_rules("radi")}
+    assert {"so-bench", "so-dataset"} <= {name for name, _ in COMPLETIONS["target"]("so-")}
+    assert {"mic", "webdataset"} <= {name for name, _ in COMPLETIONS["target"]("")}
+    assert "dcase2024" in {name for name, _ in COMPLETIONS["profile"]("dcase")}
+    assert "LAB301" in {name for name, _ in COMPLETIONS["code"]("lab3")}
+    assert "radians" in {name for name, _ in COMPLETIONS["code"]("radi")}
 
 
 def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.media.heard import array_heard
 from seldio.synth import scene
-from seldio.synth.recording import RATE, RecordingOptions, Room, record
+from seldio.synth.recording import RATE, RecordingOptions, record
 from seldio.synth.tree import write_tree
 
 CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold4_room2_mix001", "dev-test-tau"))
@@ -58,7 +58,7 @@ def heard(sound: Any, folder: Path) -> str | None:
 
 @pytest.mark.parametrize("seed", some(range(8), 8, 3))
 def test_no_scene_sounds_like_the_other_array(seed: int, tmp_path: Path) -> None:
-    options = RecordingOptions(Room(reverberation=(0.0, 0.4, 0.8, 1.5)[seed % 4]), snr=(None, 20, 0, -20)[seed // 2])
+    options = RecordingOptions(reverberation=(0.0, 0.4, 0.8, 1.5)[seed % 4], snr=(None, 20, 0, -20)[seed // 2])
     sounds = record(scene(seed, 8.0, 6), 8.0, seed, options)
 
     assert heard(sounds["foa"], tmp_path) != "mic"

@@ -215,11 +215,10 @@ def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
             clock.now += 0.2
             if number == 4:
                 assert "" == terminal.getvalue()
-        assert [] == list(bars.summary())
+        assert "" == terminal.getvalue()
         for number in parallel_map(double, range(4), what="doubling slowly", size=lambda _: 500_000):
             clock.now += 2.0
             if number == 4:
                 bars._progress.refresh()
                 assert "doubling slowly" in terminal.getvalue()
                 assert " 75%" in terminal.getvalue()
-    assert ["doubling slowly: 4, in 0:00:08"] == list(bars.summary())

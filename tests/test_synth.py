@@ -19,11 +19,11 @@ from seldio.media.video import Video
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import write_outputs
-from seldio.synth.recording import RATE, RecordingOptions, Room, mix, record
-from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
+from seldio.synth.recording import RATE, RecordingOptions, mix, record
+from seldio.synth.sounds import LEVEL, PEAK, TIMBRES, sound
 from seldio.synth.tree import COLOURS, write_clip, write_tree
 
-OPEN = RecordingOptions(Room(reverberation=0), snr=None)
+OPEN = RecordingOptions(reverberation=0, snr=None)
 HOP = RATE // 10
 Array = np.ndarray[Any, Any]
 
@@ -58,7 +58,7 @@ def off(foa: Array, track: Track) -> Array:
     return np.array([float(geometry.great_circle(az, el, *intensity(foa, frame))) for frame, az, el in rows])
 
 
-@pytest.mark.parametrize("class_id", range(len(SOUNDS)))
+@pytest.mark.parametrize("class_id", range(len(TIMBRES)))
 def test_every_class_sounds_in_every_label_frame(class_id: int) -> None:
     for frames in (1, 8, 37):
         wave = sound(class_id, frames * HOP, RATE, np.random.default_rng(class_id))
@@ -133,7 +133,7 @@ def test_level_goes_with_distance() -> None:
 @pytest.mark.parametrize("snr", [0.0, 20.0])
 def test_noise_is_as_loud_as_asked(snr: float) -> None:
     track = standing(-50, 0, frames=30, first=10)
-    clean, noisy = (mix([track], 5.0, 7, RecordingOptions(Room(reverberation=0.3), snr=level)) for level in (None, snr))
+    clean, noisy = (mix([track], 5.0, 7, RecordingOptions(reverberation=0.3, snr=level)) for level in (None, snr))
 
     active = slice(10 * HOP, 40 * HOP)
     signal = np.mean(clean["foa"][0, active].astype(np.float64) ** 2)
@@ -148,8 +148,8 @@ def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
     track = walking(0, 90, frames=20, class_id=2)
     loud = Track(2, 1, 2, 0.15 * track.positions)  # at 0.2 m
     tracks = [loud] * 8
-    waves = record(tracks, 2.5, 11, RecordingOptions(Room(reverberation=0), snr=60))
-    mixed = mix(tracks, 2.5, 11, RecordingOptions(Room(reverberation=0), snr=60))
+    waves = record(tracks, 2.5, 11, RecordingOptions(reverberation=0, snr=60))
+    mixed = mix(tracks, 2.5, 11, RecordingOptions(reverberation=0, snr=60))
 
     assert max(np.abs(wave.astype(int)).max() for wave in waves.values()) == pytest.approx(0.98 * 32767, abs=1)
     gains = {name: np.vdot(waves[name], mixed[name]) / np.vdot(mixed[name], mixed[name]) for name in waves}

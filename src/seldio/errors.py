@@ -50,33 +50,15 @@ FLAGS = frozenset((
     "allow-missing", "audio", "deep", "diff", "drop-unfit", "dry-run", "fix", "force", "link-media",
     "no-media", "onscreen", "overwrite", "private", "unsafe-fixes",
 ))  # fmt: skip
-#: Options whose value is one word, with the values that look like any other word of a sentence.
-CHOICES = {
-    "format": ("jasco", "parquet", "starss22", "starss23"),
-    "intervals": ("bootstrap", "jackknife"),
-    "join": ("order",),
-    "language": ("en", "ru"),
-    "to": ("files", "foa", "mic", "parquet", "webdataset"),
-    "as": ("audiofolder", "files", "parquet"),
-    "split": ("eval", "test", "train", "validation"),
-    "table": ("all",),
-    "total": ("balanced",),
-}  # fmt: skip
-#: All other options that messages name.
-OTHERS = frozenset((
-    "against", "allow-loss", "citation", "classes", "clip", "development", "development-reference", "fail-on", "fields",
-    "fill", "gain", "ignore", "include", "items", "judge", "judge-set", "judge-url", "judgements", "label",
-    "lead", "margin", "meta", "metrics", "o", "offline", "per-task", "predictions", "predictions-format", "profile",
-    "questions", "reference", "reference-fields", "reference-format", "seed", "select", "sort", "threshold",
-    "video", "write-baseline", "year",
+#: Values of options that look like any other word of a sentence.
+VALUES = frozenset((
+    "audiofolder", "balanced", "bootstrap", "en", "eval", "files", "foa", "jackknife", "jasco", "mic", "order",
+    "parquet", "ru", "test", "train", "validation", "webdataset",
 ))  # fmt: skip
-_NAMED = "|".join(sorted((*FLAGS, *CHOICES, *OTHERS), key=len, reverse=True))
 _OPTION = re.compile(
     r"seldio [a-z]+(?: --?[a-z][a-z-]*)+"  # a command to run: it stays
-    r"|(?<![\w-])--(?P<kind>(?:reference-)?fields) (?P<fields>\S+=\S+)"
-    rf"|\A--(?P<first>{_NAMED}) (?P<whole>[^\s:=]+):"
-    rf"|(?<![\w-])-(?:-(?P<name>{_NAMED})|(?P<short>o))(?![\w-])"
-    r"(?: (?P<key>\w+)=(?P<given>[^\s:;,()]+)| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
+    r"|(?<![\w-])-(?:-(?P<name>[a-z][a-z-]*)|(?P<short>o))(?![\w-])"
+    r"(?: (?P<key>\w+)=(?P<given>[^\s:;()]*[^\s:;(),.])| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
 )
 
 
@@ -87,27 +69,22 @@ def in_python(text: str) -> str:
 
 
 def _argument(match: re.Match[str]) -> str:
-    if match["fields"]:
-        return f'{match["kind"].replace("-", "_")}="{match["fields"]}"'
-    option = match["first"] or match["name"] or match["short"]
+    option = match["name"] or match["short"]
     if option is None:
         return match[0]
     name = RENAMED.get(option, option.replace("-", "_"))
-    word = match["whole"] or match["word"] or ""
-    if match["key"] and option == "intervals":
+    if match["key"] and option in ("fields", "reference-fields", "intervals"):
         return f'{name}="{match["key"]}={match["given"]}"'
     if match["key"]:
         return f'{name}={{"{match["key"]}": {_literal(match["given"])}}}'
     if match["place"]:
         return f"{name}={match['place']}"
-    colon = ":" if match["whole"] else ""
-    if option == "fill" and match["whole"]:
-        return f'{name}["{word}"]:'
-    if option == "allow-loss" and word:
-        return f"{name}=[{', '.join(map(_literal, word.split(',')))}]{colon}"
-    if option not in FLAGS and (match["whole"] or word in CHOICES.get(option, ()) or re.search(r"[0-9-]", word)):
-        return f"{name}={_literal(word)}{colon}"
-    return f"{name}={'True' if option in FLAGS else ''}{word and f' {word}'}"
+    word = match["word"] or ""
+    if option in FLAGS:
+        return f"{name}=True{word and f' {word}'}"
+    if word in VALUES or re.search(r"[0-9,-]", word) or (word and match.string[match.end() :].startswith(":")):
+        return f"{name}={_literal(word)}"
+    return f"{name}={word and f' {word}'}"
 
 
 def _literal(value: str) -> str:

@@ -1,7 +1,7 @@
 """How far long work has come: told by whoever works, shown by whoever wants to.
 
-Work announces itself with :func:`task`. Nothing is shown, and next to nothing done, unless a :class:`Display` was set
-by :func:`shown_on`, as the command line does on a terminal.
+Work announces itself with :func:`task`. Nothing is shown, and next to nothing done, unless a display was set by
+:func:`shown_on`, as the command line does on a terminal.
 """
 
 from __future__ import annotations
@@ -9,24 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 Thing = TypeVar("Thing")
 #: To be called with how many more parts are done, and how many bytes these had.
 Advance = Callable[[int, int], None]
-
-
-class Display(Protocol):
-    """Something that shows tasks."""
-
-    def task(self, what: str, total: int | None, size: int | None) -> AbstractContextManager[Advance]:
-        """Show a task of *total* parts and *size* bytes, where these are known, until the block ends."""
-        ...
-
-    def over(self) -> None:
-        """Say what was done, as the results come next."""
-        ...
-
+#: Shows a task (what is done, how many parts and bytes there are, where these are known) until its block ends.
+Display = Callable[[str, int | None, int | None], AbstractContextManager[Advance]]
 
 _display: ContextVar[Display | None] = ContextVar("display", default=None)
 
@@ -50,13 +39,7 @@ def task(what: str | None, total: int | None = None, size: int | None = None) ->
         size: bytes of all of them.
     """
     display = _display.get()
-    return nullcontext(_unseen) if display is None or what is None else display.task(what, total, size)
-
-
-def over() -> None:
-    """Say that all work is done: to be called before results are printed."""
-    if (display := _display.get()) is not None:
-        display.over()
+    return nullcontext(_unseen) if display is None or what is None else display(what, total, size)
 
 
 def _unseen(parts: int, size: int) -> None:

@@ -5,36 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-#: The schemas; listed here because loading them is slow. A test checks that the list is complete.
-SCHEMA_NAMES = (
-    "clip", "dataset", "event", "item", "prediction", "items", "so-bench", "jasco", "ruenvaqa", "report",
-    "scores", "description", "conversion", "package", "push", "pull", "formats", "rules", "error",
-)  # fmt: skip
 Pairs = Iterable[tuple[str, str]]
-
-
-def one_of(*names: str) -> Callable[[str], list[str]]:
-    """Return what completes an option that takes one of *names*."""
-    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
-
-
-def _completer(pairs: Callable[[], Pairs]) -> Callable[[str], Iterator[tuple[str, str]]]:
-    """Return what completes a name, with its title."""
-
-    def complete(incomplete: str) -> Iterator[tuple[str, str]]:
-        yield from ((name, title) for name, title in pairs() if name.startswith(incomplete))
-
-    return complete
-
-
-def _last(pairs: Callable[[], Pairs]) -> Callable[[str], Iterator[tuple[str, str]]]:
-    """Return what completes the name behind the last comma."""
-
-    def complete(incomplete: str) -> Iterator[tuple[str, str]]:
-        before, comma, last = incomplete.rpartition(",")
-        yield from ((f"{before}{comma}{name}", title) for name, title in _completer(pairs)(last))
-
-    return complete
 
 
 def _formats() -> Pairs:
@@ -63,10 +34,10 @@ def _profiles() -> Pairs:
     return profile_titles()
 
 
-def _codes() -> Pairs:
+def _rules() -> Pairs:
     from seldio.rules import CATALOGUE
 
-    return ((rule.code, rule.summary) for rule in CATALOGUE.values())
+    return ((name, rule.summary) for rule in CATALOGUE.values() for name in (rule.code, rule.name))
 
 
 def _vocabularies() -> Pairs:
@@ -93,22 +64,40 @@ def _outputs() -> Pairs:
     return ((name, "") for name in OUTPUTS)
 
 
-def complete_rules(incomplete: str) -> Iterator[tuple[str, str]]:
-    """Return the rules whose code or name begins with *incomplete*, with their summaries."""
-    from seldio.rules import CATALOGUE
+def _schemas() -> Pairs:
+    from seldio.schemas import SCHEMAS
 
-    yield from _completer(_codes)(incomplete.upper())
-    yield from (
-        (rule.name, rule.summary) for rule in CATALOGUE.values() if rule.name.startswith(incomplete.lower() or " ")
-    )
+    return ((name, "") for name in SCHEMAS)
 
 
-complete_formats, complete_targets, complete_profiles = map(_completer, (_formats, _targets, _profiles))
+def one_of(*names: str) -> Callable[[str], Iterator[tuple[str, str]]]:
+    """Return what completes an option that takes one of *names*."""
+    return _completer(lambda: ((name, "") for name in names))
+
+
+def _completer(pairs: Callable[[], Pairs]) -> Callable[[str], Iterator[tuple[str, str]]]:
+    """Return what completes the name behind the last comma, with its title."""
+
+    def complete(incomplete: str) -> Iterator[tuple[str, str]]:
+        before, comma, last = incomplete.rpartition(",")
+        for name, title in pairs():
+            if name.lower().startswith(last.lower()):
+                yield f"{before}{comma}{name}", title
+
+    return complete
+
+
 #: What completes the value of an option, by its name.
 COMPLETIONS: dict[str, Any] = {
-    "format": complete_formats, "reference_format": complete_formats, "new_format": complete_formats,
-    "predictions_format": complete_formats, "target": complete_targets, "profile": complete_profiles,
-    "select": _last(_codes), "ignore": _last(_codes), "classes": _completer(_vocabularies), "tasks": _last(_tasks),
-    "allow_loss": _last(_fields), "output": _completer(_outputs), "names": _completer(_datasets),
-    "fail_on": one_of("error", "warning", "info"), "code": complete_rules, "record": one_of(*SCHEMA_NAMES),
-}  # fmt: skip
+    **dict.fromkeys(("format", "reference_format", "new_format", "predictions_format"), _completer(_formats)),
+    **dict.fromkeys(("select", "ignore", "code"), _completer(_rules)),
+    "target": _completer(_targets),
+    "profile": _completer(_profiles),
+    "classes": _completer(_vocabularies),
+    "tasks": _completer(_tasks),
+    "allow_loss": _completer(_fields),
+    "output": _completer(_outputs),
+    "names": _completer(_datasets),
+    "record": _completer(_schemas),
+    "fail_on": one_of("error", "warning", "info"),
+}

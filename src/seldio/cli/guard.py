@@ -8,17 +8,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from seldio import progress
 from seldio.errors import ExitCode, SeldioError, SeldioWarning
 from seldio.text import printable
-
-if TYPE_CHECKING:
-    from seldio.reports.bars import Bars
-
 
 #: The exit status of a program ended by SIGPIPE: 128 plus the number of the signal.
 CLOSED_PIPE = 141
@@ -90,14 +86,23 @@ def _report(text: str, kind: ExitCode, code: int, options: Mapping[str, Any]) ->
 
 @contextmanager
 def _showing_progress() -> Iterator[None]:
-    """Show the progress of long work on a terminal, and a summary when it ends."""
+    """Show the progress of long work on a terminal."""
     if not sys.stderr.isatty():
         yield
         return
-    display = _OnTerminal()
-    with progress.shown_on(display):
+    with progress.shown_on(_bar):
         yield
-        display.over()
+
+
+def _bar(what: str, total: int | None, size: int | None) -> AbstractContextManager[progress.Advance]:
+    return _bars()(what, total, size)
+
+
+@functools.cache
+def _bars() -> progress.Display:
+    from seldio.reports.bars import Bars  # when there is something to show
+
+    return Bars(sys.stderr)
 
 
 @contextmanager
@@ -115,25 +120,6 @@ def _telling_warnings() -> Iterator[None]:
         warnings.simplefilter("always", SeldioWarning)
         warnings.showwarning = tell
         yield
-
-
-class _OnTerminal:
-    """Progress bars, loaded when there is something to show."""
-
-    def __init__(self) -> None:
-        self.bars: Bars | None = None
-
-    def task(self, what: str, total: int | None, size: int | None) -> AbstractContextManager[progress.Advance]:
-        """Show a task until the block ends."""
-        from seldio.reports.bars import Bars
-
-        self.bars = self.bars or Bars(sys.stderr)
-        return self.bars.task(what, total, size)
-
-    def over(self) -> None:
-        """A line for each long task."""
-        if self.bars is not None:
-            self.bars.over()
 
 
 def _say(text: str) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seldio import progress
 from seldio.errors import ExitCode, UsageError
 from seldio.text import printable
 
@@ -35,7 +34,6 @@ def print_json(value: Mapping[str, object], *, aside: bool = False) -> None:
     from seldio.plugins import version
     from seldio.text import json_text
 
-    progress.over()
     typer.echo(json_text({"seldio": version(), **value}, indent=2, default=str), err=aside)
 
 
@@ -53,7 +51,6 @@ def print_wrapped(text: str, *, fill: bool = False) -> None:
     """Print lines for people, broken between words where the terminal is narrower; *fill*: paragraphs anew."""
     from seldio.reports.screens import wrapped
 
-    progress.over()
     typer.echo(wrapped(text, sys.stdout, fill=fill))
 
 
@@ -86,7 +83,6 @@ def write_report(subject: Subject, output: str, options: ReportOptions, out: str
     """Write findings or scores to a file, or print them."""
     from seldio.reports import render, write
 
-    progress.over()
     if out is None:
         write(subject, sys.stdout, output, options)
         return

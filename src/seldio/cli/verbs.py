@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from seldio import api, progress
+from seldio import api
 from seldio.cli.declared import verb
 from seldio.cli.printing import clip_page, print_json, print_wrapped, see_free, working, write_report
 from seldio.errors import ExitCode, UsageError
@@ -85,7 +85,6 @@ def convert(
     given["out"] = shown or (sys.stdout.buffer if out in (None, "-") else out)
     with working(workers):
         converted = api.convert(**given)
-    progress.over()
     if shown is not None:
         _show_some(shown.getvalue().decode("utf-8", "replace"))
     if json:

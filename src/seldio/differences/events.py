@@ -1,8 +1,7 @@
 """Trace each event between two versions of a clip: kept, moved, re-timed, renamed, joined, split, gone.
 
-Two events are one and the same if at least two of three agree: the class, the time, and the place. Which is which is
-chosen so that the agreement of the whole clip is the largest (the Hungarian method). Only events that meet in time are
-measured against each other.
+Two events are one and the same if they meet in time and at least two of three agree: the class, the time, and the
+place. Which is which is chosen so that the agreement of the whole clip is the largest (the Hungarian method).
 """
 
 from __future__ import annotations
@@ -15,17 +14,15 @@ from typing import Any
 import numpy as np
 
 from seldio import geometry
-from seldio.differences.relations import apart, ranked, tolerance, wrapped
-from seldio.differences.rows import NO_SOURCE, Bools, Floats, Ints, VersionRows, coded
-from seldio.schema.spans import in_order, runs
+from seldio.differences.causes import apart, tolerance, wrapped
+from seldio.differences.rows import FIELDS, NO_SOURCE, Floats, Ints, Rows, paired, rank, taken
+from seldio.schema.spans import runs
 from seldio.scores.seld.pairing import solved
 
 #: Time in common over time in all from which on the times of two events agree.
 OVERLAP = 0.5
 #: Degrees up to which the places of two events agree.
 NEAR = 10.0
-#: Ticks between two events that may still be one event, re-timed.
-GAP = 10
 
 #: What may happen to an event, in the order of the report, with words for many of them.
 KINDS: Mapping[str, str] = {
@@ -57,38 +54,42 @@ class ChangedEvent:
 
 @dataclasses.dataclass(frozen=True)
 class EventTable:
-    """The events of a clip in one version, ordered by onset."""
+    """The events of a clip in one version: runs of rows of one class and source, or rows that are whole events."""
 
-    rows: VersionRows
-    event: Ints  # of each row, the number of its event
-    first: Ints  # of each event, its first row
-    size: Ints  # rows of each event
-    begin: Ints  # ticks
-    end: Ints
+    rows: Rows  # one event after another
+    starts: Ints  # where each event begins among them, and the end
+
+    @classmethod
+    def of(cls, rows: Rows, whole: bool) -> EventTable:
+        """Group the rows of one clip into events; *whole*: each row is an event."""
+        if whole:
+            return cls(rows, np.arange(len(rows["start"]) + 1))
+        order, starts = runs([rows["label"], rows["source"], rank(rows)], rows["start"])
+        return cls(taken(rows, order), starts)
 
     def __len__(self) -> int:
-        return len(self.first)
+        return len(self.starts) - 1
 
-    @property
+    @cached_property
+    def times(self) -> tuple[Ints, Ints]:
+        """The ticks at which each event begins and ends."""
+        return self.rows["start"][self.starts[:-1]], self.rows["stop"][self.starts[1:] - 1]
+
+    @cached_property
     def label(self) -> Ints:
         """The class of each event."""
-        return self.rows.label[self.first]
+        return self.rows["label"][self.starts[:-1]]
 
+    @property
+    def of_row(self) -> Ints:
+        """The number of the event of each row."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
-def events_of(rows: VersionRows, whole: bool) -> EventTable:
-    """Group the rows of one clip into events; *whole*: each row is an event."""
-    if whole:
-        order, starts = np.lexsort((rows.label, rows.start)), np.arange(len(rows) + 1)
-    else:
-        (keys,) = coded([rows.label, rows.source, ranked(rows)])
-        order, starts = runs([keys], rows.start)
-        heads = order[starts[:-1]]
-        order, starts = in_order(order, starts, np.lexsort((rows.label[heads], rows.start[heads])))
-    size = np.diff(starts)
-    event = np.empty(len(rows), np.int64)
-    event[order] = np.repeat(np.arange(len(size)), size)
-    first = order[starts[:-1]]
-    return EventTable(rows, event, first, size, rows.start[first], rows.stop[order[starts[1:] - 1]])
+    def without(self, events: Ints) -> EventTable:
+        """Return the table of all other events."""
+        others = np.setdiff1d(np.arange(len(self)), events)
+        sizes = np.diff(self.starts)[others]
+        return EventTable(taken(self.rows, np.isin(self.of_row, others)), np.cumsum([0, *sizes]))
 
 
 def changed_events(
@@ -102,179 +103,151 @@ def changed_events(
         names: the names of the classes.
         hop: seconds of a tick of their times.
     """
-    comparison = _Comparison(old, new, names, hop)
-    changed = list(comparison.changed())
-    return sorted(changed, key=lambda event: (event.start, event.stop, event.label)), comparison.same
+    within = {field: tolerance(old.rows[field], new.rows[field]) for field in old.rows if field in FIELDS}
+    i, j = _unchanged(old, new, within)
+    comparison = _Comparison(old.without(i), new.without(j), names, hop, within)
+    changed = sorted(comparison.events(), key=lambda event: (event.start, event.stop, event.label))
+    return changed, len(i) + comparison.same
 
 
+def _unchanged(old: EventTable, new: EventTable, within: Mapping[str, float]) -> tuple[Ints, Ints]:
+    """Return the numbers of events in the old and the new version all of whose rows are the same."""
+    a, b = paired(old.rows, new.rows)
+    equal = np.ones(len(a), bool)
+    for field in ("stop", "rest"):
+        equal &= old.rows[field][a] == new.rows[field][b]
+    for field, limit in within.items():
+        equal &= apart(field, old.rows[field][a], new.rows[field][b]) <= limit
+    both = old.of_row[a[equal]] * (len(new) + 1) + new.of_row[b[equal]]
+    pairs, counts = np.unique(both, return_counts=True)
+    i, j = np.divmod(pairs, len(new) + 1)
+    whole = (counts == np.diff(old.starts)[i]) & (counts == np.diff(new.starts)[j])
+    return i[whole], j[whole]
+
+
+@dataclasses.dataclass
 class _Comparison:
-    """The events of both versions of one clip, and their rows at the same times."""
+    """The events of both versions of one clip that are not the same row by row."""
 
-    def __init__(self, old: EventTable, new: EventTable, names: Sequence[str], hop: float) -> None:
-        self.old, self.new, self.names, self.hop = old, new, names, hop
-        self.same = 0  # events that did not change
-        a, b = old.rows, new.rows
-        self.within = {field: tolerance(values, b.fields[field]) for field, values in a.fields.items()}
-        by_start = np.argsort(b.start, kind="stable")
-        low, high = (b.start[by_start].searchsorted(a.start, side) for side in ("left", "right"))
-        count = high - low
-        rows = np.repeat(np.arange(len(a)), count)
-        others = by_start[np.arange(len(rows)) + np.repeat(low - np.cumsum(count) + count, count)]
-        pair = old.event[rows] * max(len(new), 1) + new.event[others]
-        order = np.lexsort((a.start[rows], pair))
-        self.rows, self.others, pair = rows[order], others[order], pair[order]
-        self.starts = np.append(np.flatnonzero(np.diff(pair, prepend=-1)), len(pair))
-        #: pairs of events that share times, and where their rows begin among ``rows`` and ``others``
-        self.meetings = np.stack(np.divmod(pair[self.starts[:-1]], max(len(new), 1)), axis=1)
+    old: EventTable
+    new: EventTable
+    names: Sequence[str]
+    hop: float
+    within: Mapping[str, float]  # how far values may be apart that are the same
+    same: int = 0  # events that did not change after all
 
-    @cached_property
-    def _place_of_meeting(self) -> dict[tuple[int, int], int]:
-        return {(i, j): place for place, (i, j) in enumerate(self.meetings.tolist())}
-
-    def shared(self, i: int, j: int) -> tuple[Ints, Ints]:
-        """Return the rows of two events at the same times; their first rows where there are none."""
-        place = self._place_of_meeting.get((i, j))
-        if place is None:
-            return self.old.first[i : i + 1], self.new.first[j : j + 1]
-        meeting = slice(self.starts[place], self.starts[place + 1])
-        return self.rows[meeting], self.others[meeting]
-
-    def changed(self) -> Iterator[ChangedEvent]:
-        """Yield what happened to each event that is not the same; ``same`` counts the others."""
-        i, j = self._unchanged()
-        self.same = len(i)
-        i, j = np.setdiff1d(np.arange(len(self.old)), i), np.setdiff1d(np.arange(len(self.new)), j)
-        if not len(i) and not len(j):
+    def events(self) -> Iterator[ChangedEvent]:
+        """Yield what happened to each event; ``same`` counts those to which nothing did."""
+        if not len(self.old) and not len(self.new):
             return
-        overlap, degrees = self._overlaps(i, j), self._degrees(i, j)
-        alike = self.old.label[i][:, None] == self.new.label[j]
+        (begin, end), (start, stop) = self.old.times, self.new.times
+        begin, end = begin[:, np.newaxis], end[:, np.newaxis]
+        common = np.clip(np.minimum(end, stop) - np.maximum(begin, start), 0, None)
+        overlap = common / np.maximum(np.maximum(end, stop) - np.minimum(begin, start), 1)
+        degrees = self._degrees(common > 0)
+        alike = self.old.label[:, np.newaxis] == self.new.label
         agreeing = (overlap >= OVERLAP).astype(int) + alike + (degrees <= NEAR)
-        # events that are far apart in time are others, even of one class and place
-        likely = (agreeing >= 2) & np.isfinite(degrees)
+        likely = (agreeing >= 2) & (common > 0)
         worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
-        (rows,), (columns,) = solved(-worth[None])
-        paired = [pair for pair in zip(rows.tolist(), columns.tolist(), strict=True) if likely[pair]]
-        for one, other in paired:
-            happened = self._happened(int(i[one]), int(j[other]), float(degrees[one, other]))
-            if happened:
-                yield self._report(self.new, int(j[other]), happened)
+        (i,), (j,) = solved(-worth[np.newaxis])
+        i, j = i[likely[i, j]], j[likely[i, j]]
+        for one, other in zip(i.tolist(), j.tolist(), strict=True):
+            if happened := self._happened(one, other):
+                yield self._report(self.new, other, happened)
             else:
                 self.same += 1
-        lost, come = np.ones(len(i), bool), np.ones(len(j), bool)
-        lost[[one for one, _ in paired]] = come[[other for _, other in paired]] = False
-        inside = (self.new.begin[j] <= self.old.begin[i][:, None]) & (self.old.end[i][:, None] <= self.new.end[j])
-        around = (self.old.begin[i][:, None] <= self.new.begin[j]) & (self.new.end[j] <= self.old.end[i][:, None])
+        lost, come = (np.setdiff1d(np.arange(len(side)), known) for side, known in ((self.old, i), (self.new, j)))
         near = alike & (degrees <= NEAR)
-        joined, split = near & inside & ~come, near & around & ~lost[:, None]
-        for one in np.flatnonzero(lost).tolist():
-            into = f"now part of {self._span(self.new, int(j[joined[one].argmax()]))}" if joined[one].any() else ""
-            yield self._report(self.old, int(i[one]), {"joined": into} if into else {"dropped": ""})
-        for other in np.flatnonzero(come).tolist():
+        joined, split = near & (start <= begin) & (end <= stop), near & (begin <= start) & (stop <= end)
+        joined[:, come], split[lost] = False, False
+        for one in lost.tolist():
+            into = f"now part of {self._span(self.new, int(joined[one].argmax()))}" if joined[one].any() else ""
+            yield self._report(self.old, one, {"joined": into} if into else {"dropped": ""})
+        for other in come.tolist():
             parts = split[:, other]
-            of = f"was part of {self._span(self.old, int(i[parts.argmax()]))}" if parts.any() else ""
-            yield self._report(self.new, int(j[other]), {"split": of} if of else {"added": ""})
+            of = f"was part of {self._span(self.old, int(parts.argmax()))}" if parts.any() else ""
+            yield self._report(self.new, other, {"split": of} if of else {"added": ""})
 
-    def _unchanged(self) -> tuple[Ints, Ints]:
-        """Return the numbers of events in the old and the new version all of whose rows are the same."""
-        a, b = self.old.rows, self.new.rows
-        equal = (a.rest[self.rows] == b.rest[self.others]) & (a.stop[self.rows] == b.stop[self.others])
-        for field in a.fields:
-            equal &= self._equal(field, self.rows, self.others)
-        for before, after in ((a.label, b.label), (a.source, b.source)):
-            equal &= before[self.rows] == after[self.others]
-        i, j = self.meetings.T
-        whole = np.diff(self.starts) == self.old.size[i]
-        whole &= self.old.size[i] == self.new.size[j]
-        if len(equal):
-            whole &= np.logical_and.reduceat(equal, self.starts[:-1])
-        i, j = i[whole], j[whole]
-        _, once = np.unique(i, return_index=True)  # two events may have the same rows
-        i, j = i[once], j[once]
-        _, once = np.unique(j, return_index=True)
-        return i[once], j[once]
+    def _degrees(self, meeting: Any) -> Floats:
+        """Return the mean of the degrees between events over the time that they share; infinite without such time."""
+        starts, others = self.old.rows["start"], self.new.rows["start"]
+        if meeting.shape == (len(starts), len(others)):  # a row an event
+            a, b = np.nonzero(meeting)
+        else:
+            by_start = np.argsort(others, kind="stable")
+            low, high = (others[by_start].searchsorted(starts, side) for side in ("left", "right"))
+            a = np.repeat(np.arange(len(starts)), high - low)
+            b = by_start[np.arange(len(a)) + np.repeat(high - np.cumsum(high - low), high - low)]
+        angles = np.nan_to_num(self._angles(a, b))
+        pair = self.old.of_row[a] * len(self.new) + self.new.of_row[b]
+        count, total = (np.bincount(pair, weights, meeting.size) for weights in (None, angles))
+        degrees = np.full(meeting.size, np.inf)
+        np.divide(total, count, out=degrees, where=count > 0)
+        return degrees.reshape(meeting.shape)
 
-    def _equal(self, field: str, rows: Ints, others: Ints) -> Bools:
-        """Return which rows have the same value of a field."""
-        before, after = self.old.rows.fields[field][rows], self.new.rows.fields[field][others]
-        return np.asarray(apart(field, before, after) <= self.within[field])
-
-    def _overlaps(self, i: Ints, j: Ints) -> Floats:
-        """Return the time in common over the time in all of some events of both versions."""
-        begins, ends = self.old.begin[i][:, None], self.old.end[i][:, None]
-        common = np.minimum(ends, self.new.end[j]) - np.maximum(begins, self.new.begin[j])
-        union = np.maximum(ends, self.new.end[j]) - np.minimum(begins, self.new.begin[j])
-        return np.asarray(np.clip(common, 0, None) / np.maximum(union, 1))
-
-    def _degrees(self, i: Ints, j: Ints) -> Floats:
-        """Return the degrees between some events of both versions, infinite where they do not even touch in time.
-
-        They are the median over the time that two events share, and those of the first rows where they share none.
-        """
-        touching = np.minimum(self.old.end[i][:, None], self.new.end[j]) + GAP >= np.maximum(
-            self.old.begin[i][:, None], self.new.begin[j]
-        )
-        degrees = np.full(touching.shape, np.inf)
-        one, other = np.nonzero(touching)
-        degrees[one, other] = np.nan_to_num(self._angles(self.old.first[i[one]], self.new.first[j[other]]))
-        places = [np.full(len(side), -1) for side in (self.old, self.new)]
-        places[0][i], places[1][j] = np.arange(len(i)), np.arange(len(j))
-        one, other = places[0][self.meetings[:, 0]], places[1][self.meetings[:, 1]]
-        wanted = np.flatnonzero((one >= 0) & (other >= 0))
-        angles = self._angles(self.rows, self.others)
-        degrees[one[wanted], other[wanted]] = _medians(angles, self.starts)[wanted]
-        return degrees
-
-    def _angles(self, rows: Ints, others: Ints) -> Floats:
+    def _angles(self, rows: Any, others: Any) -> Floats:
         """Return the degrees between rows of both versions; NaN where one has no direction."""
-        a, b = self.old.rows.fields, self.new.rows.fields
+        a, b = taken(self.old.rows, rows), taken(self.new.rows, others)
         if "azimuth" not in a:
-            return np.zeros(len(rows))
+            return np.zeros(len(a["start"]))
         if "elevation" not in a:
-            return np.abs(wrapped(b["azimuth"][others] - a["azimuth"][rows]))
-        angles: Floats = geometry.great_circle(
-            a["azimuth"][rows], a["elevation"][rows], b["azimuth"][others], b["elevation"][others]
-        )
+            return np.abs(wrapped(b["azimuth"] - a["azimuth"]))
+        angles: Floats = geometry.great_circle(a["azimuth"], a["elevation"], b["azimuth"], b["elevation"])
         return angles
 
-    def _happened(self, i: int, j: int, degrees: float) -> dict[str, str]:
+    def _shared(self, i: int, j: int) -> tuple[slice, slice]:
+        """Return the rows of two events at the same times; whole events, which may differ in time, are a row each."""
+        begins = [int(side.times[0][event]) for side, event in ((self.old, i), (self.new, j))]
+        first = max(begins)
+        frames = int(min(self.old.times[1][i], self.new.times[1][j])) - first
+        rows = []
+        for side, event, begin in ((self.old, i, begins[0]), (self.new, j, begins[1])):
+            start, stop = side.starts[event : event + 2]
+            rows.append(
+                slice(start, stop)
+                if stop - start == 1
+                else slice(start + first - begin, start + first - begin + frames)
+            )
+        return rows[0], rows[1]
+
+    def _happened(self, i: int, j: int) -> dict[str, str]:
         """Return what happened to an event that both versions have, by kind, in words."""
-        was, now = self.old.rows, self.new.rows
-        rows, others = self.shared(i, j)
-        changed = {field for field in was.fields if not self._equal(field, rows, others).all()}
+        rows, others = self._shared(i, j)
+        was, now = taken(self.old.rows, rows), taken(self.new.rows, others)
+        changed = {
+            field for field, limit in self.within.items() if (apart(field, was[field], now[field]) > limit).any()
+        }
         happened: dict[str, str] = {}
-        if "azimuth" in changed and "elevation" not in changed and (turn := self._turn(rows, others)):
+        if "azimuth" in changed and "elevation" not in changed and (turn := self._turn(was["azimuth"], now["azimuth"])):
             happened["turned"] = turn
         elif changed & {"azimuth", "elevation"}:
-            happened["moved"] = f"by {degrees:.1f}° (median)"
+            angles = self._angles(rows, others)
+            known = angles[~np.isnan(angles)]
+            happened["moved"] = f"by {np.median(known) if len(known) else 0:.1f}° (median)"
         if "distance" in changed:
-            before, after = was.fields["distance"][rows], now.fields["distance"][others]
-            happened["distance"] = f"{_mean(before)} to {_mean(after)}"
-        if (self.old.begin[i], self.old.end[i]) != (self.new.begin[j], self.new.end[j]):
-            happened["re-timed"] = f"{self._span(self.old, i)} to {self._span(self.new, j)}"
-        row, other = self.old.first[i], self.new.first[j]
-        if was.label[row] != now.label[other]:
-            happened["renamed"] = f"{self.names[was.label[row]]} to {self.names[now.label[other]]}"
-        if was.source[row] != now.source[other]:
-            happened["renumbered"] = f"source {_number(was.source[row])} to {_number(now.source[other])}"
+            happened["distance"] = f"{_mean(was['distance'])} to {_mean(now['distance'])}"
+        spans = self._span(self.old, i), self._span(self.new, j)
+        if spans[0] != spans[1]:
+            happened["re-timed"] = " to ".join(spans)
+        if was["label"][0] != now["label"][0]:
+            happened["renamed"] = f"{self.names[was['label'][0]]} to {self.names[now['label'][0]]}"
+        if was["source"][0] != now["source"][0]:
+            happened["renumbered"] = f"source {_number(was['source'][0])} to {_number(now['source'][0])}"
         if "onscreen" in changed:
-            shown = [int(np.nansum(side.fields["onscreen"][at])) for side, at in ((was, rows), (now, others))]
+            shown = [int(np.nansum(side["onscreen"])) for side in (was, now)]
             happened["flag"] = f"on screen in {shown[0]} label frames, now in {shown[1]}"
-        values = sorted(changed & {"norm", "score", "hemisphere"})
-        values = ["length of x, y, z" if value == "norm" else value for value in values]
-        if (was.rest[rows] != now.rest[others]).any():
+        values = ["length of x, y, z"] * ("norm" in changed) + sorted(changed & {"score", "hemisphere"})
+        if (was["rest"] != now["rest"]).any():
             values.append("further values")
         if values:
             happened["value"] = ", ".join(values)
         return happened
 
-    def _turn(self, rows: Ints, others: Ints) -> str:
+    def _turn(self, before: Floats, after: Floats) -> str:
         """Return the one angle by which an event was turned, in words; empty if it moved otherwise."""
-        before, after = self.old.rows.fields["azimuth"][rows], self.new.rows.fields["azimuth"][others]
         turns = wrapped(after - before)
-        if np.isnan(turns).any():
-            return ""
         by = float(np.median(turns))
-        if (np.abs(turns - by) > self.within["azimuth"]).any():
+        if not (np.abs(turns - by) <= self.within["azimuth"]).all():
             return ""
         if (before == before[0]).all():
             return f"azimuth {before[0]:g}° to {after[0]:g}°"
@@ -282,23 +255,15 @@ class _Comparison:
 
     def _span(self, events: EventTable, event: int) -> str:
         """Return the times of an event in words."""
-        return f"{events.begin[event] * self.hop:.6g}–{events.end[event] * self.hop:.6g} s"
+        return "–".join(f"{side[event] * self.hop:.6g}" for side in events.times) + " s"
 
     def _report(self, events: EventTable, event: int, happened: Mapping[str, str]) -> ChangedEvent:
         """Return the record of what happened to an event of one version."""
         kinds = tuple(kind for kind in KINDS if kind in happened)
-        start, stop = (round(float(side[event] * self.hop), 6) for side in (events.begin, events.end))
-        details = tuple(happened[kind] for kind in kinds)
-        return ChangedEvent(kinds, self.names[events.label[event]], start, stop, details)
-
-
-def _medians(values: Floats, starts: Ints) -> Floats:
-    """Return the median of each group of *values*, without NaN; 0 for a group that has nothing else."""
-    group = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    ordered = values[np.lexsort((values, group))]  # NaN comes last
-    known = np.bincount(group[~np.isnan(values)], minlength=len(starts) - 1)
-    low, high = starts[:-1] + np.maximum(known - 1, 0) // 2, starts[:-1] + known // 2 * (known > 0)
-    return np.where(known > 0, (ordered[low] + ordered[high]) / 2, 0.0)
+        start, stop = (round(float(side[event] * self.hop), 6) for side in events.times)
+        return ChangedEvent(
+            kinds, self.names[events.label[event]], start, stop, tuple(happened[kind] for kind in kinds)
+        )
 
 
 def _mean(metres: Floats) -> str:

@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
 from seldio.formats.items import ItemReading
-from seldio.schema.arrays import pc
 from seldio.text import printable
-
-Ints = NDArray[np.int64]
 
 #: What may happen to a question or a prediction, by column, with words for many of them.
 KINDS = {
@@ -48,7 +42,6 @@ class ItemChanges:
     """The changes between two files of questions or predictions."""
 
     holds: str  # items or predictions
-    rows: tuple[int, int]
     common: int
     changed: tuple[ChangedRow, ...]
     causes: tuple[tuple[str, int], ...]  # what was done to all rows, in words, and to how many
@@ -63,99 +56,72 @@ def compared_items(holds: str, old: Sequence[ItemReading], new: Sequence[ItemRea
         UsageError: several rows have the same id.
     """
     a, b = (pa.concat_tables([reading.table for reading in side]).combine_chunks() for side in (old, new))
-    renamed = False
     pairs = _joined(_ids(a), _ids(b))
-    if pairs is None or len(pairs[0]) == 0:
-        pairs, renamed = _joined(_contents(a), _contents(b)), True
+    if renamed := not pairs:
+        pairs = _joined(_contents(a), _contents(b))
     if pairs is None:
         raise UsageError("several rows have the same id, or no id and the same recording and question")
-    rows, others = pairs
-    if not len(rows) and len(a) and len(b):
+    if not pairs and len(a) and len(b):
         raise DataError(f"no row is in both: neither an id nor a recording and question of {printable(old[0].path)}")
     changed: list[ChangedRow] = []
     causes: list[tuple[str, int]] = []
     names = _names(a)
     for column in [name for name in a.column_names if name in b.column_names]:
-        before, after = a[column].take(pa.array(rows)), b[column].take(pa.array(others))
-        differ = np.flatnonzero(~_equal(before, after))
-        if not len(differ):
-            continue
-        if (cause := _cause(column, before, after, differ)) is not None:
-            causes.append(cause)
-            continue
-        changed += _changes(column, before, after, differ, names, rows)
-    if renamed and "id" in a.column_names and not any(text.startswith("id") for text, _ in causes):
-        ids = [row for row in changed if row.kind == "id"]
-        if len(ids) == len(rows):
-            changed = [row for row in changed if row.kind != "id"]
-            causes.append(("every row has another id", len(rows)))
-    gone, come = (np.setdiff1d(np.arange(len(one)), some) for one, some in ((a, rows), (b, others)))
-    changed += [ChangedRow(_name(a, row), "dropped", _text(a, row), "") for row in gone.tolist()]
-    changed += [ChangedRow(_name(b, row), "added", "", _text(b, row)) for row in come.tolist()]
-    return ItemChanges(
-        holds, (len(a), len(b)), len(rows), tuple(changed), tuple(causes),
-        bool((np.diff(others[np.argsort(rows, kind="stable")]) < 0).any()),
-    )  # fmt: skip
+        before, after = a[column].to_pylist(), b[column].to_pylist()
+        differ = [(row, before[row], after[other]) for row, other in pairs if before[row] != after[other]]
+        changes = [(was, now) for _, was, now in differ]
+        if renamed and column == "id" and len(differ) == len(pairs):
+            causes.append(("every row has another id", len(pairs)))
+        elif len(differ) >= _MANY and (cause := _cause(column, changes, len(differ) == len(pairs))):
+            causes.append((cause, len(differ)))
+        else:
+            changed += [
+                ChangedRow(names[row], _kind(column, was, now), _spelt(was), _spelt(now)) for row, was, now in differ
+            ]
+    gone, come = {*range(len(a))} - {row for row, _ in pairs}, {*range(len(b))} - {other for _, other in pairs}
+    changed += [ChangedRow(names[row], "dropped", _text(a, row), "") for row in sorted(gone)]
+    names = _names(b)
+    changed += [ChangedRow(names[row], "added", "", _text(b, row)) for row in sorted(come)]
+    reordered = any(one > other for (_, one), (_, other) in pairwise(pairs))
+    return ItemChanges(holds, len(pairs), tuple(changed), tuple(causes), reordered)
 
 
-def _ids(table: pa.Table) -> pa.Array | None:
-    if "id" not in table.column_names or table["id"].null_count:
-        return None
-    return table["id"].combine_chunks()
+def _ids(table: pa.Table) -> list[str] | None:
+    return None if "id" not in table.column_names or table["id"].null_count else table["id"].to_pylist()
 
 
-def _contents(table: pa.Table) -> pa.Array | None:
+def _contents(table: pa.Table) -> list[str] | None:
     parts = [name for name in ("audio", "question", "prompt", "start") if name in table.column_names]
-    columns = [
-        pc.binary_join(table[name], "\x1f") if pa.types.is_list(table[name].type) else table[name].cast(pa.string())
-        for name in parts
-    ]
-    columns = [pc.fill_null(column, "") for column in columns]
-    return pc.binary_join_element_wise(*columns, "\x1e").combine_chunks() if columns else None
+    rows = zip(*(table[name].to_pylist() for name in parts), strict=True)
+    return [*map(repr, rows)] if parts else None
 
 
-def _joined(one: pa.Array | None, other: pa.Array | None) -> tuple[Ints, Ints] | None:
-    """Rows with the same key; None where keys are missing or not unique."""
-    if one is None or other is None or any(pc.count_distinct(keys).as_py() != len(keys) for keys in (one, other)):
+def _joined(one: list[str] | None, other: list[str] | None) -> list[tuple[int, int]] | None:
+    """Return rows with the same key; None where keys are missing or not unique."""
+    if one is None or other is None or any(len({*keys}) != len(keys) for keys in (one, other)):
         return None
-    place = pc.index_in(one, value_set=other)
-    rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
-    return rows, np.asarray(place.drop_null().to_numpy(zero_copy_only=False), np.int64)
+    places = {key: row for row, key in enumerate(other)}
+    return [(row, places[key]) for row, key in enumerate(one) if key in places]
 
 
-def _equal(one: pa.ChunkedArray, other: pa.ChunkedArray) -> NDArray[np.bool_]:
-    """Return which values of two columns are the same; null is the same as null."""
-    if pa.types.is_nested(one.type):
-        if one.equals(other):
-            return np.ones(len(one), dtype=bool)
-        return np.array([a == b for a, b in zip(one.to_pylist(), other.to_pylist(), strict=True)], dtype=bool)
-    both = pc.fill_null(pc.equal(one, other.cast(one.type)), False)
-    none = pc.and_(one.is_null(), other.is_null())
-    return np.asarray(pc.or_(both, none).to_numpy(), dtype=bool)
-
-
-def _cause(column: str, before: pa.ChunkedArray, after: pa.ChunkedArray, differ: Ints) -> tuple[str, int] | None:
-    """One change of a column that explains all rows that differ, if there are many."""
-    if len(differ) < _MANY:
-        return None
-    places = pa.array(differ)
-    pairs = list(zip(before.take(places).to_pylist(), after.take(places).to_pylist(), strict=True))
+def _cause(column: str, changes: Sequence[tuple[Any, Any]], every: bool) -> str:
+    """Return the one change of a column that explains all rows that differ, *every* row or some; empty if none does."""
     if column == "audio":
-        moves = Counter(_moved(one, other) for one, other in pairs)
-        ((move, count),) = moves.most_common(1)
-        if move is not None and count == len(pairs):
+        moves = {_moved(was, now) for was, now in changes}
+        move = moves.pop()
+        if move is not None and not moves:
             was, now = (f"{folder}/" if folder else "no folder" for folder in move)
-            return f"recordings moved: {was} is now {now}", count
-    if all(other is None for _, other in pairs) and len(differ) == len(before):
-        return f"{column} removed from every row", len(pairs)
-    if all(one is None for one, _ in pairs) and len(differ) == len(before):
-        return f"{column} added to every row", len(pairs)
+            return f"recordings moved: {was} is now {now}"
+    if every and all(now is None for _, now in changes):
+        return f"{column} removed from every row"
+    if every and all(was is None for was, _ in changes):
+        return f"{column} added to every row"
     if column in ("answer", "prediction"):
-        if all(_letter(one) and not _letter(other) for one, other in pairs):
-            return f"{column}s are texts instead of letters", len(pairs)
-        if all(_letter(other) and not _letter(one) for one, other in pairs):
-            return f"{column}s are letters instead of texts", len(pairs)
-    return None
+        if all(_letter(was) and not _letter(now) for was, now in changes):
+            return f"{column}s are texts instead of letters"
+        if all(_letter(now) and not _letter(was) for was, now in changes):
+            return f"{column}s are letters instead of texts"
+    return ""
 
 
 #: From how many rows on one cause is told instead of each of them.
@@ -180,26 +146,14 @@ def _letter(text: Any) -> bool:
     return isinstance(text, str) and re.fullmatch(r"\(?[A-Z]\)?\.?", text.strip()) is not None
 
 
-def _changes(
-    column: str, before: pa.ChunkedArray, after: pa.ChunkedArray, differ: Ints, names: Sequence[str], rows: Ints
-) -> Iterator[ChangedRow]:
-    for place in differ.tolist():
-        one, other = before[place].as_py(), after[place].as_py()
-        kind = column
-        if column == "options" and one and other and sorted(one) == sorted(other):
-            kind = "order"
-        yield ChangedRow(names[rows[place]], kind, _spelt(one), _spelt(other))
+def _kind(column: str, was: Any, now: Any) -> str:
+    return "order" if column == "options" and was and now and sorted(was) == sorted(now) else column
 
 
 def _names(table: pa.Table) -> list[str]:
     """Return the name of each row: its id, or its number."""
     ids = table["id"].to_pylist() if "id" in table.column_names else [None] * len(table)
-    return [one or f"row {row + 1}" for row, one in enumerate(ids)]
-
-
-def _name(table: pa.Table, row: int) -> str:
-    found = table["id"][row].as_py() if "id" in table.column_names else None
-    return found or f"row {row + 1}"
+    return [name or f"row {row}" for row, name in enumerate(ids, 1)]
 
 
 def _text(table: pa.Table, row: int) -> str:

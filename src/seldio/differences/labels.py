@@ -17,17 +17,17 @@ import pyarrow as pa
 from seldio import clock
 from seldio.check.vetting import Faults
 from seldio.conversion.frames import are_events, frames_of, rescaled
-from seldio.differences import relations
-from seldio.differences.events import ChangedEvent, changed_events, events_of
+from seldio.differences.causes import causes
+from seldio.differences.events import ChangedEvent, EventTable, changed_events
 from seldio.differences.rows import (
     FIELDS,
     MICRO,
-    NO_SOURCE,
     Codes,
-    VersionRows,
+    Rows,
     fields_of,
     in_order,
     same_by_clip,
+    taken,
     version_rows,
 )
 from seldio.errors import DataError
@@ -51,32 +51,15 @@ class ChangedClip:
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelChanges:
-    """The changes in some clips; those of parts add up."""
-
-    clips: int = 0  # that both versions have
-    changed: tuple[ChangedClip, ...] = ()
-    faults: tuple[Faults, Faults] = dataclasses.field(default_factory=lambda: (Faults(), Faults()))
-
-    def __add__(self, other: LabelChanges) -> LabelChanges:
-        return LabelChanges(
-            self.clips + other.clips,
-            self.changed + other.changed,
-            (self.faults[0] + other.faults[0], self.faults[1] + other.faults[1]),
-        )  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
 class Comparing:
     """The work on a part."""
 
     layouts: tuple[str, str]  # vocabularies of the two versions
     hops: tuple[Fraction, Fraction]  # seconds between their frames
-    fields: tuple[str, ...]  # values that both have
-    sources: bool  # whether both number their sources
+    columns: tuple[str, ...]  # values that both have, and ``source`` if both number their sources
 
-    def __call__(self, part: SharedPart) -> LabelChanges:
-        """Return the changes in *part*.
+    def __call__(self, part: SharedPart) -> tuple[list[ChangedClip], Faults, Faults]:
+        """Return the changed clips of *part*, and the errors in both versions.
 
         Raises:
             InvalidData: something in a file cannot be read.
@@ -86,56 +69,50 @@ class Comparing:
         index = {clip: number for number, clip in enumerate(part.clips)}
         labels, rests = Codes(), Codes()
         old, new = (
-            version_rows(table, index, classes, labels, rests, self.fields)
+            version_rows(table, index, classes, labels, rests, self.columns)
             for table, classes in zip(tables, self.layouts, strict=True)
         )
-        if not self.sources:
-            old, new = (dataclasses.replace(side, source=np.full_like(side.source, NO_SOURCE)) for side in (old, new))
         changed = []
         for clip, a, b, reordered in _differing(old, new, len(part.clips)):
             found = self._changed(part.clips[clip], a, b, list(labels), hop, reordered)
             if found.causes or found.events or found.reordered:  # else only the rounding differs
                 changed.append(found)
-        return LabelChanges(len(part.clips), tuple(changed), (amiss, wrong))
+        return changed, amiss, wrong
 
     def _alike(self, *tables: pa.Table | None) -> tuple[list[pa.Table | None], Fraction]:
-        """Both tables with rows of one kind, and seconds of a tick of their times."""
-        whole = [table is not None and bool(table.num_rows) and are_events(table) for table in tables]
-        empty = [table is None or not table.num_rows for table in tables]
-        if any(whole) and all(one or none for one, none in zip(whole, empty, strict=True)):
+        """Return both tables with rows of one kind, and seconds of a tick of their times."""
+        whole = [None if table is None or not table.num_rows else are_events(table) for table in tables]
+        if True in whole and False not in whole:
             return list(tables), Fraction(1, MICRO)
-        hop = self.hops[0] if len(set(self.hops)) == 1 and not any(whole) else clock.HOP
-        found: list[pa.Table | None] = []
-        for table, events, none, own in zip(tables, whole, empty, self.hops, strict=True):
-            if none or table is None:
-                found.append(table)
-            elif events:
-                found.append(frames_of(table, hop))
+        hop = self.hops[0] if self.hops[0] == self.hops[1] and True not in whole else clock.HOP
+        framed: list[pa.Table | None] = []
+        for table, events, own_hop in zip(tables, whole, self.hops, strict=True):
+            if table is None or events is None or (not events and own_hop == hop):
+                framed.append(table)
             else:
-                found.append(table if own == hop else rescaled(table, own, hop))
-        return found, hop
+                framed.append(frames_of(table, hop) if events else rescaled(table, own_hop, hop))
+        return framed, hop
 
     def _changed(
-        self, clip: str, old: VersionRows, new: VersionRows, labels: Sequence[str], hop: Fraction, reordered: bool
+        self, clip: str, old: Rows, new: Rows, labels: Sequence[str], hop: Fraction, reordered: bool
     ) -> ChangedClip:
         whole = hop == Fraction(1, MICRO)
-        after = events_of(new, whole)
+        after = EventTable.of(new, whole)
         if reordered:
             return ChangedClip(clip, same=len(after), reordered=True)
-        causes, old = relations.causes(old, new, float(hop))
-        events, same = changed_events(events_of(old, whole), after, labels, float(hop))
-        return ChangedClip(clip, tuple(causes), tuple(events), same, len(after))
+        named, old = causes(old, new, float(hop))
+        events, same = changed_events(EventTable.of(old, whole), after, labels, float(hop))
+        return ChangedClip(clip, tuple(named), tuple(events), same, len(after))
 
 
-def _differing(old: VersionRows, new: VersionRows, clips: int) -> Iterator[tuple[int, VersionRows, VersionRows, bool]]:
+def _differing(old: Rows, new: Rows, clips: int) -> Iterator[tuple[int, Rows, Rows, bool]]:
     """The clips whose rows differ, with the sorted rows of both versions, and whether only their order differs."""
     same = same_by_clip(old, new, clips)
-    a, b = (in_order(side.take(~same[side.clip])) for side in (old, new))
+    a, b = (in_order(taken(side, ~same[side["clip"]])) for side in (old, new))
     reordered = same_by_clip(a, b, clips)
-    clip = np.flatnonzero(~same)
-    bounds = [zip(*(side.clip.searchsorted([clip, clip + 1])).tolist(), strict=True) for side in (a, b)]
-    for one, was, now in zip(clip.tolist(), *bounds, strict=True):
-        yield one, a.take(slice(*was)), b.take(slice(*now)), bool(reordered[one])
+    for clip in np.flatnonzero(~same).tolist():
+        was, now = (slice(*side["clip"].searchsorted([clip, clip + 1])) for side in (a, b))
+        yield clip, taken(a, was), taken(b, now), bool(reordered[clip])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,19 +161,22 @@ def versions(old: Source, new: Source, formats: tuple[LabelFormat | None, LabelF
     return found
 
 
-def compared(found: LabelVersions, force: bool) -> LabelChanges:
-    """Compare the clips that both versions have.
+def changed_clips(found: LabelVersions, force: bool) -> list[ChangedClip]:
+    """Return the clips that both versions have and that differ.
 
     Raises:
         InvalidData: a version has errors, and they are not forced.
     """
     parts = shared_parts(found.old, found.new, found.common)
     sides = found.old.layout, found.new.layout
-    fields = tuple(name for name in FIELDS if all(name in fields_of(side.fields) for side in (found.old, found.new)))
-    numbered = "source" in found.old.fields & found.new.fields
-    work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), fields, numbered)
-    total = LabelChanges()
-    for one in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
-        total += one
-    settled(list(zip((found.old, found.new), total.faults, strict=True)), force)
-    return total
+    both = found.old.fields & found.new.fields
+    fields = fields_of(found.old.fields) & fields_of(found.new.fields)
+    columns = tuple(name for name in ("source", *FIELDS) if name in fields | ({"source"} & both))
+    work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), columns)
+    changed: list[ChangedClip] = []
+    faults = Faults(), Faults()
+    for clips, old, new in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
+        changed += clips
+        faults = faults[0] + old, faults[1] + new
+    settled(list(zip((found.old, found.new), faults, strict=True)), force)
+    return changed

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.conversion.item_inputs import read_items
 from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
+from seldio.differences.events import ChangedEvent
 from seldio.differences.items import ItemChanges, compared_items
-from seldio.differences.labels import ChangedClip, LabelChanges, LabelVersions, compared, versions
+from seldio.differences.labels import ChangedClip, LabelVersions, changed_clips, versions
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
@@ -52,9 +54,10 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
         UsageError: the two hold different kinds of data, and no format was named.
         DataError: nothing is in both.
     """
-    named = [_named(format), _named(new_format or format)]
+    named = [None if name is None else formats.named(name, ItemFormat) or formats.get(name)
+             for name in (format, new_format or format)]  # fmt: skip
     with open_source(old, raise_errors) as a, open_source(new, raise_errors) as b:
-        sides = [_held(source, one) for one, source in zip(named, (a, b), strict=True)]
+        sides = [_held(source, chosen) for chosen, source in zip(named, (a, b), strict=True)]
         if sides[0].keys() != sides[1].keys():
             (words, others) = (" and ".join(_KINDS[kind] for kind in side) for side in sides)
             raise UsageError(
@@ -62,14 +65,15 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
                 "same, or name the format (--format) of what is meant"
             )
         title = f"{printable(os.fspath(old))} → {printable(os.fspath(new))}"
-        found, several = [], len(sides[0]) > 1
+        reports, several = [], len(sides[0]) > 1
         for kind in sides[0]:
-            if kind != "labels":
-                found.append(_item_report(title, compared_items(kind, sides[0][kind], sides[1][kind]), several))
-                continue
-            both = versions(a, b, (_labels(named[0]), _labels(named[1])))
-            found.append(_label_report(title, both, compared(both, force), several))
-    return found[0] if len(found) == 1 else _as_one(title, found)
+            if kind == "labels":
+                layouts = [chosen if isinstance(chosen, LabelFormat) else None for chosen in named]
+                both = versions(a, b, (layouts[0], layouts[1]))
+                reports.append(_label_report(title, both, changed_clips(both, force), several))
+            else:
+                reports.append(_item_report(title, compared_items(kind, sides[0][kind], sides[1][kind]), several))
+    return reports[0] if len(reports) == 1 else _as_one(title, reports)
 
 
 #: What a source may hold, with words for it.
@@ -96,16 +100,24 @@ def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]
     return {"labels": [], **found} if labelled else found
 
 
-def _as_one(title: str, found: Sequence[Difference]) -> Difference:
+def _as_one(title: str, reports: Sequence[Difference]) -> Difference:
     """The reports on labels, questions and predictions as one: tables of the same name have the columns of all."""
     tables: dict[str, list[Table]] = {}
-    for table in (table for one in found for table in one.tables):
+    for table in (table for report in reports for table in report.tables):
         tables.setdefault(table.name, []).append(table)
-    return Difference(
-        title, "", _verdict([row for one in found for row in one.tables[0].rows]), "; ".join(one.over for one in found),
-        tuple(map(_stacked, tables.values())), tuple(notice for one in found for notice in one.notices),
-        {name: value for one in found for name, value in one.settings.items()},
-    )  # fmt: skip
+    settings = {name: value for report in reports for name, value in report.settings.items()}
+    notices = [notice for report in reports for notice in report.notices]
+    over = "; ".join(report.over for report in reports)
+    return _report(title, over, [*map(_stacked, tables.values())], notices, settings)
+
+
+def _report(
+    title: str, over: str, tables: Sequence[Table], notices: Iterable[Notice], settings: Mapping[str, Any]
+) -> Difference:
+    changes, *more = tables
+    verdict = f"{plural(len(changes.rows), 'kind')} of change" if changes.rows else "No changes."
+    shown = (changes, *(table for table in more if table.rows))
+    return Difference(title, "", verdict, over, shown, tuple(notices), settings)
 
 
 def _stacked(tables: Sequence[Table]) -> Table:
@@ -120,114 +132,6 @@ def _stacked(tables: Sequence[Table]) -> Table:
     )
 
 
-def _named(name: str | None) -> Format | None:
-    if name is None:
-        return None
-    return formats.named(name, ItemFormat) or formats.get(name)
-
-
-def _labels(format: Format | None) -> LabelFormat | None:
-    return format if isinstance(format, LabelFormat) else None
-
-
-def _changes(rows: Iterable[tuple[Cell, ...]], over: Sequence[Column]) -> Table:
-    return Table("changes", "Changes", (Column("change", "change"), *over), tuple(rows))
-
-
-# --- labels -----------------------------------------------------------------------------------------------------------
-
-
-def _label_report(title: str, found: LabelVersions, changes: LabelChanges, several: bool) -> Difference:
-    changed = [clip for clip in changes.changed if not clip.reordered]
-    rows: list[tuple[Cell, ...]] = []
-    causes: dict[str, list[ChangedClip]] = {}
-    for clip in changed:
-        for cause in clip.causes:
-            causes.setdefault(cause, []).append(clip)
-    for text, clips in causes.items():
-        whole = "all clips" if len(clips) == changes.clips > 1 else _few([clip.clip for clip in clips])
-        rows.append((text, len(clips), sum(clip.count for clip in clips), whole))
-    for kind, words in label_events.KINDS.items():
-        there = [clip for clip in changed if any(kind in event.kinds for event in clip.events)]
-        if there:
-            count = sum(kind in event.kinds for clip in there for event in clip.events)
-            rows.append(
-                (_one(words, count), len(there), count, _renamings(kind, there) or _few([c.clip for c in there]))
-            )
-    for words, names in (("clips dropped", found.dropped), ("clips added", found.added)):
-        if names:
-            rows.append((_one(words, len(names)), len(names), None, _few(names)))
-    for words, fields in zip(("removed", "added"), found.fields, strict=True):
-        if fields:
-            rows.append((f"columns {words}: {', '.join(fields)}", changes.clips, None, "all clips"))
-    columns = Column("clips", "clips", digits=0), Column("events", "events", digits=0), Column("where", "where")
-    over = _over(changes.clips, "clip", len(changed), several)
-    tables = [_changes(rows, columns), _clip_table(changed), _event_table(changed)]
-    reordered = [clip.clip for clip in changes.changed if clip.reordered]
-    notices = []
-    if reordered:
-        many = f"in {plural(len(reordered), 'clip')}: {_few(reordered)}"
-        notices.append(Notice("row-order", f"rows are in another order, and nothing else differs, {many}"))
-    settings = {"old": found.old.layout.name, "new": found.new.layout.name}
-    return Difference(
-        title, "", _verdict(rows), over, (tables[0], *(one for one in tables[1:] if one.rows)), tuple(notices), settings
-    )
-
-
-def _verdict(rows: Sequence[tuple[Cell, ...]]) -> str:
-    return f"{plural(len(rows), 'kind')} of change" if rows else "No changes."
-
-
-def _few(clips: Sequence[str]) -> str:
-    return listed(list(clips), _NAMED)
-
-
-def _one(words: str, count: int) -> str:
-    """*words* in the singular for one."""
-    noun, _, rest = words.partition(" ")
-    return f"{noun.removesuffix('s')} {rest}" if count == 1 else words
-
-
-def _renamings(kind: str, clips: Sequence[ChangedClip]) -> str:
-    if kind != "renamed":
-        return ""
-    counts = Counter(
-        detail for clip in clips for event in clip.events
-        for one, detail in zip(event.kinds, event.details, strict=True) if one == kind
-    )  # fmt: skip
-    return listed([f"{text} ({count:,})" for text, count in counts.most_common()], _NAMED)
-
-
-def _clip_table(changed: Sequence[ChangedClip]) -> Table:
-    columns = (
-        Column("clip", "clip"), Column("same", "events the same", digits=0),
-        Column("changed", "events changed", digits=0), Column("whole", "whole clip"),
-    )  # fmt: skip
-    rows = (
-        (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.count if clip.causes else 0),
-         "; ".join(clip.causes))
-        for clip in changed
-    )  # fmt: skip
-    return Table("clips", "Changed clips", columns, tuple(rows), aside=True)
-
-
-def _event_table(changed: Sequence[ChangedClip]) -> Table:
-    columns = (
-        Column("clip", "clip"), Column("start", "from", "s", 1), Column("stop", "to", "s", 1), Column("class", "class"),
-Column("change", "change"), Column("detail", "detail"),
-    )  # fmt: skip
-    rows = (
-        (clip.clip, event.start, event.stop, event.label, ", ".join(event.kinds),
-         "; ".join(detail for detail in event.details if detail))
-        for clip in changed for event in clip.events
-    )  # fmt: skip
-    every = tuple(rows)
-    return Table("events", "Changed events", columns, every, aside=len(every) > _SHORT)
-
-
-# --- questions and predictions ------------------------------------------------------------------------------------
-
-
 def _over(common: int, noun: str, changed: int | None, several: bool) -> str:
     """Count what both versions have; of several kinds of data the kind comes first. *changed*: None for all."""
     first = f"{noun}s in both: {common:,}" if several else f"{plural(common, noun)} in both"
@@ -237,28 +141,100 @@ def _over(common: int, noun: str, changed: int | None, several: bool) -> str:
     return f"{first} ({counts})" if several else f"{first}: {counts}"
 
 
+def _few(names: Sequence[str]) -> str:
+    return listed(list(names), _NAMED)
+
+
+def _one(words: str, count: int) -> str:
+    """*words* in the singular for one."""
+    noun, _, rest = words.partition(" ")
+    return f"{noun.removesuffix('s')} {rest}" if count == 1 else words
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+_CLIP = Column("clip", "clip")
+_CHANGE = Column("change", "change")
+_WHERE = Column("where", "where")
+_CHANGED_CLIPS = (_CHANGE, Column("clips", "clips", digits=0), Column("events", "events", digits=0), _WHERE)
+_CLIPS = (
+    *(_CLIP, Column("same", "events the same", digits=0), Column("changed", "events changed", digits=0)),
+    Column("whole", "whole clip"),
+)
+_EVENTS = (
+    *(_CLIP, Column("start", "from", "s", 1), Column("stop", "to", "s", 1), Column("class", "class"), _CHANGE),
+    Column("detail", "detail"),
+)
+
+
+def _label_report(title: str, found: LabelVersions, changed: Sequence[ChangedClip], several: bool) -> Difference:
+    total = len(found.common)
+    reordered = [clip.clip for clip in changed if clip.reordered]
+    changed = [clip for clip in changed if not clip.reordered]
+    rows: list[tuple[Cell, ...]] = []
+    for cause in dict.fromkeys(cause for clip in changed for cause in clip.causes):
+        clips = [clip for clip in changed if cause in clip.causes]
+        where = "all clips" if len(clips) == total > 1 else _few([clip.clip for clip in clips])
+        rows.append((cause, len(clips), sum(clip.count for clip in clips), where))
+    for kind, words in label_events.KINDS.items():
+        events = [(clip.clip, event) for clip in changed for event in clip.events if kind in event.kinds]
+        if events:
+            names = [*dict.fromkeys(clip for clip, _ in events)]
+            where = _renamings([event for _, event in events]) if kind == "renamed" else _few(names)
+            rows.append((_one(words, len(events)), len(names), len(events), where))
+    for words, names in (("clips dropped", found.dropped), ("clips added", found.added)):
+        if names:
+            rows.append((_one(words, len(names)), len(names), None, _few(names)))
+    for words, fields in zip(("removed", "added"), found.fields, strict=True):
+        if fields:
+            rows.append((f"columns {words}: {', '.join(fields)}", total, None, "all clips"))
+    by_clip = tuple(
+        (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.count if clip.causes else 0),
+         "; ".join(clip.causes))
+        for clip in changed
+    )  # fmt: skip
+    by_event = []
+    for clip in changed:
+        for event in clip.events:
+            kinds, details = ", ".join(event.kinds), "; ".join(filter(None, event.details))
+            by_event.append((clip.clip, event.start, event.stop, event.label, kinds, details))
+    tables = (
+        Table("changes", "Changes", _CHANGED_CLIPS, tuple(rows)),
+        Table("clips", "Changed clips", _CLIPS, by_clip, aside=True),
+        Table("events", "Changed events", _EVENTS, tuple(by_event), aside=len(by_event) > _SHORT),
+    )
+    many = f"in {plural(len(reordered), 'clip')}: {_few(reordered)}"
+    notice = Notice("row-order", f"rows are in another order, and nothing else differs, {many}")
+    settings = {"old": found.old.layout.name, "new": found.new.layout.name}
+    return _report(title, _over(total, "clip", len(changed), several), tables, [notice] * bool(reordered), settings)
+
+
+def _renamings(events: Sequence[ChangedEvent]) -> str:
+    counts = Counter(event.details[event.kinds.index("renamed")] for event in events)
+    return listed([f"{text} ({count:,})" for text, count in counts.most_common()], _NAMED)
+
+
+# --- questions and predictions ------------------------------------------------------------------------------------
+
+_CHANGED_ITEMS = (_CHANGE, Column("rows", "rows", digits=0), _WHERE)
+_ROWS = (Column("id", "id"), _CHANGE, Column("before", "before"), Column("after", "after"))
+
+
 def _item_report(title: str, changes: ItemChanges, several: bool) -> Difference:
     rows: list[tuple[Cell, ...]] = [(text, count, "") for text, count in changes.causes]
-    for kind, some in _by_kind(changes).items():
-        words = item_changes.KINDS.get(kind, f"rows with another value of {kind}")
-        if changes.holds == "predictions":
-            words = words.replace("questions", "predictions")
-        rows.append((_one(words, len(some)), len(some), listed([row.id for row in some], 1)))
-    columns = Column("rows", "rows", digits=0), Column("where", "where")
-    touched = len({row.id for row in changes.changed if row.kind not in ("added", "dropped")})
     noun = "question" if changes.holds == "items" else "prediction"
-    over = _over(changes.common, noun, None if changes.causes else touched, several)
-    order = Notice("row-order", f"{noun}s are in another order")
-    tables = [_changes(rows, columns)]
-    if changes.changed:
-        heads = Column("id", "id"), Column("change", "change"), Column("before", "before"), Column("after", "after")
-        every = tuple(tuple(dataclasses.astuple(row)) for row in changes.changed)
-        tables.append(Table("rows", "Changed rows", heads, every, aside=True))
-    return Difference(title, "", _verdict(rows), over, tuple(tables), (order,) if changes.reordered else ())
-
-
-def _by_kind(changes: ItemChanges) -> dict[str, list[item_changes.ChangedRow]]:
-    found: dict[str, list[item_changes.ChangedRow]] = {}
+    by_kind: dict[str, list[str]] = {kind: [] for kind in item_changes.KINDS}
     for row in changes.changed:
-        found.setdefault(row.kind, []).append(row)
-    return {kind: found[kind] for kind in (*item_changes.KINDS, *found) if kind in found}
+        by_kind.setdefault(row.kind, []).append(row.id)
+    for kind, ids in by_kind.items():
+        if ids:
+            words = item_changes.KINDS.get(kind, f"rows with another value of {kind}").replace("question", noun)
+            rows.append((_one(words, len(ids)), len(ids), listed(ids, 1)))
+    touched = len({row.id for row in changes.changed if row.kind not in ("added", "dropped")})
+    tables = (
+        Table("changes", "Changes", _CHANGED_ITEMS, tuple(rows)),
+        Table("rows", "Changed rows", _ROWS, tuple(map(dataclasses.astuple, changes.changed)), aside=True),
+    )
+    order = Notice("row-order", f"{noun}s are in another order")
+    over = _over(changes.common, noun, None if changes.causes else touched, several)
+    return _report(title, over, tables, [order] * changes.reordered, {})

@@ -1,11 +1,10 @@
-"""Progress on a terminal: bars of rich while work is long, and a line for each kind of it in the end."""
+"""Progress on a terminal: bars of rich while work is long."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from typing import TextIO
 
 from rich.console import Console
@@ -18,7 +17,7 @@ PATIENCE = 1.0
 
 
 class Bars:
-    """Bars for tasks that last; a :class:`seldio.progress.Display`.
+    """Bars for tasks that last; see :func:`seldio.progress.shown_on`.
 
     Args:
         stream: a terminal.
@@ -26,24 +25,20 @@ class Bars:
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._stream, self._shown = clock, stream, 0
+        self._clock, self._shown = clock, 0
         columns = (TextColumn("{task.description}"), BarColumn(24), TaskProgressColumn(), TimeRemainingColumn())
         self._progress = Progress(
             *columns, console=Console(file=stream), transient=True, refresh_per_second=4, get_time=clock
         )
-        self._parts: dict[str, int] = {}  # that are done, by kind of task
-        self._seconds: dict[str, float] = {}  # that these took
 
     @contextmanager
-    def task(self, what: str, total: int | None, size: int | None) -> Iterator[Advance]:
+    def __call__(self, what: str, total: int | None, size: int | None) -> Iterator[Advance]:
         """Show a task until the block ends; its share is that of its bytes where they are known, else of its parts."""
-        began, done = self._clock(), 0
+        began, shown = self._clock(), False
         bar = self._progress.add_task(what, total=size or total, visible=False)
-        shown = False
 
         def advance(parts: int, parts_size: int) -> None:
-            nonlocal done, shown
-            done += parts
+            nonlocal shown
             if not shown and self._clock() - began >= PATIENCE:
                 shown = True
                 self._shown += 1
@@ -57,16 +52,3 @@ class Bars:
             self._shown -= shown
             if not self._shown:
                 self._progress.stop()
-            self._parts[what] = self._parts.get(what, 0) + done
-            self._seconds[what] = self._seconds.get(what, 0.0) + self._clock() - began
-
-    def over(self) -> None:
-        """Print the summary: results come next."""
-        self._stream.writelines(f"{line}\n" for line in self.summary())
-
-    def summary(self) -> Iterator[str]:
-        """Return a line for each kind of task that lasted; each is said once."""
-        for what, seconds in self._seconds.items():
-            if seconds >= PATIENCE:
-                yield f"{what}: {self._parts[what]:,}, in {timedelta(seconds=round(seconds))}"
-        self._parts, self._seconds = {}, {}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +37,6 @@ _GROUND = 64
 _HEAD = 0.22
 #: Seconds of a scene, and the events that it is made of (a few more than are heard: some would fall on another).
 SECONDS, TRACKS = 60.0, 14
-#: The longest scene: what 16-bit recordings of one take is held in memory.
-_LONGEST = 1800.0
 
 
 def write_clip(
@@ -62,10 +60,6 @@ def write_clip(
         The labels, as they were written.
     """
     options, wanted = options or RecordingOptions(), frozenset(media)
-    if not 0 < seconds <= _LONGEST:
-        raise UsageError(f"a scene of {seconds} s: choose a length above 0, {_LONGEST:g} at most")
-    if strange := wanted - {"audio", "video"}:
-        raise UsageError(f"there is no {', '.join(sorted(strange))}; choose audio, video, both or none")
     for track in tracks:
         if track.first < 0 or track.end > round(seconds * 10):
             raise UsageError(f"a track of the frames {track.first} to {track.end - 1} is not inside of {seconds:g} s")
@@ -174,18 +168,11 @@ def _write_sound(folder: Path, name: str, sound: Samples, rate: int) -> None:
 Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
-class PlantedFault(NamedTuple):
-    """A change of labels, whole numbers of shape (rows, 6), or of W, Y, Z, X, shape (4, frames)."""
-
-    name: str
-    rows: Callable[[Rows], Rows] = lambda rows: rows
-    sound: Callable[[Samples], Samples] = lambda sound: sound
-
-
-FAULTS = (
-    PlantedFault("late-by-1.2-s", rows=lambda rows: np.column_stack((rows[:, 0] + 12, rows[:, 1:]))),
-    PlantedFault("channels-swapped", sound=lambda sound: sound[[0, 3, 2, 1]]),
-)
+#: Faults by name: what is done to labels, whole numbers of shape (rows, 6), and to W, Y, Z, X, shape (4, frames).
+FAULTS: dict[str, tuple[Callable[[Rows], Rows], Callable[[Samples], Samples]]] = {
+    "late-by-1.2-s": (lambda rows: rows + np.array([12, 0, 0, 0, 0, 0]), lambda sound: sound),
+    "channels-swapped": (lambda rows: rows, lambda sound: sound[[0, 3, 2, 1]]),
+}
 
 
 def plant(tree: Path, out: Path, clip: str) -> None:
@@ -196,27 +183,15 @@ def plant(tree: Path, out: Path, clip: str) -> None:
         out: gets a folder for each of ``FAULTS`` with one clip.
         clip: folder and name of a clip, e.g. ``dev-test-tau/fold4_room2_mix001``.
     """
-    for fault in FAULTS:
-        rows, sound, rate = _read(tree, clip)
-        _write(out, fault.name, clip, fault.rows(rows), fault.sound(sound), rate)
+    from seldio.media.recording import Recording
 
-
-def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
-    from seldio.media.audio import Decoder, probe
-
-    with (tree / "metadata_dev" / f"{clip}.csv").open() as labels:
-        rows = np.array([[int(cell) for cell in line.split(",")] for line in labels])
-    with (tree / "foa_dev" / f"{clip}.wav").open("rb") as stream:
-        probed = probe(stream)
-        with Decoder(stream) as decoder:
-            sound = decoder.read(0, probed.frames)
-    return rows, np.rint(sound * 32768).astype(np.int16), probed.rate
-
-
-def _write(out: Path, fault: str, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
-    text = "".join(",".join(map(str, row)) + "\n" for row in rows.tolist())
-    write_bytes(out / fault / "metadata_dev" / f"{clip}.csv", text.encode(), out)
-    _write_sound(out, f"{fault}/foa_dev/{clip}.wav", sound, rate)
+    rows = np.loadtxt(tree / "metadata_dev" / f"{clip}.csv", np.int64, delimiter=",", ndmin=2)
+    with Recording(tree / "foa_dev" / f"{clip}.wav") as recording:
+        sound, rate = np.rint(recording.read() * 32768).astype(np.int16), recording.rate
+    for fault, (of_rows, of_sound) in FAULTS.items():
+        text = "".join(",".join(map(str, row)) + "\n" for row in of_rows(rows).tolist())
+        write_bytes(out / fault / "metadata_dev" / f"{clip}.csv", text.encode(), out)
+        _write_sound(out, f"{fault}/foa_dev/{clip}.wav", of_sound(sound), rate)
 
 
 # --- the demo's files --------------------------------------------------------------------------------------

@@ -7,15 +7,15 @@ reported event by event.
 
 from __future__ import annotations
 
-import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from seldio.changes import BETWEEN_VERSIONS, Change, raised, scaled, turned
-from seldio.differences.rows import NO_SOURCE, Floats, Ints, VersionRows, coded
-from seldio.schema.spans import rank_in_frame
+from seldio.differences.rows import FIELDS, NO_SOURCE, Floats, Ints, Rows, coded, paired
+from seldio.schema.spans import runs
 
 #: The share of rows that a cause explains, of those that it changes; rows that it has to change; and the share of
 #: rows that both versions have.
@@ -26,28 +26,31 @@ WHOLE, DECIMAL = 0.51, 0.0051
 _ROUNDED = 0.006
 #: Onsets of the old version that are compared with all of the new one.
 _ONSETS = 200
+#: More ticks than a clip has.
+_LONGEST = 1 << 45
 
 
-def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[str], VersionRows]:
+def causes(old: Rows, new: Rows, hop: float) -> tuple[list[str], Rows]:
     """Return what explains all rows of one clip, and the old rows changed in that way; *hop*: seconds of a tick."""
     named: list[str] = []
-    if min(len(old), len(new)) < LEAST:
+    rows = max(len(old["start"]), len(new["start"]))
+    if min(len(old["start"]), len(new["start"])) < LEAST:
         return named, old
     a, b = paired(old, new)
-    if not len(a) == len(old) == len(new):  # else no time and no source is another one
+    if len(a) < rows:  # else no time and no source is another one
         if ticks := _shift(old, new):
             named.append(f"everything {abs(ticks) * hop:.6g} s {'later' if ticks > 0 else 'earlier'}")
-            old = dataclasses.replace(old, start=old.start + ticks, stop=old.stop + ticks)
+            old = {**old, "start": old["start"] + ticks, "stop": old["stop"] + ticks}
         if numbers := _sources(old, new):
             named.append("sources renumbered")
-            known, place = np.unique(old.source, return_inverse=True)
+            known, place = np.unique(old["source"], return_inverse=True)
             source = np.array([numbers.get(number, number) for number in known.tolist()], np.int64)[place]
-            old = dataclasses.replace(old, source=source)
+            old = {**old, "source": source}
         a, b = paired(old, new)
-    if len(a) < SHARED * max(len(old), len(new)):
+    if len(a) < SHARED * rows:
         return named, old
-    before, after = ({field: values[rows] for field, values in side.fields.items()} for side, rows in
-                     ((old, a), (new, b)))  # fmt: skip
+    before = {field: values[a] for field, values in old.items() if field in FIELDS}
+    after = {field: new[field][b] for field in before}
     open_fields = {field for field in before if _differs(field, before[field], after[field])}
     for change in _changes({field: before[field] for field in open_fields}, after) if open_fields else ():
         changed = change.redo(before)
@@ -58,77 +61,46 @@ def causes(old: VersionRows, new: VersionRows, hop: float) -> tuple[list[str], V
             named.append(change.made)
             open_fields -= fields
             before |= changed
-            old = dataclasses.replace(old, fields={**old.fields, **change.redo(old.fields)})
+            old = {**old, **change.redo(old)}
     return named, old
 
 
-def paired(old: VersionRows, new: VersionRows) -> tuple[Ints, Ints]:
-    """Return rows of both versions with one time, class and source; one of several takes the one of the same rank."""
-    one, other = coded(*([side.start, side.label, side.source] for side in (old, new)))
-    if not (_increasing(one) and _increasing(other)):
-        one, other = coded(*([numbers, rank_in_frame([], numbers)] for numbers in (one, other)))
-    if np.array_equal(one, other):
-        return np.arange(len(one)), np.arange(len(one))
-    _, a, b = np.intersect1d(one, other, assume_unique=True, return_indices=True)
-    return a, b
-
-
-def ranked(rows: VersionRows) -> Ints:
-    """Return 0 for the first row of a class and source at a time, 1 for the second, in the order of the rows."""
-    (numbers,) = coded([rows.start, rows.label, rows.source])
-    return np.zeros_like(numbers) if _increasing(numbers) else rank_in_frame([], numbers)
-
-
-def _increasing(numbers: Ints) -> bool:
-    """Return whether they are sorted and each is there once, as is the rule."""
-    return bool((numbers[1:] > numbers[:-1]).all())
-
-
-def _shift(old: VersionRows, new: VersionRows) -> int:
+def _shift(old: Rows, new: Rows) -> int:
     """Return the ticks by which nearly all events begin later in the new version; 0 if there are none."""
     a, b = _starts(old), _starts(new)
-
-    def common(by: int) -> int:
-        one, other = coded([a[:, 0], a[:, 1] + by], [b[:, 0], b[:, 1]])
-        return int(np.isin(one, other).sum())
-
-    there = common(0)
-    onsets = a[np.isin(a[:, 0], b[:, 0])][:_ONSETS]
+    there = int(np.isin(a, b).sum())
+    labels, onsets = b // _LONGEST, a[np.isin(a // _LONGEST, b // _LONGEST)][:_ONSETS, np.newaxis]
     if there > len(a) / 2 or not len(onsets):
         return 0
-    values, counts = np.unique((b[:, 1] - onsets[:, 1:])[b[:, 0] == onsets[:, :1]], return_counts=True)
+    values, counts = np.unique((b - onsets)[labels == onsets // _LONGEST], return_counts=True)
     best = int(values[np.lexsort((np.abs(values), -counts))[0]])
-    after = common(best)
+    after = int(np.isin(a + best, b).sum())
     return best if after >= SHARED * max(len(a), len(b)) and there <= after / 2 else 0
 
 
-def _starts(rows: VersionRows) -> Ints:
-    """Return class and onset of each event."""
-    rows = rows.take(np.lexsort((rows.start, rows.source, rows.label)))
-    same = (np.diff(rows.label) == 0) & (np.diff(rows.source) == 0) & (np.diff(rows.start) <= 1)
-    first = np.insert(~same, 0, True)
-    return np.stack([rows.label[first], rows.start[first]], axis=1)
+def _starts(rows: Rows) -> Ints:
+    """Return class and onset of each event as one number."""
+    order, starts = runs([rows["label"], rows["source"]], rows["start"])
+    first = order[starts[:-1]]
+    return np.asarray(rows["label"][first] * _LONGEST + rows["start"][first])
 
 
-def _sources(old: VersionRows, new: VersionRows) -> Mapping[int, int]:
+def _sources(old: Rows, new: Rows) -> Mapping[int, int]:
     """Return the new number of each source; nothing where numbers are not just others."""
-    if (old.source == NO_SOURCE).all() or (new.source == NO_SOURCE).all():
+    if (old["source"] == NO_SOURCE).all() or (new["source"] == NO_SOURCE).all():
         return {}
     sides = []
-    for side, numbers in zip((old, new), coded(*([one.label, one.start] for one in (old, new))), strict=True):
+    for side, numbers in zip((old, new), coded(*([one["label"], one["start"]] for one in (old, new))), strict=True):
         alone, first, counts = np.unique(numbers, return_index=True, return_counts=True)
         single = counts == 1  # nobody else of the class sounds there
-        sides.append((alone[single], side.source[first[single]]))
-    (a, olds), (b, news) = sides
-    _, i, j = np.intersect1d(a, b, assume_unique=True, return_indices=True)
-    pairs, counts = np.unique(np.stack((olds[i], news[j])), axis=1, return_counts=True)
-    most = np.argsort(-counts, kind="stable")
+        sides.append(dict(zip(alone[single].tolist(), side["source"][first[single]].tolist(), strict=True)))
+    pairs = Counter((source, sides[1][key]) for key, source in sides[0].items() if key in sides[1])
     names: dict[int, int] = {}
-    for one, other in pairs[:, most].T.tolist():
+    for (one, other), _ in pairs.most_common():
         names.setdefault(one, other)
-    explained = int(counts[[names[one] == other for one, other in pairs.T.tolist()]].sum()) if names else 0
+    explained = sum(count for (one, other), count in pairs.items() if names[one] == other)
     renumbered = any(one != other for one, other in names.items()) and len(set(names.values())) == len(names)
-    return names if renumbered and explained >= max(LEAST, EXPLAINED * counts.sum()) else {}
+    return names if renumbered and explained >= max(LEAST, EXPLAINED * pairs.total()) else {}
 
 
 # --- values ---------------------------------------------------------------------------------------------------------
