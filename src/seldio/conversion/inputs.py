@@ -14,6 +14,7 @@ from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
 from seldio.check.vetting import Faults, vet
+from seldio.conversion.item_inputs import read_item_table
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Place, reopened
@@ -125,14 +126,16 @@ def read_table(place: Place, format: LabelFormat | str | None, force: bool) -> p
     """The labels, questions or predictions of a source as one table, see :func:`seldio.read`."""
     questions = of_questions(format) if isinstance(format, str) else None
     with reopened(place, raise_errors) as source:
-        catalogue = Catalogue(source) if format is None else None
-        if questions is not None or (catalogue is not None and _asks_only(catalogue)):
-            from seldio.conversion.item_inputs import read_item_table
-
+        if questions is not None or (format is None and source.single and _asks_only(source)):
             return read_item_table(source, questions)
-        labels = read_labels(source, get(format) if isinstance(format, str) else format, raise_errors)
-        if not labels.tables:
-            raise UsageError(f"{printable(source.path)} holds no labels")
+        try:
+            labels = read_labels(source, get(format) if isinstance(format, str) else format, raise_errors)
+            if not labels.tables:
+                raise UsageError(f"{printable(source.path)} holds no labels")
+        except (InvalidData, UsageError):
+            if format is not None or not _asks_only(source):
+                raise
+            return read_item_table(source)
         table, layout = one_table(labels.tables, source.path)
         if (other := labels.questions) is not None:
             kind = "questions" if other.holds == "items" else "predictions"
@@ -144,9 +147,10 @@ def read_table(place: Place, format: LabelFormat | str | None, force: bool) -> p
         return table
 
 
-def _asks_only(catalogue: Catalogue) -> bool:
+def _asks_only(source: Source) -> bool:
     """Return whether questions are meant; a file such as ``metadata.csv`` next to them holds no labels."""
-    labels = not catalogue.source.single and any(part.format is not None for part in catalogue.labels)
+    catalogue = Catalogue(source)
+    labels = not source.single and any(part.format is not None for part in catalogue.labels)
     return catalogue.asked is not None and not labels
 
 

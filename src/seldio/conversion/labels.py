@@ -6,7 +6,6 @@ import dataclasses
 import os
 import posixpath
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
 from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -20,10 +19,10 @@ from seldio.check.vetting import vet
 from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
-from seldio.conversion.outputs import folder_place, is_folder, single_place
+from seldio.conversion.outputs import folder_place, is_folder, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
-from seldio.files import Source, atomic_write, many_files, write_bytes
+from seldio.files import Source, many_files, write_bytes
 from seldio.files.sources import OWN, is_own, own_files, reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
@@ -167,33 +166,23 @@ def _write(
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
-    if target.role == "table":
-        return _write_table(converted[0].table, out, local)
     files = [file for part in converted for file in part.files]
-    single = single and len(files) == 1
+    single = single and len(files) == 1 and not (isinstance(out, str) and is_folder(out))
+    if single or target.role == "table":
+        with single_file(out, local) as (stream, written):
+            if single:
+                stream.write(files[0][1])
+            else:
+                from seldio.formats.parquet import write_parquet
+
+                write_parquet(converted[0].table, stream)
+        return written
     if not isinstance(out, str):
-        if not single:
-            count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
-            raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
-        out.write(files[0][1])
-        return ("-",)
-    if single and not is_folder(out):
-        place = single_place(out, local)
-        write_bytes(str(place), files[0][1])
-        return (str(place),)
+        count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
+        raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
     paths = folder_place([file for file, _ in files], out, local, source)
     top = os.path.abspath(out)  # noqa: PTH100 - a Path would lose what is odd about it
     with many_files():
         for file, data in files:
             write_bytes(os.path.join(top, file.name), data, top)  # noqa: PTH118
     return tuple(map(str, paths))
-
-
-def _write_table(table: pa.Table, out: str | BinaryIO, local: Sequence[str]) -> tuple[str, ...]:
-    from seldio.formats.parquet import write_parquet
-
-    path = single_place(out, local) if isinstance(out, str) else None
-    with ExitStack() as stack:
-        stream = out if path is None else stack.enter_context(atomic_write(path))
-        write_parquet(table, cast("BinaryIO", stream))
-    return ("-",) if path is None else (str(path),)
