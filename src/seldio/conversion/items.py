@@ -62,7 +62,8 @@ def convert_items(
         if reading.format.holds != target.holds:
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
-            data, losses, dropped, count = _template(reading, target), {}, [], len(reading.rows)
+            data, losses = _template(reading, target), dict[str, str]()
+            dropped, count = list[tuple[str, str]](), len(reading.rows)
             notes = ["a template: the predictions are empty, for a model to fill in"]
         else:
             table, notes, dropped = _fitted(reading, target, fill, drop_unfit)
@@ -73,8 +74,8 @@ def convert_items(
         with single_file(out, [place]) as (stream, written):
             stream.write(_packed(data, out, target))
     rows = len(reading.rows)
-    return Conversion((reading.format.name,), target.name, 1, written, rows, (rows, count), losses, tuple(notes), (),
-                      dropped=tuple(dropped))  # fmt: skip
+    names = (reading.format.name,)
+    return Conversion(names, target.name, 1, written, rows, (rows, count), losses, tuple(notes), (), tuple(dropped))
 
 
 def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
