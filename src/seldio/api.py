@@ -140,15 +140,12 @@ def write(
         UsageError: the format needs a field that the table lacks, or the table is of another kind.
         SeldioError: a file cannot be written.
     """
-    from seldio.conversion.items import is_item_table, write_item_table
-    from seldio.conversion.labels import write_events
-    from seldio.formats import get
+    from seldio.conversion.dispatch import convert_any
+    from seldio.conversion.item_inputs import in_memory
+    from seldio.tasks.specs import QuestionOptions
 
-    if is_item_table(table):
-        return write_item_table(table, path, format, allow_loss, fill)
-    out = os.fspath(path)
-    single = re.search(r"\.[a-z]\w*$", out, re.IGNORECASE) is not None
-    return write_events(table, out, get(format), single=single, allow_loss=allow_loss, fill=fill, force=force)
+    source, options = in_memory(table, "the table"), QuestionOptions(force=force)
+    return convert_any(source, path, format, None, _names(allow_loss), fill, options).written
 
 
 # --- describing and checking data ----------------------------------------------------------------------------------

@@ -103,7 +103,6 @@ class LabelInput:
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     files: list[Entry]  # the label files
-    single: bool  # whether it is one label file, and no folder, archive or Parquet table
     faults: Faults  # errors in their rows
     questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
 
@@ -116,7 +115,6 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
     return LabelInput(
         joined(readings),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        source.single and all(labels.reading.format.role != "table" for labels in readings),
         vet(readings),
         catalogue.asked if format is None and readings else None,
     )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from io import BytesIO
 from itertools import zip_longest
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.item_inputs import in_memory, read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
@@ -353,25 +353,3 @@ def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
     raise UsageError(
         f"{target.name} is written as one file, not an archive: use -o with a name that does not end in .zip"
     )
-
-
-# --- in memory ------------------------------------------------------------------------------------------------------
-
-
-def is_item_table(table: Any) -> bool:
-    """Whether *table* holds questions or predictions: it is a list of them, or it has ids and no clips."""
-    if isinstance(table, list | tuple):
-        return bool(table) and all(isinstance(row, Item | Prediction) for row in table)
-    schema = getattr(table, "schema", None)
-    names = schema.names if isinstance(schema, pa.Schema) else list(getattr(table, "columns", ()))
-    return "id" in names and "clip" not in names
-
-
-def write_item_table(
-    table: Any, path: Place, format: str, allow_loss: Collection[str], fill: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Write a table, or list, of questions or predictions as one file; see :func:`seldio.write`."""
-    source = cast("Source", in_memory(table, "the table"))
-    (reading,) = read_items(source, None, raise_errors)
-    target = formats.meant(format, reading.format) or formats.get(format, ItemFormat)
-    return convert_items(source, path, target, allow_loss=allow_loss, fill=fill).written

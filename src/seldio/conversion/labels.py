@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import posixpath
+import re
 from collections.abc import Collection, Mapping, Sequence
 from io import IOBase
 from pathlib import Path
@@ -30,9 +31,11 @@ from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.label_csv import Dialect
 from seldio.rules.collection import grouped
 from seldio.schema.events import COLUMNS, origin_of
-from seldio.schema.frames import event_table
 from seldio.text import as_toml, listed, plural, printable
 from seldio.vocabularies import own, short
+
+#: The end of the name of a file, which a table of one clip is written to.
+_SUFFIX = re.compile(r"(?i)\.[a-z]\w*$")
 
 
 def convert_source(
@@ -72,7 +75,9 @@ def convert_source(
         losses = accepted(converted, target, allow_loss)
         _see_no_errors(converted, target, force)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
-        written = _write(converted, where, target, local, source.path, labels.single)
+        named = isinstance(where, str) and _SUFFIX.search(where) is not None
+        tables = any(layout.role == "table" for _, layout in labels.tables)
+        written = _write(converted, where, target, local, source.path, source.single and (named or not tables))
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
         if len(labels.tables) > 1:
             notes.insert(0, formats_read(labels.tables))
@@ -144,21 +149,6 @@ def _described(target: LabelFormat, source: Source, folder: Path) -> str:
     record |= {"labels": {"formats": [target.name]}} if target.role == "label" else {}
     write_bytes(folder / OWN, as_toml(record).encode(), folder)
     return str(folder / OWN)
-
-
-def write_events(
-    table: Any, out: str, target: LabelFormat, *, single: bool, allow_loss: Collection[str], fill: Mapping[str, Any],
-    force: bool,
-) -> tuple[str, ...]:  # fmt: skip
-    """Write an event table, see :func:`seldio.write`; *single*: *out* is the file if it has one clip."""
-    from seldio.formats.parquet import PARQUET, reading_of
-
-    table = event_table(table)
-    vet([Recognised(reading_of(table, "the table"), False, "")]).settle(force)
-    converted = carry_out(table, PARQUET, target, fill)
-    accepted([converted], target, checked_fields(allow_loss))
-    _see_no_errors([converted], target, force)
-    return _write([converted], out, target, [], "the table", single)
 
 
 def _write(
