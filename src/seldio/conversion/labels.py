@@ -29,7 +29,6 @@ from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.label_csv import Dialect
-from seldio.rules.collection import grouped
 from seldio.schema.events import COLUMNS, origin_of
 from seldio.text import as_toml, listed, plural, printable
 from seldio.vocabularies import own, short
@@ -75,9 +74,9 @@ def convert_source(
         losses = accepted(converted, target, allow_loss)
         _see_no_errors(converted, target, force)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
-        named = isinstance(where, str) and _SUFFIX.search(where) is not None
-        tables = any(layout.role == "table" for _, layout in labels.tables)
-        written = _write(converted, where, target, local, source.path, source.single and (named or not tables))
+        of_file = isinstance(where, str) and _SUFFIX.search(where) is not None
+        single = source.single and (of_file or all(layout.role != "table" for _, layout in labels.tables))
+        written = _write(converted, where, target, local, source.path, single)
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
         if len(labels.tables) > 1:
             notes.insert(0, formats_read(labels.tables))
@@ -108,9 +107,11 @@ def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[st
 
 def _see_clips_differ(tables: Sequence[tuple[pa.Table, LabelFormat]], target: LabelFormat) -> None:
     """Refuse to make results of labels in several folders whose clips have one name: a system has one of each name."""
-    labels = [table for table, layout in tables if resolved(layout, table).role not in OF_SYSTEMS]
-    clips = (file.clip for table in labels for file in origin_of(table).files)
-    for name, named in grouped(clips, posixpath.basename).items():
+    clips: dict[str, list[str]] = {}
+    for table in [table for table, layout in tables if resolved(layout, table).role not in OF_SYSTEMS]:
+        for file in origin_of(table).files:
+            clips.setdefault(posixpath.basename(file.clip), []).append(file.clip)
+    for name, named in clips.items():
         if len(named) > 1:
             raise UsageError(
                 f"{listed(named, 3)} have one name, and {target.name} holds the results of one system, a file for each "
