@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Rule, Severity
-from seldio.reports.json_report import dumps, filled
+from seldio.reports.json_report import dumps
 from seldio.reports.sections import message, more
 from seldio.reports.tables import Options
 from seldio.text import printable
@@ -31,20 +31,25 @@ _FULL_DESCRIPTION = 1000  # GitHub takes no more
 
 
 def sarif(report: Report, options: Options) -> Iterator[str]:
-    """One SARIF run; each result is one line."""
+    """One SARIF run."""
     rules = {code: index for index, code in enumerate(report.by_rule())}
     fingerprints: Counter[str] = Counter()
     shown, hidden = report.listed()
     notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
     unlisted = {"toolExecutionNotifications": notes} if notes else {}
-    results = (_result(finding, rules[finding.code], fingerprints) for finding in shown)
+    results = [_result(finding, rules[finding.code], fingerprints) for finding in shown]
     driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
     with suppress(PackageNotFoundError):  # not installed: run from a source tree
         driver["version"] = version("seldio")
     driver["rules"] = [_rule(code, options.catalogue) for code in rules]
     invocations = [{"executionSuccessful": True} | unlisted]
-    run = {"tool": {"driver": driver}, "invocations": invocations, "columnKind": "unicodeCodePoints", "results": []}
-    return filled({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, map(dumps, results), margin="      ")
+    run = {
+        "tool": {"driver": driver},
+        "invocations": invocations,
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return iter([dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"])
 
 
 def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
