@@ -16,10 +16,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio.scores.comparison.labels import contested
-from seldio.scores.comparison.pairs import LEVEL
+from seldio.scores.comparison.pairs import LEVEL, tested
 from seldio.scores.resampling import FEWEST, Resampling, interval, units_of
-from seldio.scores.seld.metrics import Counts
+from seldio.scores.seld.metrics import Count, no_counts
 from seldio.scores.seld.profiles import get
 from seldio.scores.seld.scoring import SeldScore
 
@@ -54,16 +53,16 @@ class World:
         false = luck.poisson(np.where(references > 0, 0.15 * references * np.exp(-0.5 * ease), 0.15))
         wrong, missed = (matched - true + false).sum(axis=1), (references - matched).sum(axis=1)
         numbers = {
-            "true": true, "false": false, "misplaced": matched - true, "missed": references - matched,
-            "references": references, "matched": matched, "angles": matched,
-            "angle": matched * luck.gamma(4, 4 * np.exp(-0.3 * ease)), "substituted": np.minimum(wrong, missed),
-            "deleted": np.maximum(missed - wrong, 0), "inserted": np.maximum(wrong - missed, 0),
+            Count.TRUE: true, Count.FALSE: false, Count.MISPLACED: matched - true, Count.MISSED: references - matched,
+            Count.REFERENCES: references, Count.MATCHED: matched,
+            Count.ANGLE: matched * luck.gamma(4, 4 * np.exp(-0.3 * ease)),
         }  # fmt: skip
-        zeros = Counts.zeros(*references.shape)
-        counts = {name: array.astype(np.float64) for name, array in numbers.items()}
+        counts = no_counts(*references.shape)
+        for place, array in numbers.items():
+            counts[:, place] = array
+        counts[:, Count.ERRORS, 0] = np.maximum(wrong, missed)
         names = tuple(f"room{room + 1}_mix{number}" for number, room in enumerate(self.room.tolist()))
-        whole = Counts(*(counts.get(name, getattr(zeros, name)) for name in Counts.__dataclass_fields__))
-        return SeldScore(PROFILE, "macro", names, whole)
+        return SeldScore(PROFILE, "macro", names, counts)
 
 
 def _share(odds: Floats) -> Floats:
@@ -83,7 +82,6 @@ def held(low: Floats, high: Floats, truth: Floats) -> NDArray[np.bool_]:
 def single(sets: int, resamples: int, truth: SeldScore) -> None:
     """Intervals of one system, over all classes and by class."""
     whole = truth.values()
-    assert whole.by_class is not None
     by_support: dict[tuple[str, int], list[float]] = defaultdict(list)
     by_mark: dict[tuple[int, bool, int], list[float]] = defaultdict(list)
     print("| clips | interval | ER | F | LE | LR | SELD | width of F | width of LE |")
@@ -95,12 +93,10 @@ def single(sets: int, resamples: int, truth: SeldScore) -> None:
             kinds = {"bootstrap": score.bootstrap(Resampling(resamples)), "jackknife": score.jackknife()}
             support = score.support()
             for kind, (low, high) in kinds.items():
-                assert low.by_class is not None
-                assert high.by_class is not None
-                inside[kind].append(held(low.overall[0], high.overall[0], whole.overall[0]))
-                width[kind].append((high.overall - low.overall)[0])
-                found = held(low.by_class[0], high.by_class[0], whole.by_class[0])
-                for place, number in np.argwhere((support > 0) & ~np.isnan(low.by_class[0])):
+                inside[kind].append(held(low, high, whole)[:, 0])
+                width[kind].append((high - low)[:, 0])
+                found = held(low, high, whole)[:, 1:]
+                for place, number in np.argwhere((support > 0) & ~np.isnan(low[:, 1:])):
                     if PROFILE.names[place] in ("F", "LE", "LR"):
                         group = next(g for g, (_, most) in enumerate(HELD) if support[place, number] <= most)
                         by_support[kind, group].append(found[place, number])
@@ -130,20 +126,16 @@ def extremes(sets: int, resamples: int) -> None:
     print("\n| by class | intervals | hold the truth | width |")
     print("| --- | --- | --- | --- |")
     for better, value in ((-4.0, 0.0), (3.0, 1.0)):
-        whole = World(0, 300_000).system(better).values().by_class
-        assert whole is not None
+        whole = World(0, 300_000).system(better).values()[:, 1:]
         found: dict[str, list[tuple[bool, float]]] = defaultdict(list)
         for world in (world for clips in SIZES for world in worlds(sets, clips)):
             score = world.system(better)
-            own, (low, high) = score.values().by_class, score.bootstrap(Resampling(resamples))
-            assert own is not None
-            assert low.by_class is not None
-            assert high.by_class is not None
-            at_end = (np.abs(own[0] - value) < 1e-9) & (score.support() >= FEWEST)
+            own, (low, high) = score.values()[:, 1:], score.bootstrap(Resampling(resamples))
+            at_end = (np.abs(own - value) < 1e-9) & (score.support() >= FEWEST)
             for name in ("F", "LR"):
                 place = PROFILE.names.index(name)
-                ends = low.by_class[0, place], high.by_class[0, place]
-                true, wide = held(*ends, whole[0, place]), ends[1] - ends[0]
+                ends = low[place, 1:], high[place, 1:]
+                true, wide = held(*ends, whole[place]), ends[1] - ends[0]
                 found[name] += zip(true[at_end[place]].tolist(), wide[at_end[place]].tolist(), strict=True)
         for name, some in found.items():
             if some:
@@ -155,13 +147,13 @@ def rooms(sets: int, resamples: int) -> None:
     """Intervals over clips and over rooms, where rooms differ."""
     print("\n| test set | resampled | ER | F | LE | LR | SELD |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    whole = World(0, 300_000, 30_000, 0.5).system().values().overall[0]
+    whole = World(0, 300_000, 30_000, 0.5).system().values()[:, 0]
     for count in (5, 10, 20):
         for over in ("clips", "rooms"):
             found = []
             for world in worlds(sets, 8 * count, count, 0.5):
                 low, high = world.system().bootstrap(Resampling(resamples, over=over))  # type: ignore[arg-type]
-                found.append(held(low.overall[0], high.overall[0], whole))
+                found.append(held(low[:, 0], high[:, 0], whole))
             rates = " | ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0))
             print(f"| {count} rooms of 8 clips | {over} | {rates} |")
 
@@ -178,18 +170,18 @@ def pairs(sets: int, resamples: int, truth: SeldScore) -> None:
     print(f"\n| {' | '.join(heads)} |")
     print("| --- | --- | --- | --- | --- |")
     for better in (0.0, 0.2):
-        other = World(0, 300_000).system(better).values().overall[0]
-        change = np.zeros(5) if not better else other - truth.values().overall[0]
+        other = World(0, 300_000).system(better).values()[:, 0]
+        change = np.zeros(5) if not better else other - truth.values()[:, 0]
         for clips in SIZES:
             inside, low_p = [], []
             for world in worlds(sets, clips):
                 one, two = world.system(), world.system(better)
                 unit_of = units_of(one.clips, "clips")
                 draw = Resampling(resamples)
-                lead = PROFILE.names.index(PROFILE.lead)
-                contest, _ = contested(("one", "two"), (one, two), draw, unit_of, "all", lead)
-                inside.append(held(*interval(contest.drawn[:, 1] - contest.drawn[:, 0], clips), change))
-                low_p.append(contest.p[0] < LEVEL)
+                values = np.array([score.scores(np.ones((1, clips)))[0] for score in (one, two)])
+                trial = tested([one, two], values, draw, unit_of).take(slice(5))
+                inside.append(held(*interval(trial.drawn[:, 1] - trial.drawn[:, 0], clips), change))
+                low_p.append(trial.p[0] < LEVEL)
             words = "as good" if not better else "better"
             rates, alarms = (", ".join(f"{rate:.0%}" for rate in np.mean(found, axis=0)) for found in (inside, low_p))
             print(f"| {clips} | {words} | {rates} | {alarms} | {np.mean(np.any(low_p, axis=1)):.0%} |")

@@ -159,7 +159,7 @@ def cold_labels(folder: Path) -> None:
     def ours() -> None:
         events = seldio.open(folder / "labels").events
         for clip in events:
-            ClipLabels.of(clip, events.read(clip), clock.HOP)
+            ClipLabels.of(clip, events[clip], clock.HOP)
 
     def theirs() -> None:
         for path in files:

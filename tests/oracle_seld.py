@@ -50,10 +50,9 @@ def by_frame(rows: Sequence[Row], class_id: int, start: int, stop: int) -> dict[
 
 
 def segment_counts(references: Sequence[Row], predictions: Sequence[Row], classes: int) -> dict[str, list[float]]:
-    """The counts of 2022 and 2023 for one clip, by class; S, D and I summed."""
+    """The counts of 2022 and 2023 for one clip, by class; S, D and I as one sum, with the first."""
     names = ("true", "false", "misplaced", "missed", "references", "matched", "angle")
-    sums: dict[str, list[float]] = {name: [0.0] * classes for name in names}
-    sums |= {name: [0.0] for name in ("substituted", "deleted", "inserted")}
+    sums: dict[str, list[float]] = {name: [0.0] * classes for name in (*names, "errors")}
     last = max(row.frame for row in references)
     for start in range(0, last, 10):
         wrong = lost = 0.0
@@ -74,9 +73,7 @@ def segment_counts(references: Sequence[Row], predictions: Sequence[Row], classe
                 sums[name][c] += value
             wrong += false + len(means) - true
             lost += missed
-        sums["substituted"][0] += min(wrong, lost)
-        sums["deleted"][0] += max(0, lost - wrong)
-        sums["inserted"][0] += max(0, wrong - lost)
+        sums["errors"][0] += min(wrong, lost) + max(0, lost - wrong) + max(0, wrong - lost)
     return sums
 
 

@@ -27,7 +27,7 @@ from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, margins_of
-from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
+from seldio.tasks.mix import lot, targets
 from seldio.tasks.task import digest
 
 RUN = CliRunner()
@@ -140,8 +140,9 @@ def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
         seen: Counter[object] = Counter()
         order = []
         for chance, item in sorted((digest(seed, item.id), item) for item in items if item.task == task):
-            order.append((seen[answer_group(item)], chance, item.id))
-            seen[answer_group(item)] += 1
+            group = lot(item, seed).group
+            order.append((seen[group], chance, item.id))
+            seen[group] += 1
         kept.update(name for _, _, name in sorted(order)[:number])
     return kept
 
@@ -154,13 +155,11 @@ def items(labels: Path) -> list[Item]:
 @pytest.mark.parametrize("options", [{"per_task": 5}, {"total": 77}, {"total": 77, "per_task": 9}])
 def test_the_choice_is_that_of_plain_python(items: list[Item], options: dict[str, object]) -> None:
     wanted = targets(Counter(str(item.task) for item in items), **options)  # type: ignore[arg-type]
-    keep = chosen(as_keys(key(item, 5) for item in items), wanted)
-    kept = [item for item, yes in zip(items, keep.tolist(), strict=True) if yes]
+    kept = tasks.select(items, 5, **options)  # type: ignore[arg-type]
 
     assert {item.id for item in kept} == reference(items, 5, wanted)
     assert Counter(str(item.task) for item in kept) == wanted
-    assert kept == tasks.select(items, 5, **options)  # type: ignore[arg-type]
-    assert not chosen(as_keys([]), {}).size
+    assert tasks.select([], 5, **options) == []  # type: ignore[arg-type]
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Energy maps of 2026 score as by each version of the official program, whatever they hold."""
+"""Energy maps of 2026 score as by the official program, whatever they hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,23 +21,37 @@ import seldio
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
-from seldio.scores.imaging import energy_maps, profiles
-from seldio.scores.imaging.count import Annotations, Detections, average_precision, paired, scored, tied
-from seldio.scores.imaging.resampled import RankedMaps
-from seldio.scores.imaging.score_maps import MapsCounted
+from seldio.scores.imaging import energy_maps
+from seldio.scores.imaging.count import Annotations, Average, Detections, MapScores, average_precision, paired, tied
 
-#: What the three versions of the program make of the sets of :func:`imaging_set`, by their seeds.
+#: What the program makes of the sets of :func:`imaging_set`, by their seeds.
 OFFICIAL = Path(__file__).parent / "cases" / "imaging" / "official-2026.jsonl"
-VERSIONS = ("dcase2026", "dcase2026-0528", "dcase2026-0518")
 
 
 def table(document: Document) -> pa.Table:
     return get("dcase2026").read([TextFile("a.json", "a.json", "a", json.dumps(document).encode())], print).table
 
 
-def counted(clips: Iterable[tuple[Document, Document]]) -> MapsCounted:
+def counted(clips: Iterable[tuple[Document, Document]]) -> list[Detections]:
     sides = ((Annotations(table(label)), Annotations(table(detection))) for label, detection in clips)
-    return MapsCounted(tuple(paired(*both, 13) for both in sides))
+    return [paired(*both, 13) for both in sides]
+
+
+def scores(clips: Sequence[Detections], average: Average = "macro") -> list[float]:
+    """mAP, AP at each threshold and Pearson r."""
+    return of_clips(clips, average).scores(np.ones((1, len(clips))))[0].tolist()
+
+
+def of_clips(clips: Sequence[Detections], average: Average) -> MapScores:
+    return MapScores({str(number): detections for number, detections in enumerate(clips)}, average)
+
+
+def by_class(clips: Sequence[Detections]) -> list[tuple[int, int, int, list[float]]]:
+    """Labels, detections and pairs of each class, and its scores."""
+    found = of_clips(clips, "macro")
+    counts = found.references.sum(axis=0), np.bincount(found.class_id, minlength=13), found.pairs.sum(axis=0)
+    values = found.by_class(np.ones((1, len(clips))))[0].tolist()
+    return list(zip(*(each.astype(int).tolist() for each in counts), values, strict=True))
 
 
 def same(official: float | None, own: float) -> bool:
@@ -51,51 +65,45 @@ def rows(path: Path) -> list[dict[str, Any]]:
 def test_golden(official: Kept) -> None:
     """AP, Pearson r and counts are those of the golden; its means were made in float32, those of the program are not."""
     for row in rows(official / "seld-2026.jsonl"):
-        clips = [(clip["truth"], clip["prediction"]) for clip in row["sequences"]]
-        score, official = counted(clips).score(profiles.get("dcase2026"), 13), row["expected"]
-        for number, one in enumerate(score.classes):
-            wanted = official["per_class"].get(str(number))
-            if wanted is None:
-                assert one.references == 0
+        clips, wanted = counted((clip["truth"], clip["prediction"]) for clip in row["sequences"]), row["expected"]
+        for number, (references, detections, pairs, (mean, *aps, r)) in enumerate(by_class(clips)):
+            of_class = wanted["per_class"].get(str(number))
+            if of_class is None:
+                assert references == 0
                 continue
-            assert (wanted["n_gt"], wanted["n_det"], wanted["pairs"]) == (one.references, one.detections, one.pairs)
-            assert all(map(same, wanted["AP"], one.aps))
-            assert same(wanted["pearson_r"], one.r)
-            assert math.isclose(wanted["mAP"], one.mean, abs_tol=1e-7)
-        macro, micro = score.averages["macro"], score.averages["micro"]
-        assert score.pairs == official["micro_pairs"]
-        assert all(map(same, [*official["micro_AP"], official["micro_pearson_r"]], [*micro.aps, micro.r]))
-        assert same(official["macro_pearson_r"], macro.r)
-        means = zip([*official["macro_AP"], official["macro_mAP"]], [*macro.aps, macro.mean], strict=True)
-        assert all(wanted != wanted or math.isclose(wanted, own, abs_tol=1e-7) for wanted, own in means)
+            assert (of_class["n_gt"], of_class["n_det"], of_class["pairs"]) == (references, detections, pairs)
+            assert all(map(same, [*of_class["AP"], of_class["pearson_r"]], [*aps, r]))
+            assert math.isclose(of_class["mAP"], mean, abs_tol=1e-7)
+        assert sum(pairs for _, _, pairs, _ in by_class(clips)) == wanted["micro_pairs"]
+        assert all(map(same, [*wanted["micro_AP"], wanted["micro_pearson_r"]], scores(clips, "micro")[1:]))
+        mean, *aps, r = scores(clips)
+        assert same(wanted["macro_pearson_r"], r)
+        means = zip([*wanted["macro_AP"], wanted["macro_mAP"]], [*aps, mean], strict=True)
+        assert all(each != each or math.isclose(each, own, abs_tol=1e-7) for each, own in means)
 
 
 def check(row: dict[str, Any]) -> None:
     """All numbers of a set are the official ones."""
-    clips, seed = imaging_set(row["seed"]), row["seed"]
-    found = counted(clips)
-    for name in VERSIONS:
-        official, profile = row[name], profiles.get(name)
-        score = found.score(profile, 13)
-        macro = score.averages["macro"]
-        assert all(map(same, official["macro"], (macro.mean, macro.r))), (seed, name)
-        micro = score.averages["micro"]
-        assert all(map(same, official["micro"], (micro.mean, micro.r, score.pairs))), (seed, name)
-        if "AP" in official:
-            assert all(map(same, official["AP"][0] + official["AP"][1], [*macro.aps, *micro.aps])), seed
-            for wanted, one in zip(official["classes"], score.classes, strict=True):
-                if wanted is not None:
-                    assert tuple(wanted[:3]) == (one.references, one.detections, one.pairs), seed
-                    assert all(map(same, wanted[3:], (one.mean, one.r))), seed
+    clips, official, seed = counted(imaging_set(row["seed"])), row["dcase2026"], row["seed"]
+    (mean, *aps, r), (pooled, *pooled_aps, pooled_r) = scores(clips), scores(clips, "micro")
+    assert all(map(same, official["macro"], (mean, r))), seed
+    classes = by_class(clips)
+    assert all(map(same, official["micro"], (pooled, pooled_r, sum(pairs for _, _, pairs, _ in classes)))), seed
+    if "AP" in official:
+        assert all(map(same, official["AP"][0] + official["AP"][1], [*aps, *pooled_aps])), seed
+        for wanted, (*counts, values) in zip(official["classes"], classes, strict=True):
+            if wanted is not None:
+                assert wanted[:3] == counts, seed
+                assert all(map(same, wanted[3:], (values[0], values[-1]))), seed
 
 
-def test_random_sets_score_as_by_each_version() -> None:
+def test_random_sets_score_as_by_the_program() -> None:
     for row in rows(OFFICIAL)[::20]:
         check(row)
 
 
 @pytest.mark.slow
-def test_all_random_sets_score_as_by_each_version() -> None:
+def test_all_random_sets_score_as_by_the_program() -> None:
     for row in rows(OFFICIAL):
         check(row)
 
@@ -149,24 +157,14 @@ def test_a_polygon_over_the_left_edge_is_in_one_piece() -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=1, max_size=12), st.integers(1, 9))
 def test_bounds_of_equal_scores_hold_every_order(rows: list[tuple[int, bool]], references: int) -> None:
     scores = np.array([score / 4 for score, _ in rows])
-    overlap = np.array([0.5 * hit for _, hit in rows])
-    zeros = np.zeros(len(rows))
-    found = Detections(zeros.astype(int), scores, overlap, zeros * np.nan, np.array([references + len(rows)]))
-    count, low, high = tied(found, [0.5])
+    overlap, total = np.array([1.0 * hit for _, hit in rows]), references + len(rows)
+    count, low, high = tied(overlap, scores, total)
     order = np.argsort(-scores, kind="stable")
-    assert low - 1e-7 <= average_precision(overlap[order] >= 0.5, references + len(rows)) <= high + 1e-7
+    (precision,) = average_precision(overlap[order] >= 0.5, np.ones((1, len(rows))), np.array([total]))
+    assert low - 1e-7 <= precision <= high + 1e-7
     kinds = [{hit for other, hit in rows if other == score} for score, _ in rows]
     assert count == sum(len(each) == 2 for each in kinds)
     assert (count == 0) <= (low == high)
-
-
-def test_clips_add_up() -> None:
-    clips = imaging_set(8) + imaging_set(9)
-    both = counted(clips)
-    parts = counted(clips[:1]) + counted(clips[1:])
-    one, other = both.detections(13), parts.detections(13)
-    a, b = (scored(found, (0.25, 0.5), undetected=True).averages["micro"] for found in (one, other))
-    assert np.array_equal(a.aps, b.aps)
 
 
 def written(folder: Path, clips: Sequence[tuple[Document, Document]], ending: str = "") -> tuple[Path, Path]:
@@ -198,13 +196,6 @@ def test_json_of_2026_is_scored_as_energy_maps(tmp_path: Path) -> None:
     assert "prediction-names" not in names(report)
 
 
-def test_every_version_scores_files(tmp_path: Path) -> None:
-    predictions, labels = written(tmp_path, imaging_set(2))
-    for profile in profiles.PROFILES:
-        report = seldio.score(predictions, labels, profile=profile.name)
-        assert ("old-version" in names(report)) == (profile.name != "dcase2026")
-
-
 def test_nothing_falls_back_to_another_year(tmp_path: Path) -> None:
     predictions, labels = written(tmp_path, imaging_set(1))
     csv = tmp_path / "csv"
@@ -227,18 +218,14 @@ def test_missing_clips_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])
-def test_a_resample_scores_as_its_clips_would(average: Literal["macro", "micro"]) -> None:
-    """Up to the float32 in which the program counts; equal scores, whose order is open, do not occur."""
-    clips = [clip for seed in (0, 1, 2, 4) for clip in imaging_set(seed)]
-    for name in VERSIONS:
-        profile, some = profiles.get(name), counted(clips).clips
-        kept = np.random.default_rng(1).integers(0, 2, (6, len(clips)))
-        kept[0] = 1
-        scores = RankedMaps.of(some, profile, average).scores(kept.astype(float))
-        for number, row in enumerate(kept):
-            own = MapsCounted(tuple(one for one, there in zip(some, row, strict=True) if there)).score(profile, 13)
-            values = own.averages[average]
-            assert np.allclose([values.mean, *values.aps, values.r], scores[number], rtol=0, atol=1e-6, equal_nan=True)
+def test_a_resample_scores_as_its_clips_would(average: Average) -> None:
+    """Equal scores, whose order is open, do not occur."""
+    some = counted(clip for seed in (0, 1, 2, 4) for clip in imaging_set(seed))
+    kept = np.random.default_rng(1).integers(0, 2, (6, len(some)))
+    kept[0] = 1
+    for row, drawn in zip(kept, of_clips(some, average).scores(kept.astype(float)), strict=True):
+        own = scores([clip for clip, there in zip(some, row, strict=True) if there], average)
+        assert np.allclose(own, drawn, rtol=0, atol=1e-9, equal_nan=True)
 
 
 def test_systems_are_compared(tmp_path: Path) -> None:
@@ -292,10 +279,6 @@ def test_traps_are_said(tmp_path: Path) -> None:
     assert "mAP is anything from 0.1262 to 0.2525" in told["equal-scores"]
     assert told["unlabelled-classes"].startswith("1 detection of Music, of which there is no label: they cost nothing")
     assert told["undetected-classes"].startswith("no detection of Telephone: AP 0 counts for each")
-    assert "0.50:0.05:0.95" in told["thresholds"]
-    assert "distance-unused" in told
-    old = notices(tmp_path / "b", labels, found, profile="dcase2026-0528")
-    assert "leaves the classes out of the mean" in old["undetected-classes"]
     bare = [{key: value for key, value in one.items() if key != "score"} for one in found]
     assert "3 detections without a score" in notices(tmp_path / "c", labels, bare)["no-score"]
     assert "probably swapped" in notices(tmp_path / "d", found, bare)["reference-is-output"]
@@ -309,10 +292,8 @@ def test_a_perfect_prediction_is_perfect(tmp_path: Path) -> None:
     labels = [label(frame, 1 + frame % 2, 40.0 * frame) for frame in range(6)]
     found = [detection(frame, 1 + frame % 2, 0.5, 40.0 * frame) for frame in range(6)]
     sides = written(tmp_path, [({"annotations": labels}, {"annotations": found})])
-    for profile in profiles.PROFILES:
-        overall = seldio.score(*sides, profile=profile.name).overall
-        assert overall["mAP"] == pytest.approx(1)
-        assert overall["r"] == pytest.approx(1)
+    overall = seldio.score(*sides).overall
+    assert (overall["mAP"], overall["r"]) == pytest.approx((1, 1))
 
 
 def test_info_counts_maps(tmp_path: Path) -> None:

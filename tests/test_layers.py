@@ -45,7 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
-    "scipy": ("scores/", "tasks/even.py", "rules/deep_evidence.py"),
+    "scipy": ("scores/", "rules/deep_evidence.py"),
     "pandas": ("rules/deep_evidence.py",),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),

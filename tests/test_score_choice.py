@@ -113,7 +113,7 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
 def test_nothing_counted_is_no_score(profile: str) -> None:
     live = SeldAccumulator(profile)
     assert all(value != value for value in live.compute().values())
-    assert [value != value for value in live.score().values().overall[0].tolist()].count(False) == 0
+    assert [value != value for value in live.score().values()[:, 0].tolist()].count(False) == 0
 
 
 def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:

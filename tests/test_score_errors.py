@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.scores.seld import mistakes
-from seldio.scores.seld.metrics import Thresholds
+from seldio.scores.seld.metrics import Count, Thresholds
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import PROFILES, SeldProfile, get
 from seldio.scores.seld.rows import event_frames
@@ -65,11 +65,10 @@ def test_shares_add_up_to_the_lost_f(left: Any, right: Any, way: tuple[SeldProfi
         assert sum(map(np.nanmean, lost.values())) == pytest.approx(1 - f, abs=1e-12)
     assert (found.kinds >= 0).all()
     # nothing is counted twice: the errors are those of the score
-    counts = score.counts.total()
     of = dict(zip(mistakes.KINDS, found.kinds, strict=True))
-    for name, parts in (("missed", ("missed", "confused")), ("false", ("spurious", "mistaken")),
-                        ("misplaced", ("place", "distance", "onscreen"))):  # fmt: skip
-        assert np.array_equal(getattr(counts, name)[0], sum(of[part] for part in parts)), name
+    for name, parts in (("MISSED", ("missed", "confused")), ("FALSE", ("spurious", "mistaken")),
+                        ("MISPLACED", ("place", "distance", "onscreen"))):  # fmt: skip
+        assert np.array_equal(score.counts[:, Count[name]].sum(axis=0), sum(of[part] for part in parts)), name
     # repairing helps
     for kind in lost.keys() - {"absent"}:
         assert math.isnan(f) or mistakes.repaired(score, found.kinds, kind) >= f - 1e-12

@@ -11,6 +11,7 @@ from effort import calls
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import seldio
 from seldio import rules
 from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.errors import UsageError
@@ -378,6 +379,18 @@ def test_the_real_labels(shared: Path) -> None:
     for folder in ("metadata_dev", "metadata_dev/dev-test-tau"):
         below = [name.removeprefix(f"{folder}/") for name in names if name.startswith(f"{folder}/")]
         assert {f.severity for f in findings(below)} <= {Severity.INFO}
+
+
+def test_labels_tell_a_dataset_from_the_one_that_it_is_a_part_of(tmp_path: Path) -> None:
+    for number, row in enumerate(("0,1,0,-50,30\n", "0,1,0,-50,30,200\n")):
+        folder = tmp_path / str(number) / "metadata_dev/dev-test-sony"
+        folder.mkdir(parents=True)
+        for mix in range(1, 4):
+            (folder / f"fold4_room23_mix00{mix}.csv").write_text(
+                "".join(row.replace("0", str(at), 1) for at in range(99))
+            )
+        said = [found.message[:17] for found in seldio.validate(tmp_path / str(number)) if found.code == "LAY114"]
+        assert said == [f"part of STARSS2{2 + number}:"]
 
 
 # --- anything at all -------------------------------------------------------------------------------

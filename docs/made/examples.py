@@ -479,10 +479,6 @@ TABLE = {"labels.csv": b"x\n"}
 #: For each rule the files by name, or their sizes, and the head of the card.
 HUB: dict[str, Callable[[], tuple[dict[str, bytes | int], dict[str, Any] | None]]] = {
     "HUB101": lambda: ({f"audio/{n}.wav": 1 for n in range(10_001)}, {"license": "mit"}),
-    "HUB103": lambda: ({"audio.tar": 500 * 10**9 + 1}, {"license": "mit"}),
-    "HUB104": lambda: ({"audio.tar": 200 * 10**9 + 1}, {"license": "mit"}),
-    "HUB301": lambda: ({**TABLE}, card(*(("all", f"split{n}", "labels.csv") for n in range(31)))),
-    "HUB302": lambda: ({**TABLE}, card(*((f"config{n}", "train", "labels.csv") for n in range(4001)))),
     "HUB305": lambda: ({**TABLE}, card(("all", "train", "events*.csv"))),
     "HUB601": lambda: ({}, None),
     "HUB603": lambda: ({**TABLE}, {"pretty_name": "Four scenes"}),

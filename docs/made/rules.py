@@ -17,11 +17,11 @@ from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.about import KnownDataset, every
 from seldio.rules import CATALOGUE
-from seldio.rules.base import code_of, columns_of
+from seldio.rules.base import columns_of
 from seldio.rules.hub import HUB_RULES
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
-from seldio.rules.registry import findings
+from seldio.rules.registry import findings, rule_of
 from seldio.text import printable
 
 from . import ROOT, code, empty_folder, examples, excerpt, facts, page, run, table
@@ -46,7 +46,7 @@ SEVERITIES = {
 }
 REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
 #: The columns that rules for labels need.
-COLUMNS = {code_of(check): columns_of(check) for check in (*FILE_RULES, *ROW_RULES)}
+COLUMNS = {rule_of(check).code: columns_of(check) for check in (*FILE_RULES, *ROW_RULES)}
 #: Of what repairs may do, whose changes how values are spelled, and what others change.
 SPELLED, SPELLING = "spelling", {
     "SYN102", "SYN120", "SYN122", "SYN123", "SYN125", "SYN131", "SYN132", "SYN137", "SYN138", "SYN503",

@@ -11,7 +11,8 @@ from typing import Any
 import seldio
 from seldio.schema.qa import Item
 from seldio.scores.answers import TITLES
-from seldio.scores.imaging.profiles import PROFILES as IMAGING_PROFILES
+from seldio.scores.imaging import count as maps
+from seldio.scores.imaging.report import SCORES as MAP_SCORES
 from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench import FAULTS
@@ -54,8 +55,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def index_file() -> dict[str, str]:
     """What is known of profiles without loading them, by file name: those for labels first."""
-    tables = ((LABEL_PROFILES, "labels"), (IMAGING_PROFILES, "maps"), (ANSWER_PROFILES, "answers"))
-    own = [ListedProfile(one.name, one.title, what) for table, what in tables for one in table]
+    own = [ListedProfile(one.name, one.title, "labels") for one in LABEL_PROFILES]
+    own.append(ListedProfile(maps.PROFILE, maps.TITLE, "maps"))
+    own += [ListedProfile(one.name, one.title, "answers") for one in ANSWER_PROFILES]
     own += [ListedProfile(*row, "answers") for row in TITLES]
     rows = (json.dumps(one, ensure_ascii=False) for one in own)
     return {"src/seldio/scores/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}
@@ -211,15 +213,14 @@ def _profiles() -> str:
             lines += ["What the program makes of other formats, which seldio scores for what they are:", ""]
             lines += [f"- `{layout}`: {cell(text)}." for layout, text in label.misread.items()] + [""]
     lines += ["## Energy maps", ""]
-    for maps in IMAGING_PROFILES:
-        lines += [f"### {maps.name}", "", f"{sentence(maps.title)} Agrees with {maps.program}.", ""]
-        lines += [f"What it does differently from the version before: {maps.changed}.", ""]
-        lines += [f"Scores: {', '.join(maps.names)}. Averages: {', '.join(maps.averages)}.", ""]
+    lines += [f"### {maps.PROFILE}", "", f"{sentence(maps.TITLE)} Agrees with {maps.PROGRAM}.", ""]
+    scores = ", ".join(column.name for column in MAP_SCORES)
+    lines += [f"Scores: {scores}. Averages: {', '.join(maps.AVERAGES)}.", ""]
     lines += ["## SO-Bench", ""]
     for answers in ANSWER_PROFILES:
         lines += [f"### {answers.name}", "", f"{sentence(answers.title)} Agrees with {answers.program}.", ""]
         lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in FAULTS), ""]
-    known = {profile.name for profile in (*LABEL_PROFILES, *IMAGING_PROFILES, *ANSWER_PROFILES)}
+    known = {maps.PROFILE, *(profile.name for profile in (*LABEL_PROFILES, *ANSWER_PROFILES))}
     rest = [(f"`{name}`", title) for name, title in profile_titles() if name not in known]
     lines += ["## Other questions", "", *table(("profile", "what"), rest)]
     return page("Profiles", *lines)

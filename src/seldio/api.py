@@ -834,12 +834,10 @@ def compare(
         raise UsageError("--reference is required: the labels to score against")
     see_labels(paths[0], reference)
     if maps := profile_for_maps(paths[0], reference, profile, **formats):
-        from seldio.scores.comparison.maps import compare_maps
-        from seldio.scores.imaging.score_maps import ImagingOptions
+        from seldio.scores.imaging.score_maps import ImagingOptions, compare_maps
 
         return compare_maps(paths, reference, chosen.record(ImagingOptions, profile=maps), draw, **common)
-    from seldio.scores.comparison.labels import compare_labels
-    from seldio.scores.seld.score_labels import SeldOptions
+    from seldio.scores.seld.score_labels import SeldOptions, compare_labels
 
     return compare_labels(paths, reference, chosen.record(SeldOptions), draw, **common)
 

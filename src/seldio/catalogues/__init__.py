@@ -13,21 +13,24 @@ evidence, and with what speaks against it. What a verb does::
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import pyarrow as pa
 
 from seldio import formats
 from seldio.catalogues.look import (
     PARQUET_SUFFIX,
+    Alike,
+    ByLayout,
     Content,
-    Detected,
     clip_names,
+    content,
     detected,
     files_by_layout,
     in_utf8,
@@ -38,14 +41,14 @@ from seldio.catalogues.look import (
 from seldio.catalogues.parts import NamedEntry, Part
 from seldio.errors import InvalidData
 from seldio.files import Entry, Source
-from seldio.files.names import media_type
+from seldio.files.names import media_type, without_suffix, written_suffix
 from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, LabelFormat, TextFile, named
 from seldio.formats.detect import Wanted
+from seldio.text import printable
 
 if TYPE_CHECKING:
-    from seldio.catalogues.groups import FileGroup, Kind
     from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
 
@@ -56,6 +59,10 @@ HOLD = 16 << 20
 #: Bytes that tell what a large file of JSON Lines is.
 _HEAD = 1 << 16
 _LINES = (".jsonl", ".ndjson")
+
+
+def _ignore(_: Finding) -> None:
+    """Take what is reported elsewhere."""
 
 
 class Catalogue:
@@ -93,21 +100,27 @@ class Catalogue:
 
         #: What the datasets of the source say of themselves; None where nothing says it.
         self.own = own = own_datasets(source, take) or (lent and lent.lent())
-        kept = {} if without or chosen or own or contents else source.looks
-        if labels not in kept:
-            kept[labels] = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, own)
-        look: _FileEvidence = kept[labels]
+        looks = {} if without or chosen or own or contents else source.looks
+        if labels not in looks:
+            looks[labels] = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, own)
+        look: _Look = looks[labels]
         for finding in look.findings:
             take(finding)
-        groups, self.lists = _labels_by_layout(look, chosen, wanted, take, own) if labels else ([], [])
-        asked = [
+        #: One part for each format of labels, and one for what cannot be read.
+        self.labels: list[Part] = []
+        #: The tables of words, which are passed over.
+        self.lists: list[Entry] = []
+        if labels and isinstance(chosen, LabelFormat):
+            self.labels = _of_one_format(look, chosen, own, take)
+        elif labels:
+            self.labels, self.lists = _by_format(look, wanted, take, own)
+        #: One part for each format of questions and of predictions.
+        self.questions = [
             Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
             for name, entries in look.questions.items()
         ]
-        #: One part for each format of labels, and one for what cannot be read.
-        self.labels = [part.of(part.files, look.held) for part in groups]
-        #: One part for each format of questions and of predictions.
-        self.questions = [part.of(part.files, look.held) for part in asked]
+        for parts in (self.labels, self.questions):
+            parts[:] = [part.of(part.files, look.held) for part in parts]
 
     def parts(self, *, size: int = CUT, by_clip: bool = False) -> list[Part]:
         """Return the parts to work on: labels by format, then questions and predictions; unreadable files first.
@@ -116,8 +129,11 @@ class Catalogue:
             size: bytes of a part; no file is split.
             by_clip: whether the label files of a format are in the order of their clips, whatever folders they are in.
         """
-        labels = [run for part in self.labels for run in _runs(part, size, by_clip)]
-        return labels + [run for part in self.questions for run in _runs(part, size)]
+        return [run for part in self.labels for run in _runs(part, size, by_clip)] + self.question_parts(size)
+
+    def question_parts(self, size: int = CUT) -> list[Part]:
+        """Return the questions and predictions, at most *size* bytes at a time; no file is split."""
+        return [run for part in self.questions for run in _runs(part, size)]
 
     @property
     def asked(self) -> ItemFormat | None:
@@ -132,9 +148,8 @@ class Catalogue:
     @cached_property
     def groups(self) -> tuple[FileGroup, ...]:
         """Every file of the source, each in one group."""
-        from seldio.catalogues.groups import groups_of
-
-        return groups_of(self)
+        known = [*_known(self)]
+        return tuple(group for group in (*known, *_others(self.source, known)) if group.files)
 
     def of(self, *kinds: Kind) -> tuple[FileGroup, ...]:
         """The groups of some kinds."""
@@ -142,9 +157,14 @@ class Catalogue:
 
     def table(self) -> pa.Table:
         """A row for each file: ``file``, ``kind``, ``format``, ``clip``, ``evidence``, ``certainty``, ``doubt``."""
-        from seldio.catalogues.groups import as_table
-
-        return as_table(self.groups)
+        alike = ("kind", "format", "evidence", "certainty", "doubt")
+        rows = [
+            {"file": entry.name, "clip": clip} | {name: getattr(group, name) for name in alike}
+            for group in self.groups
+            for entry, clip in zip(group.files, group.clips or [None] * len(group.files), strict=True)
+        ]
+        names = ("file", "kind", "format", "clip", "evidence", "certainty", "doubt")
+        return pa.Table.from_pylist(rows, schema=pa.schema([(name, pa.string()) for name in names]))
 
     def __repr__(self) -> str:
         counts = (f"{len(one.files):,} {one.kind}" + f" ({one.format})" * bool(one.format) for one in self.groups)
@@ -156,10 +176,6 @@ class Catalogue:
         names = ("files", "kind", "format", "evidence", "certainty", "doubt")
         rows = ((len(one.files), *(getattr(one, name) for name in names[1:])) for one in self.groups)
         return rows_html(repr(self), "groups of files", names, rows)
-
-
-def _quiet(_: Finding) -> None:
-    """A sink for what is said elsewhere."""
 
 
 def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
@@ -178,28 +194,28 @@ def candidates(
     source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True,
     datasets: OwnDatasets | None = None,
 ) -> list[Entry]:  # fmt: skip
-    """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
-    if source.single or (labels and format is not None and format.holds != "events"):
-        told = source.single and format is None  # a recording or video, by its name
-        return [entry for entry in source if not is_own(entry) and not (told and media_type(entry.name))]
-    own = format if labels else None
+    """Return the files that may hold labels or questions, by name; without *labels*, those that may hold questions."""
+    of_items = format is not None and format.holds != "events"
+    if source.single or (labels and of_items):
+        by_name = source.single and format is None  # a recording or video
+        return [entry for entry in source if not is_own(entry) and not (by_name and media_type(entry.name))]
+    tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
 
-    def named(entry: Entry) -> bool:
+    def may_hold(entry: Entry) -> bool:
         name = entry.name.lower()
-        if format is not None and format.holds != "events" and name.endswith(".csv") and format.suffix != ".csv":
+        if (format is None or not labels) and is_table(entry, *tables):
+            return True
+        if of_items and format is not None and name.endswith(".csv") and format.suffix != ".csv":
             return False  # labels beside questions
-        if own is not None:
-            return name.endswith(own.suffix)
+        if labels and format is not None:
+            return name.endswith(format.suffix)
         columns = datasets is not None and name.endswith(".tsv") and datasets.of(entry.name) is not None
         return columns or name.endswith(_LINES) or named_like_labels(entry)
 
-    tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
-    return [
-        entry for entry in source
-        if (named(entry)
-            or ((format is None or not labels) and is_table(entry, *tables)))
-        and not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
-    ]  # fmt: skip
+    found = [entry for entry in source if may_hold(entry)]
+    if without is None:
+        return found
+    return [entry for entry in found if entry.local is None or not entry.local.is_relative_to(without)]
 
 
 def all_csv(source: Source) -> bool:
@@ -208,7 +224,7 @@ def all_csv(source: Source) -> bool:
 
 
 @dataclasses.dataclass
-class _FileEvidence:
+class _Look:
     """The contents of files, and what they may be."""
 
     labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)  # or what may be some
@@ -217,18 +233,13 @@ class _FileEvidence:
     findings: list[Finding] = dataclasses.field(default_factory=list)  # about files that cannot be opened
 
     @cached_property
-    def sound(self) -> list[TextFile]:
-        """The files of labels in UTF-8 that are text."""
-        return usable([file for _, file in self.labels], _quiet)
-
-    @cached_property
-    def detected(self) -> Detected:
-        """Detect the format of these files together."""
-        return detected(self.sound)
+    def detected(self) -> list[Alike]:
+        """The files of labels that are text, and what they are."""
+        return detected(usable([file for _, file in self.labels], _ignore))
 
 
 def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
-    """*entries*, with progress where there are several."""
+    """Return *entries*, with progress where there are several."""
     if len(entries) < 2:
         return entries
     from seldio.progress import tracked
@@ -239,44 +250,45 @@ def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
 def _look_at(
     entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
     own: OwnDatasets | None = None,
-) -> _FileEvidence:  # fmt: skip
+) -> _Look:  # fmt: skip
     """Look at each of *entries* by itself; large questions need not be looked at where their format is named."""
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
-    told = _FileEvidence()
+    look = _Look()
     for entry in _shown(entries):
-        named = format is not None and format.holds != "events" and not small
         given = contents.get(entry.path)
         try:
-            whole, data = (True, given) if given is not None else _evidence(entry, small, named)
+            if given is not None:
+                whole, data = True, given
+            elif format is not None and format.holds != "events" and not small:
+                whole, data = False, b""
+            else:
+                whole, data = _evidence(entry, small)
         except InvalidData as error:
-            told.findings.append(error.finding)
+            look.findings.append(error.finding)
             continue
-        name = "stdin.csv" if entry.name == "<stdin>" else entry.name
-        file = TextFile(entry.path, name, "", data)
+        file = TextFile(entry.path, "stdin.csv" if entry.name == "<stdin>" else entry.name, "", data)
         found = format
         if found is None and own is not None:
-            found = own.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _quiet), _quiet)
+            found = own.layout(in_utf8(TextFile(entry.path, entry.name, "", data), _ignore), _ignore)
         found = found or file.told
         asks = found is not None and found.holds != "events"
         if found is not None and asks:
-            told.questions.setdefault(found.name, []).append(entry)
-        elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
-            told.labels.append((entry, file))
+            look.questions.setdefault(found.name, []).append(entry)
+        elif found is not None or source.single or file.name.lower().endswith((".csv", PARQUET_SUFFIX)):
+            look.labels.append((entry, file))
         if whole and (small or not asks or given is not None):
-            told.held[entry.path] = data
-    return told
+            look.held[entry.path] = data
+    return look
 
 
-def _evidence(entry: Entry, small: bool, named: bool) -> tuple[bool, bytes]:
-    """Whether it is all of a file that is read, and that; of large tables and lines what tells what they are.
+def _evidence(entry: Entry, small: bool) -> tuple[bool, bytes]:
+    """Return whether it is all of a file that is read, and that; of large tables and lines what tells what they are.
 
     Raises:
         InvalidData: it is damaged or over a limit.
         SeldioError: the disk fails.
     """
     name = entry.name.lower()
-    if named:
-        return False, b""
     if not small and entry.on_disk and name.endswith(PARQUET_SUFFIX):
         from seldio.formats.parquet import footer_of
 
@@ -289,58 +301,187 @@ def _evidence(entry: Entry, small: bool, named: bool) -> tuple[bool, bytes]:
     return False, head[: head.rfind(b"\n") + 1] or head
 
 
-def _labels_by_layout(
-    found: _FileEvidence, chosen: Format | None, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None = None
+# --- labels by format ------------------------------------------------------------------------------------
+
+
+class _Files:
+    """The files of a look as parts have them."""
+
+    def __init__(self, look: _Look) -> None:
+        self.entries = {file.path: entry for entry, file in look.labels}
+        names = clip_names([file.name for _, file in look.labels])
+        self.clips = dict(zip(self.entries, names, strict=True))
+
+    def run(self, files: Iterable[TextFile]) -> tuple[NamedEntry, ...]:
+        return tuple(NamedEntry(self.entries[file.path], file.name, self.clips[file.path]) for file in files)
+
+
+def _of_one_format(look: _Look, chosen: LabelFormat, own: OwnDatasets | None, sink: Sink) -> list[Part]:
+    """Return all files as labels of the format that the user named; each table of many clips is a part of its own."""
+    every = [file for _, file in look.labels]
+    names = (chosen.name, *chosen.aliases)
+    name = next((name for name in names if named(name, LabelFormat) == chosen), chosen)
+    groups = [(chosen, [file]) for file in every] if chosen.role == "table" else [(chosen, every)] * bool(every)
+    if every and (own or chosen.own):
+        from seldio.formats.own_dataset import given
+
+        groups = [one for format, files in groups for one in given(format, own, files, sink)]
+    run = _Files(look).run
+    return [Part(run(files), name if format is chosen else format, named=True) for format, files in groups]
+
+
+def _by_format(
+    look: _Look, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None
 ) -> tuple[list[Part], list[Entry]]:
-    """One part for each format, and one for what cannot be read; and the tables of words, which are passed over."""
-    entries = {file.path: entry for entry, file in found.labels}
-    clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
-
-    def run(files: Iterable[TextFile]) -> tuple[NamedEntry, ...]:
-        return tuple(NamedEntry(entries[file.path], file.name, clips[file.path]) for file in files)
-
-    every = [file for _, file in found.labels]
-    if isinstance(chosen, LabelFormat):
-        names = (chosen.name, *chosen.aliases)
-        name = next((name for name in names if named(name, LabelFormat) == chosen), chosen)
-        tables = [(chosen, [file]) for file in every] if chosen.role == "table" else [(chosen, every)] * bool(every)
-        if every and (own or chosen.own):
-            from seldio.formats.own_dataset import given
-
-            tables = [one for format, files in tables for one in given(format, own, files, sink)]
-        return [Part(run(files), name if format is chosen else format, named=True) for format, files in tables], []
-    groups = []
+    """Return a part for each format, and one for what cannot be read; and the tables of words."""
+    files, parts = _Files(look), list[Part]()
+    every = [file for _, file in look.labels]
+    together = look.detected if not own else None
     if own:
-        for layout, files, why in own.layouts([in_utf8(file, _quiet) for file in every], sink):
-            groups.append(Part(run(files), layout, evidence=why))
+        for layout, some, why in own.layouts([in_utf8(file, _ignore) for file in every], sink):
+            parts.append(Part(files.run(some), layout, evidence=why))
         if left := [file for file in every if own.unread(file.name)]:
-            groups.append(Part(run(left), undecided=True))
-        mine = {file.entry.path for part in groups for file in part.files}
-        every = [file for file in every if file.path not in mine]
-    sound = usable(every, _quiet) if own else found.sound
-    there = {file.path for file in sound}
-    broken = [file for file in every if file.path not in there]
-    groups += [Part(run(broken))] if broken else []
+            parts.append(Part(files.run(left), undecided=True))
+        taken = {file.entry.path for part in parts for file in part.files}
+        every = [file for file in every if file.path not in taken]
+    together = together or detected(usable(every, _ignore))
+    left_over = {file.path for group in together for file in group.files}
+    if broken := [file for file in every if file.path not in left_over]:
+        parts.append(Part(files.run(broken)))
     as_they_are = {id(file) for file in every}
-    together = detected(sound) if own else found.detected
-    told = files_by_layout(together, sink, wanted, others=bool(found.questions))
-    for layout, files, evidence, asked in told.layouts:
-        whole = all(id(file) in as_they_are for file in files)
-        for format, some in own.classes(layout, files, sink) if own else [(layout, files)]:
+    found: ByLayout = files_by_layout(together, sink, wanted, others=bool(look.questions))
+    for layout, members, evidence, asked in found.layouts:
+        whole = all(id(file) in as_they_are for file in members)
+        for format, some in own.classes(layout, members, sink) if own else [(layout, members)]:
             known = layout.name if format is layout else format
-            groups.append(Part(run(some), known, evidence=evidence, undecided=asked, _sound=whole))
-        there -= {file.path for file in files}
-    there -= {file.path for file in told.lists}
-    if there:
-        groups.append(Part(run(file for file in sound if file.path in there), undecided=True))
-    return groups, [entries[file.path] for file in told.lists]
+            parts.append(Part(files.run(some), known, evidence=evidence, undecided=asked, _sound=whole))
+    left_over -= {file.path for some in (found.lists, *(layout.files for layout in found.layouts)) for file in some}
+    if left_over:
+        parts.append(Part(files.run(file for file in every if file.path in left_over), undecided=True))
+    return parts, [files.entries[file.path] for file in found.lists]
 
 
 def _runs(part: Part, size: int, by_clip: bool = False) -> list[Part]:
-    """A part some bytes at a time."""
+    """Return a part some bytes at a time."""
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
     if part.size <= size or len(files) < 2:  # most often, and then no engine is loaded
         return [part.of(files)] if files else []
     from seldio.parallel import cut
 
     return [part.of(run) for run in cut(files, size, attrgetter("size"))]
+
+
+# --- every file in one group -----------------------------------------------------------------------------
+
+Kind = Literal["labels", "questions", "predictions", "recording", "video", "list", "description", "unreadable", "other"]
+#: How sure it is what files are: the user said so; what they hold says it; only their names do, or something else fits
+#: less well; several things fit equally well.
+Certainty = Literal["named", "sure", "likely", "undecided"]
+_HOLDS: Mapping[str, Kind] = {"events": "labels", "items": "questions", "predictions": "predictions"}
+#: What is told by its name, why, and how sure that is.
+_BY_NAME: Mapping[Kind, tuple[str, Certainty]] = {
+    "recording": ("its name", "likely"),
+    "video": ("its name", "likely"),
+    "description": ("says what the dataset is", "sure"),
+}
+#: Findings that say that several formats fit, or none.
+_DOUBTS: Mapping[str, Certainty] = {
+    "SYN902": "likely",
+    "SYN901": "undecided",
+    "SYN903": "undecided",
+    "SYN114": "undecided",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class FileGroup:
+    """Files that are the same kind of thing, for the same reason."""
+
+    kind: Kind
+    format: str | None  # the name of their format; None where they have none, or none that can be told
+    evidence: str  # why they are that; for files of no use, why they are passed over
+    certainty: Certainty
+    doubt: str  # what speaks against it, in a sentence; empty where nothing does
+    files: tuple[Entry, ...]  # sorted by name
+    like: tuple[str, ...] = ()  # formats of labels that files of no use look like
+    clips: tuple[str, ...] | None = None  # the clip of each label file; None where their rows say which clips there are
+
+
+def _known(found: Catalogue) -> Iterator[FileGroup]:
+    """Yield the groups of labels, questions and predictions, and what is read with them."""
+    doubts = {finding.path: finding for finding in reversed(found.findings) if finding.code in _DOUBTS}
+    for part in (*found.labels, *found.questions):
+        files = tuple(file.entry for file in part.files)
+        about = next((doubts[one.path] for one in files if one.path in doubts), None)
+        sure: Certainty = "named" if part.named else "sure" if about is None else _DOUBTS[about.code]
+        kind, format = _HOLDS[part.format.holds] if part.format is not None else "labels", part.format
+        broken = format is not None and format.suffix == PARQUET_SUFFIX and content(files[0]) == "damaged"
+        if broken or (format is None and not part.undecided):
+            yield FileGroup("unreadable", None, "", "named" if part.named else "sure", "", files)
+            continue
+        why = "the format was named" if part.named else part.evidence
+        if kind in ("questions", "predictions"):
+            why = why or "its content and its name"
+        by_name = isinstance(format, LabelFormat) and format.clips_by == "name" and format.role != "table"
+        clips = tuple(file.clip for file in part.files) if by_name else None
+        doubt = "" if about is None else about.message
+        yield FileGroup(kind, None if format is None else format.name, why, sure, doubt, files, clips=clips)
+    yield FileGroup("list", None, "with words instead of labels", "sure", "", tuple(found.lists))
+
+
+def _others(source: Source, known: Sequence[FileGroup]) -> Iterator[FileGroup]:
+    """Yield the groups of all other files, told from their names."""
+    taken = {entry.path for group in known for entry in group.files}
+    found: dict[Kind, list[Entry]] = {kind: [] for kind in (*_BY_NAME, "other")}
+    for entry in source:
+        if entry.path not in taken:
+            type = media_type(entry.name)
+            kind: Kind = "recording" if type == "audio" else type or ("description" if is_own(entry) else "other")
+            found[kind].append(entry)
+    for kind, (why, certainty) in _BY_NAME.items():
+        yield FileGroup(kind, None, why, certainty, "", tuple(found[kind]))
+    yield from leftover_groups(found["other"])
+
+
+# --- files that are passed over --------------------------------------------------------------------------
+
+#: What labels are called where somebody else's program wrote them, or an editor kept a copy; none are read.
+_TEXTS = re.compile(r"(?i)(\.(txt|tsv|dat|lab|labels?|ann|out|cvs)|\.csv[._~-]\w*|(^|/)[^./]+)$")
+#: A row of at least three cells, words or numbers, of which the last is a number. There is one way to read a line: a
+#: pattern that may split blanks in many ways takes forever on prose.
+_GAP = rb"(?:[ \t]++(?:[,;][ \t]*+)?|[,;][ \t]*+)"
+_ROW = re.compile(rb"[ \t]*+(?:[-+.\w]++" + _GAP + rb"){2,}[-+]?\.?[0-9][-+.\w]*+[ \t]*+[,;]?[ \t]*+\r?")
+#: Bytes of a file that are looked at, and how many files of one kind.
+_BEGINNING, _SAMPLE = 4096, 8
+#: Characters of a suffix.
+_SUFFIX = 12
+
+
+def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
+    """Yield files that are passed over, in groups that look alike, with the formats that their rows look like."""
+    kinds: dict[tuple[str, bool], tuple[list[Entry], list[TextFile]]] = {}
+    for entry in entries:
+        suffix, text = written_suffix(entry.name), _as_labels(entry)
+        named = f"called .{printable(suffix)}" if suffix and len(suffix) <= _SUFFIX else "without a suffix"
+        files, texts = kinds.setdefault((named, text is not None), ([], []))
+        files.append(entry)
+        texts += [text] if text is not None and len(texts) < _SAMPLE else []
+    for (named, _), (files, texts) in kinds.items():
+        layouts = files_by_layout(detected(usable(texts, _ignore)), _ignore).layouts if texts else ()
+        like = tuple(layout.format.name for layout in layouts if not layout.asked) or ("rows of numbers",) * bool(texts)
+        doubt = f"rows like those of labels ({' or '.join(like)}), but their names do not end in .csv" if like else ""
+        yield FileGroup("other", None, named, "sure", doubt, tuple(files), like)
+
+
+def _as_labels(entry: Entry) -> TextFile | None:
+    """Return the head of a file, as if it were called .csv, where it has rows like those of labels."""
+    if not _TEXTS.search(entry.name):
+        return None
+    try:
+        head = entry.head(_BEGINNING)
+    except InvalidData:
+        return None
+    lines = [line for line in head.split(b"\n")[: -1 if len(head) == _BEGINNING else None] if line.strip()]
+    if not lines or not all(_ROW.fullmatch(line) for line in lines[1:] or lines):
+        return None
+    return TextFile(entry.path, f"{without_suffix(entry.name)}.csv", "", b"\n".join(lines) + b"\n")

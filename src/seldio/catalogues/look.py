@@ -12,8 +12,8 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Container, Iterable, Sequence
+from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
 from seldio import formats
@@ -74,6 +74,48 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     return kept
 
 
+@dataclasses.dataclass(eq=False)
+class Alike:
+    """Files of one folder with rows of one shape, which are the same kind of thing."""
+
+    place: str  # their folder; of a table of many clips, its path
+    shown: str  # the format that their first bytes show; empty for tables of numbers
+    shape: tuple[int, str]  # the number of cells of their first row, and the header
+    files: list[TextFile] = dataclasses.field(default_factory=list)
+    detection: Detection = None  # type: ignore[assignment]  # of tables of numbers
+
+    @cached_property
+    def words(self) -> bool:
+        """Whether they are tables of words."""
+        return not self.shown and not self.detection.empty and all(map(wordy, self.files))
+
+
+def detected(files: Sequence[TextFile]) -> list[Alike]:
+    """Detect what usable *files* are; nothing is read but what they hold.
+
+    Each Parquet table is taken by itself, as it holds many clips. If a folder gives too little evidence, its shape is
+    looked at in all folders.
+    """
+    groups: dict[tuple[str, str, tuple[int, str]], Alike] = {}
+    for file in files:
+        shown = by_content(file)
+        place = file.path if shown == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
+        key = (place, shown, (0, "") if shown else shape_of(file.data))
+        groups.setdefault(key, Alike(*key)).files.append(file)
+    by_shape: dict[tuple[int, str], list[Alike]] = {}
+    for group in (group for group in groups.values() if not group.shown):
+        group.detection = detect(group.files)
+        by_shape.setdefault(group.shape, []).append(group)
+    for same in by_shape.values():
+        unsure = [group for group in same if group.detection.remaining]
+        if unsure and len(same) > 1:
+            every = detect([file for group in same for file in group.files])
+            for group in unsure:
+                if every.format in [one.format for one in group.detection.candidates]:
+                    group.detection = every
+    return [*groups.values()]
+
+
 class LabelLayout(NamedTuple):
     """Files of one format, with the evidence for it."""
 
@@ -90,133 +132,81 @@ class ByLayout(NamedTuple):
     lists: list[TextFile]  # tables of words, which are passed over
 
 
-class Detected(NamedTuple):
-    """Usable files that belong together, and what those of each group are."""
-
-    files: Sequence[TextFile]
-    groups: Mapping[Key, Sequence[TextFile]]
-    detections: Mapping[Key, Detection]
-
-
-def detected(files: Sequence[TextFile]) -> Detected:
-    """Detect what usable *files* are; nothing is read but what they hold.
-
-    Each Parquet table is taken by itself, as it holds many clips.
-    """
-    groups = _groups(files)
-    return Detected(files, groups, _detections(groups))
-
-
-def files_by_layout(found: Detected, sink: Sink, wanted: Wanted | None = None, *, others: bool = False) -> ByLayout:
-    """Files by their formats, each format with its evidence.
+def files_by_layout(
+    groups: Sequence[Alike], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
+) -> ByLayout:
+    """Return files by their formats, each format with its evidence.
 
     Files of which several formats remain are findings, and so are those that no format fits. Tables of words are
     passed over where there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted*
     for, that decides between formats that the evidence leaves, which is a finding as well.
     """
-    files, groups, detections = found
-    words = {key for key in detections if all(map(wordy, groups[key])) and not detections[key].empty}
-    names = {_without_numbers(file) for key in groups.keys() - words for file in groups[key]} if words else set()
-    members: dict[tuple[str, str, bool], list[TextFile]] = {}
-    evidence: dict[tuple[str, str, bool], str] = {}
+    layouts: dict[tuple[str, str, bool], LabelLayout] = {}
     lists: list[TextFile] = []
-    read = dict[Key, LabelFormat]()
-    beside = list[Key]()  # files without rows, or of no known format
+    read: list[tuple[Alike, LabelFormat]] = []
+    beside: list[Alike] = []  # files without rows, or of no known format
+    words = any(group.words for group in groups)
+    names = {_without_numbers(file) for group in groups if words and not group.words for file in group.files}
 
-    def take(key: Key, format: LabelFormat, why: str, asked: bool = False) -> None:
-        which = (format.name, key.place if format.role == "table" else "", asked)
-        members.setdefault(which, []).extend(groups[key])
-        evidence.setdefault(which, why)
+    def take(group: Alike, format: LabelFormat, why: str, asked: bool = False) -> None:
+        which = (format.name, group.place if format.role == "table" else "", asked)
+        layouts.setdefault(which, LabelLayout(formats.get(format.name), [], why, asked)).files.extend(group.files)
 
-    for key, group in groups.items():
-        if key.format:
-            take(key, formats.get(key.format), "its first bytes")
-        elif key in words and (names or others) and all(_is_list(file, names) for file in group):
-            sink(_passed_over(group))
-            lists += group
-        elif key in words:
-            _report_undecided(group, Detection(dataclasses.replace(detections[key].rows, shape=None)), sink, wanted)
-        elif (format := _decided(group, detections[key], sink, wanted)) is not None:
-            read[key] = format
-            take(key, format, detections[key].evidence)
-        elif detections[key].remaining:
-            _report_undecided(group, detections[key], sink, wanted)
+    for group in groups:
+        detection = group.detection
+        if group.shown:
+            take(group, formats.get(group.shown), "its first bytes")
+        elif group.words and (names or others) and all(_is_list(file, names) for file in group.files):
+            sink(_passed_over(group.files))
+            lists += group.files
+        elif group.words:
+            unshaped = dataclasses.replace(detection.rows, shape=None)
+            _report_undecided(group.files, Detection(unshaped), sink, wanted)
+        elif (format := _decided(group, sink, wanted)) is not None:
+            read.append((group, format))
+            take(group, format, detection.evidence)
+        elif detection.remaining:
+            _report_undecided(group.files, detection, sink, wanted)
             if wanted is None:  # what is found in the rows of the likeliest is worth knowing as well
-                remaining = [one.format.name for one in detections[key].candidates]
-                read[key] = detections[key].candidates[0].format
-                take(key, read[key], f"the most specific of {listed(remaining, 4)}", asked=True)
+                remaining = [one.format for one in detection.candidates]
+                read.append((group, remaining[0]))
+                take(group, remaining[0], f"the most specific of {listed([one.name for one in remaining], 4)}", True)
         else:
-            beside.append(key)
-    for key in beside:
-        near = min(read, key=lambda other: (other.place != key.place, -len(groups[other])), default=None)
-        empty = detections[key].empty
-        if near is not None and (empty or (near.place == key.place and len(groups[near]) > len(groups[key]))):
-            take(key, read[near], f"like {groups[near][0].path}")
+            beside.append(group)
+    for group in beside:
+        by_place = sorted(read, key=lambda other: (other[0].place != group.place, -len(other[0].files)))
+        near, format = by_place[0] if by_place else (None, None)
+        empty = group.detection.empty
+        fewer = near is not None and near.place == group.place and len(near.files) > len(group.files)
+        if near is not None and format is not None and (empty or fewer):
+            take(group, format, f"like {near.files[0].path}")
         elif not empty:
-            _report_undecided(groups[key], detections[key], sink, wanted)
-        elif near is None and all(detections[other].empty for other in beside):
-            take(key, DIALECTS[0], "")  # files without a single row mean the same in every format
-    order = {file.path: number for number, file in enumerate(files)}
-    layouts = [
-        LabelLayout(formats.get(which[0]), sorted(members[which], key=lambda file: order[file.path]), why, which[2])
-        for which, why in evidence.items()
-    ]
-    return ByLayout(layouts, lists)
+            _report_undecided(group.files, group.detection, sink, wanted)
+        elif near is None and all(other.detection.empty for other in beside):
+            take(group, DIALECTS[0], "")  # files without a single row mean the same in every format
+    for layout in layouts.values():
+        layout.files.sort(key=lambda file: file.name)
+    return ByLayout([*layouts.values()], lists)
 
 
-def _detections(groups: Mapping[Key, Sequence[TextFile]]) -> dict[Key, Detection]:
-    """Detect each group of files; if a folder gives too little evidence, look at its shape in all folders."""
-    detections = {key: detect(group) for key, group in groups.items() if not key.format}
-    by_shape = dict[tuple[int, str], list[Key]]()
-    for key in detections:
-        by_shape.setdefault((key.width, key.header), []).append(key)
-    for keys in by_shape.values():
-        unsure = [key for key in keys if detections[key].remaining]
-        if unsure and len(keys) > 1:
-            every = detect([file for key in keys for file in groups[key]])
-            for key in unsure:
-                if every.format in [one.format for one in detections[key].candidates]:
-                    detections[key] = every
-    return detections
-
-
-def _decided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> Dialect | None:
-    """The format of files with rows; that it is likely and not certain is a finding."""
+def _decided(group: Alike, sink: Sink, wanted: Wanted | None) -> Dialect | None:
+    """Return the format of files with rows; that it is likely and not certain is a finding."""
+    detection, path = group.detection, group.files[0].path
     format, others = wanted.chosen(detection) if wanted is not None else (detection.format, [])
     if format is not None and others:
         names = " or ".join(dict.fromkeys(other.name for other in others))
         message = f"read as {format.name}; the content also fits {names}"
-        sink(READER_RULES[CHOSEN].at(group[0].path, message, f"if so, use --format {others[0].name}", 1))
+        sink(READER_RULES[CHOSEN].at(path, message, f"if so, use --format {others[0].name}", 1))
     elif format is not None and wanted is None:
-        _report_alike(group, detection, sink)
+        _report_alike(path, format, detection, sink)
     return format
-
-
-class Key(NamedTuple):
-    """The key by which files are grouped for detection."""
-
-    place: str  # their folder; of a table of many clips, its path
-    format: str  # that their first bytes show; empty for tables of numbers
-    width: int = 0  # the number of cells of their first row
-    header: str = ""
 
 
 _HEAD = 4096
 
 
-def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
-    """Files by folder, width and header."""
-    groups: dict[Key, list[TextFile]] = {}
-    for file in files:
-        name = by_content(file)
-        place = file.path if name == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
-        key = Key(place, name) if name else Key(place, "", *shape_of(file.data))
-        groups.setdefault(key, []).append(file)
-    return groups
-
-
 def by_content(file: TextFile) -> str:
-    """The format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
+    """Return the format shown by the first bytes, or by the name if these do not; empty if neither shows it."""
     if _is_parquet(file):
         return "parquet"
     return file.told.name if file.told is not None and file.told.holds == "events" else ""
@@ -360,18 +350,15 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
     sink(reader_rule(code).at(group[0].path, message + more, hint, 1, column, fixable=False))
 
 
-def _report_alike(group: Sequence[TextFile], detection: Detection, sink: Sink) -> None:
+def _report_alike(path: str, format: Dialect, detection: Detection, sink: Sink) -> None:
     """SYN902: the format is likely, and another one with the same columns cannot be ruled out."""
-    format = detection.format
-    if format is None:
-        return
     others = [one for one in detection.alike if one.vocabulary != format.vocabulary or not means_the_same(one, format)]
     others += _years_alike(format, detection)
     if others:
         names = " or ".join(dict.fromkeys(f"{other.name} (classes of {short(other.vocabulary)})" for other in others))
         message = f"read as {format.name} (classes of {short(format.vocabulary)}); it could also be {names}"
         hint = f"if so, use --format {others[0].name}. Evidence for {format.name}: {detection.evidence}"
-        sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
+        sink(READER_RULES["SYN902"].at(path, message, hint, 1))
 
 
 _CLASSES = re.compile(r"([\w.-]+) \(classes of ([\w.-]+)\)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 from seldio.files.names import MEDIA
 from seldio.formats.datasets import (
     AUDIO,
-    DATASETS,
     LOOSE,
     PLAIN,
     TREE_SIGNS,
@@ -20,8 +20,8 @@ from seldio.formats.datasets import (
     Field,
     Named,
     Set,
+    Sign,
     Top,
-    TreeSign,
     dataset,
     kind_of,
 )
@@ -109,12 +109,6 @@ class Tree:
         """The name of the layout, e.g. ``starss23``; ``loose`` if none is known."""
         return self.row.name
 
-    @property
-    def formats(self) -> frozenset[str]:
-        """The formats of its labels; also of those of a part, where nothing tells the part from the whole."""
-        parts = [row for row in DATASETS if row.part_of and self.evidence.endswith(row.part_of.otherwise_says)]
-        return frozenset(name for row in (self.row, *parts) for name in row.dialects)
-
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
         """The recordings with their files, sorted by set, split and name."""
@@ -147,9 +141,9 @@ class Tree:
 _FOLDERS_SPEAK = 0.5
 
 
-def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
+def _decide(root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[DatasetSpec, str]:
     """The dataset that the paths of audio, video and label files point to, and why."""
-    votes: Counter[TreeSign] = Counter()
+    votes: Counter[Sign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:
         if found := next(((sign, name) for sign, name in TREE_SIGNS if sign.found.search(path)), None):
@@ -161,7 +155,7 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
     if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
         return LOOSE, "no folder or clip name of a known dataset"
     evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
-    edition, why = best.edition(root, paths)
+    edition, why = best.edition(root, paths, formats)
     return dataset(edition), f"{evidence}; {why}" if why else evidence
 
 
@@ -170,16 +164,17 @@ def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
 _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
-def read_tree(names: Sequence[str], root: str = "") -> Tree:
-    """The dataset tree that files with these *names* (POSIX paths below the root, in any order) make.
+def read_tree(names: Sequence[str], root: str = "", formats: AbstractSet[str] = frozenset()) -> Tree:
+    """Return the dataset tree that files with these *names* (POSIX paths below the root, in any order) make.
 
-    What the user called the *root* counts: ``…/foa_dev/dev-test-tau`` says what is in it.
+    What the user called the *root* counts: ``…/foa_dev/dev-test-tau`` says what is in it. Where labels have been read,
+    their *formats* tell a dataset from a newer one that it is a part of.
     """
     given = _ARCHIVE.sub("", root.replace("\\", "/").rstrip("/"))
     above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]
     ordered = sorted(dict.fromkeys(names))
     media = [name for name in ordered if name.rpartition(".")[2].lower() in TYPES]
-    row, evidence = _decide(given, ["/".join((*above, name)) for name in media])
+    row, evidence = _decide(given, ["/".join((*above, name)) for name in media], formats)
     topped = any(_top(row, name.split("/")[:-1]) is not None for name in ("/".join((*above, "-")), *ordered))
     places = tuple(_place(row, above, name, not topped) for name in ordered)
     return Tree(row, evidence, places)

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from seldio.catalogues.parts import Part
+from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.facts import evidence_of
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
-from seldio.files import Source
-from seldio.files.names import is_csv
+from seldio.files import Source, read_entries
+from seldio.files.names import is_csv, suffix_of, written_suffix
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
@@ -26,6 +26,7 @@ from seldio.rules.item_choices import INSTRUCTION_RULES, OPTION_RULES
 from seldio.rules.item_table import ItemTable
 from seldio.rules.item_values import BENCHMARK_RULES
 from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES
+from seldio.rules.mera import MeraPackage, check_answers
 from seldio.rules.predictions import (
     REFERRED,
     Answered,
@@ -124,6 +125,34 @@ def is_submission(source: Source, found: Sequence[Part], reference: AnyReference
     return known or named or (looks and source.kind != "file")
 
 
+#: Files whose content counts.
+_TEXTS = ("json", "jsonl", "csv")
+
+
+class Submission(NamedTuple):
+    """A zip or folder that goes to MERA, as MERA's rules see it, and its files with answers."""
+
+    package: MeraPackage
+    answers: tuple[Part, ...]
+
+    @staticmethod
+    def of(source: Source, found: Sequence[Part], reference: AnyReference) -> Submission:
+        """The submission that a source is (:func:`is_submission`); *found* are its parts."""
+        known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
+        chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
+        tasks = known or (RUENVAQA,)
+        texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
+        members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
+        paths = {entry.name: entry.path for entry in source}
+        # what is no zip, or folder to be zipped, cannot be opened
+        package = MeraPackage(source.path, members if source.kind in ZIPPED else None, tasks, paths)
+        files = tuple(
+            NamedEntry(entry, entry.name, "") for entry in source
+            if written_suffix(entry.name) == "json" and (task_name(entry.name) in tasks or entry.name in chosen)
+        )  # fmt: skip
+        return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
+
+
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:
     """Predictions of the file *name* compared with their questions, and answers to MERA checked against its rules.
 
@@ -137,8 +166,6 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
         if any(finding.code == "PRD210" for finding in strange):
             return
     if reading.format is SUBMISSION:
-        from seldio.rules.mera import check_answers
-
         yield from check_answers(reading, _gold(expected, name, foreign), letters=not foreign)
 
 

@@ -1,6 +1,6 @@
 """Check files: from a path to a report that counts everything and stops at nothing.
 
-Labels are read as a whole (:mod:`seldio.check.labels`), questions and predictions in parts, wherever that happens
+Labels are read as a whole (:mod:`seldio.check.labels`), questions and predictions file by file
 (:mod:`seldio.check.items`); then rules look at the dataset as a whole: its folders, its recordings and videos.
 """
 
@@ -18,30 +18,26 @@ from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree, read_tree
-from seldio.check import repair
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
-from seldio.files.names import is_zip
+from seldio.files.names import is_csv, is_zip, media_type
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
-from seldio.rules.audio import check_recordings
-from seldio.rules.clip_names import NAME_RULES
+from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.file_sets import FILE_SET_RULES
 from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
 from seldio.rules.package_names import is_package
-from seldio.rules.submissions import SUBMISSION_RULES
-from seldio.rules.tree_media import is_sound, is_video
+from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
 from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:
-    from seldio.catalogues.groups import FileGroup
-    from seldio.check.items import CheckedItems
-    from seldio.check.mera import Submission
+    from seldio.catalogues import FileGroup
+    from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.rules.package import Package
@@ -49,6 +45,8 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 #: Rules of a set of label files.
 COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, *UNREAD_RULES)
+#: Rules of such a set and the clips that it is to have.
+EXPECTED_RULES = (*COLLECTION_RULES, *SUBMISSION_REFERENCE_RULES, *REFERENCE_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
 _OF_CLIPS = ("SUB101", "SUB111")
 
@@ -97,65 +95,82 @@ def examine(
     findings: list[Finding] = []
     clips = reference if isinstance(reference, Reference) else None
     with reopened(path, findings.append) as source:
+        # what the files are
         package = _package(source, clips)
-        catalogues = [
-            Catalogue(system, format, contents=changed, lent=clips.own if clips else None)
-            for system in _systems(source, package)
-        ]
-        parts = [_parts(catalogue, rows) for catalogue in catalogues]
+        lent = clips.own if clips else None
+        catalogues = [Catalogue(one, format, contents=changed, lent=lent) for one in _systems(source, package)]
+        parts = [[*one.labels, *(one.questions if rows else one.question_parts())] for one in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
-        told = chain.from_iterable(catalogue.findings for catalogue in catalogues)
-        findings += (one for one in told if not only_answers or one.code.startswith("SAF"))
+        noted = chain.from_iterable(catalogue.findings for catalogue in catalogues)
+        findings += (one for one in noted if not only_answers or one.code.startswith("SAF"))
 
+        # questions and predictions, and labels; what is found of one system of a package explains nothing of another
         items = _items(source, parts, submission, reference, findings, rows=rows, facts=facts)
         label_parts = [[one for one in some if one.questions is None and not only_answers] for some in parts]
         systems = [LabelGroup.of(chain(*(one.labels(findings.append) for one in some))) for some in label_parts]
-        labels = [*chain(*systems)]
-        # what is found of one system of a package explains nothing of another
-        apart = [findings if package is None else [] for _ in systems]
-        # files of a format that the user named are that on purpose
-        named = ("SUB108", "SUB109") if format is not None and clips is None else ()
-        others = () if source.single or package or submission else catalogues[0].of("other")
-        for wrong, system in zip(apart, systems, strict=True):
-            of_rows = [row.finding for group in system for row in group.findings(clips)]
-            files = Collection.of(source, [group.reading for group in system], clips, findings, others)
-            skip = named if package is None else (*_OF_CLIPS, *named)
-            wrong += [*rules.findings(COLLECTION_RULES, files, skip=skip), *of_rows]
+        passed_over = () if source.single or package or submission else catalogues[0].of("other")
+        skip = () if package is None else _OF_CLIPS
+        if format is not None and clips is None:
+            skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
+        set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
+        by_system: list[list[Finding]] = []
+        for groups in systems:
+            of_rows = [row.finding for group in groups for row in group.findings(clips)]
+            files = Collection.of(source, [group.reading for group in groups], clips, findings, passed_over)
+            by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
+        if package is None:
+            findings += chain(*by_system)
+            by_system = []
 
+        # the folder as a whole
+        labels = [*chain(*systems)]
         own = own_datasets(source, lambda _: None)
-        whole = dataclasses.replace(Collection.of(source, [group.reading for group in labels], clips), own=own)
+        whole = Collection.of(source, [group.reading for group in labels], clips, own=own)
         count = len({file.entry.path for part in chain(*label_parts) for file in part.files}) + sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in items}) or int(submission is not None)
-        tree, recordings, heard = None, 0, list[Heard]()
-        if package is None:
-            tree, recordings, heard = _tree(source, whole, findings, deep=deep, questions=bool(items))
-            findings += _misfit(source, whole, clips, format, changed)
-        else:
+        tree, heard = None, list[Heard]()
+        if package is not None:
             from seldio.rules.package_rules import package_findings
 
-            recordings = len(package.metas)
+            count += len(package.metas)
             findings += package_findings(package)
-        count += recordings
+        else:
+            if not source.streamed:
+                tree, recordings = _tree(source, whole, findings, heard, deep=deep, questions=bool(items))
+                count += recordings
+            if clips is not None and clips.labelled and whole.submitted and not (changed or source.streamed):
+                from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
+
+                layout = formats.named(format, LabelFormat) if format is not None else None
+                causes = misfits(source, clips.path, layout)
+                findings += (reader_rule("SUB120").at(source.path, cause) for cause in causes)
         if submission is not None:
             from seldio.rules.mera import ARCHIVE_RULES
 
             findings += rules.findings(ARCHIVE_RULES, submission.package)
         if not (source.single or package or submission):
-            findings += rules.findings(IGNORED_RULES, _ignored(source, others, findings, count))
+            errors = {one.code for one in findings if one.severity is Severity.ERROR}
+            alone = not count and errors <= {*_OF_CLIPS}
+            findings += rules.findings(IGNORED_RULES, Ignored(source.path, source.kind, passed_over, alone))
 
-        every = chain.from_iterable(rules.unexplained(some, source.path) for some in (findings, *apart))
+        # each cause once, and the repairs that nothing puts in doubt
+        left = chain.from_iterable(rules.unexplained(some, source.path) for some in (findings, *by_system))
+        reported = gathered(dict.fromkeys(left), RECORDS_SINGLY)
+        if any(finding.fixable for finding in reported):
+            from seldio.check.repair import admitted
+
+            reported = admitted(labels, reported)
         report = Report(files=count, heard=heard)
-        admitted = repair.admitted(labels, gathered(dict.fromkeys(every), RECORDS_SINGLY))
-        report.add((settings or Settings()).applied(admitted))
+        report.add((settings or Settings()).applied(reported))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
-        groups = tuple(chain(*(catalogue.groups for catalogue in catalogues if facts)))
-        return Examined(report, tuple(labels), tuple(items), local, own, tree, groups)
+        every = tuple(chain(*(catalogue.groups for catalogue in catalogues if facts)))
+        return Examined(report, tuple(labels), tuple(items), local, own, tree, every)
 
 
 def _package(source: Source, clips: Reference | None) -> Package | None:
     """Return the package that the source is, if it is one."""
-    files = Collection.of(source, [], clips, ())
+    files = Collection.of(source, [], clips)
     if not is_package(files):
         return None
     from seldio.rules.package import systems
@@ -171,29 +186,21 @@ def _systems(source: Source, package: Package | None) -> list[Source]:
     return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
 
-def _parts(catalogue: Catalogue, rows: bool) -> list[Part]:
-    """Return labels as a whole, and questions in parts unless all that is read is wanted."""
-    if rows:
-        return [*catalogue.labels, *catalogue.questions]
-    return [*catalogue.labels, *(part for part in catalogue.parts() if part.questions is not None)]
-
-
 def _submission(
     source: Source, parts: Sequence[Part], format: str | None, reference: AnyReference
 ) -> Submission | None:
     """Return the submission to MERA that the source is, if it is one; none is in a format of labels."""
     if source.streamed or (source.kind == "file" and not is_zip(source.path)):
         return None
-    from seldio.check.items import is_submission
+    of_clips = reference is None or isinstance(reference, Reference)
+    as_labels = format is not None and formats.named(format, LabelFormat) is not None
+    if as_labels or (format is None and of_clips and all(is_csv(entry.name) for entry in source)):
+        return None  # and nothing of questions is loaded
+    from seldio.check.items import Submission, is_submission
     from seldio.formats.mera_submission import SUBMISSION
 
-    as_labels = format is not None and formats.named(format, LabelFormat) is not None
     named = format in (SUBMISSION.name, *SUBMISSION.aliases)
-    if as_labels or not is_submission(source, parts, reference, named):
-        return None
-    from seldio.check.mera import Submission
-
-    return Submission.of(source, parts, reference)
+    return Submission.of(source, parts, reference) if is_submission(source, parts, reference, named) else None
 
 
 def _items(
@@ -225,50 +232,39 @@ def _items(
     return items
 
 
-def _misfit(
-    source: Source, whole: Collection, clips: Reference | None, format: str | None, changed: Mapping[str, bytes]
-) -> list[Finding]:
-    """Return what is seen of results only where they are scored against the labels of the reference."""
-    if clips is None or changed or source.streamed or not clips.labelled or not whole.submitted:
-        return []
-    from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
-
-    layout = formats.named(format, LabelFormat) if format is not None else None
-    return [reader_rule("SUB120").at(source.path, cause) for cause in misfits(source, clips.path, layout)]
-
-
-def _ignored(source: Source, others: Sequence[FileGroup], findings: Sequence[Finding], count: int) -> Ignored:
-    """Return the files that were left alone; *count*: how many were not."""
-    alone = not count and {one.code for one in findings if one.severity is Severity.ERROR} <= {*_OF_CLIPS}
-    return Ignored(source.path, source.kind, others, alone)
-
-
 def _tree(
-    source: Source, whole: Collection, findings: list[Finding], *, deep: bool, questions: bool
-) -> tuple[Tree | None, int, list[Heard]]:
+    source: Source, whole: Collection, findings: list[Finding], heard: list[Heard], *, deep: bool, questions: bool
+) -> tuple[Tree | None, int]:
     """Check a folder's names and recordings, or a single recording; count the recordings that were looked at."""
     names = [entry.name for entry in source.entries]
-    alone = source.kind == "file" and not deep  # a label file, which nothing is compared with
-    if source.streamed or (alone and not any(is_sound(name) or is_video(name) for name in names)):
-        return None, 0, []
+    media = any(media_type(name) is not None for name in names)
+    if source.kind == "file" and not (deep or media):  # a label file, which nothing is compared with
+        return None, 0
     folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
-    tree = expected = read_tree(names, folder)
-    heard: list[Heard] = []
+    formats_read = {reading.format.name for reading in whole.readings if reading.table.num_rows}
+    tree = expected = read_tree(names, folder, formats_read)
     if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
-    if source.kind != "file":
+    placed = any(place.inside for place in expected.places)
+    known = expected.layout != "loose" and (placed or not whole.submitted)  # and no outputs called like its clips
+    if source.kind != "file" and (media or whole.own or known):
         from seldio.rules.layout import LAYOUT_RULES
 
         findings += rules.findings(LAYOUT_RULES, whole, expected)
-    # recordings that questions name are checked with them
-    apart = expected.layout != "loose" or not questions
-    count = check_recordings(whole, expected, findings.append, deep=deep) if apart else 0
+    elif source.kind != "file":
+        findings += rules.findings((), whole, expected)  # rules of extensions
+    count = 0
+    if media and (expected.layout != "loose" or not questions):  # recordings that questions name are checked with them
+        from seldio.rules.audio import check_recordings
+
+        count = check_recordings(whole, expected, findings.append, deep=deep)
     if deep:
         from seldio.rules.deep import check_fit
 
         heard += check_fit(whole, expected, Lookup(source), findings.append)
-    if any(is_video(place.name) for place in expected.places):
-        from seldio.rules.video import check_videos
+    if media:
+        from seldio.rules.video import check_videos, is_video
 
-        count += check_videos(whole, expected, findings.append)
-    return tree, count, heard
+        if any(map(is_video, names)):
+            count += check_videos(whole, expected, findings.append)
+    return tree, count

@@ -18,16 +18,16 @@ from seldio.check.labels import LabelGroup
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity
 from seldio.formats.base import OF_SYSTEMS
-from seldio.reader_rules import READER_RULES
-from seldio.rules.base import Check, code_of
+from seldio.rules.base import Check
 from seldio.rules.labels import ROW_RULES
+from seldio.rules.registry import rule_of
 from seldio.text import plural
 
 
 @cache
 def _errors() -> tuple[Check, ...]:
     """Rules for rows that stop; those for whole files account for values out of range even where they only warn."""
-    return tuple(check for check in ROW_RULES if READER_RULES[code_of(check)].severity is Severity.ERROR)
+    return tuple(check for check in ROW_RULES if rule_of(check).severity is Severity.ERROR)
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-"""Carry an event table over to another format, table by table; ``losses.py`` works out before what gets lost."""
+"""Carry an event table over to another format, table by table; ``losses.py`` compares it with what is read back."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen"
 #: The value of ``source`` that counts the events of each class in a clip.
 COUNT = "count"
 #: The units of its values, whatever those of a format are.
-_UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
+_UNITS = {"azimuth": " in degrees", "elevation": " in degrees", "distance": " in metres"}
 
 
-def folds(source: LabelFormat, target: LabelFormat) -> bool:
-    """Whether azimuths are folded on the way; those of a folded format stay what they are."""
-    return isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
+def folded(format: LabelFormat) -> bool:
+    """Whether azimuths behind are given as those in front."""
+    return isinstance(format, Dialect) and format.folded
 
 
 # --- values that the caller gives ------------------------------------------------------------------
@@ -45,33 +45,27 @@ def with_directions(table: pa.Table) -> pa.Table:
     """*table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
     if not all(has(table, axis) for axis in "xyz"):
         return table
-    xyz = [to_numpy(table[axis]) for axis in "xyz"]
-    for field, values in zip(("azimuth", "elevation"), geometry.to_polar(*xyz), strict=True):
-        table = _completed(table, field, values)
-    directions = (to_numpy(table[field]) for field in ("azimuth", "elevation"))
-    for axis, values in zip("xyz", geometry.to_cartesian(*directions), strict=True):
-        table = _completed(table, axis, values)
+    polar = geometry.to_polar(*(to_numpy(table[axis]) for axis in "xyz"))
+    table = _completed(table, dict(zip(("azimuth", "elevation"), polar, strict=True)))
+    cartesian = geometry.to_cartesian(*(to_numpy(table[field]) for field in ("azimuth", "elevation")))
+    return _completed(table, dict(zip("xyz", cartesian, strict=True)))
+
+
+def _completed(table: pa.Table, values: Mapping[str, Any]) -> pa.Table:
+    for field, numbers in values.items():
+        given = pa.array(numbers, from_pandas=True)
+        known = pc.coalesce(table[field], given) if field in table.column_names else given
+        table = with_column(table, field, known)
     return table
 
 
-def nowhere(table: pa.Table, target: LabelFormat) -> Any:
-    """Which rows have no direction at all, where *target* cannot do without one."""
-    if not {"azimuth", "elevation"} & set(target.needs) or {"segmentation"} & set(table.column_names):
-        return np.zeros(table.num_rows, dtype=bool)
-    unknown = (~to_mask(table[field]) for field in ("azimuth", "elevation") if field in table.column_names)
-    return np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown])
-
-
 def located(table: pa.Table, target: LabelFormat) -> pa.Table:
-    """*table* without the rows of :func:`nowhere`."""
-    lost = nowhere(table, target)
-    return table.filter(pa.array(~lost)) if lost.any() else table
-
-
-def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
-    """Fill unknown numbers of *field* with *values*."""
-    given = pa.array(values, from_pandas=True)
-    return with_column(table, field, pc.coalesce(table[field], given) if field in table.column_names else given)
+    """*table* without the rows that have no direction at all, where *target* cannot do without one."""
+    if "segmentation" in table.column_names or not {"azimuth", "elevation"} & set(target.needs):
+        return table
+    known_masks = [to_mask(table[field]) for field in ("azimuth", "elevation") if field in table.column_names]
+    known = np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])
+    return table if known.all() else table.filter(pa.array(known))
 
 
 def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
@@ -89,10 +83,8 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
         scalar = _scalar(field, value)
         if field == "class_id" and target.role != "table":  # of the target's list: :func:`classes` takes it
             continue
-        if field in table.column_names:
-            table = with_column(table, field, pc.fill_null(table[field], scalar))
-        else:
-            table = with_column(table, field, pa.repeat(scalar, table.num_rows))
+        known = table[field] if field in table.column_names else pa.nulls(table.num_rows, COLUMNS[field])
+        table = with_column(table, field, pc.fill_null(known, scalar))
     return table
 
 
@@ -116,8 +108,7 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
         if not scalar.is_valid:
             raise ValueError
     except (pa.ArrowException, ValueError):
-        what = f"{field} in {_UNITS[field]}" if field in _UNITS else field
-        raise UsageError(f"--fill {field}={value}: not a valid {what}") from None
+        raise UsageError(f"--fill {field}={value}: not a valid {field}{_UNITS.get(field, '')}") from None
     if field == "distance" and scalar.as_py() > FARTHEST:
         far = f"{FARTHEST:g} m is the maximum"
         raise UsageError(f"--fill distance={value}: the unit is metres, whatever the format uses, and {far}")
@@ -143,22 +134,19 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
     """Find the classes of *table* in *target*'s list; those that the list lacks become *given*."""
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
-    by_name = "class_name" in target.carries
-    carried_classes = [_class(number, name, theirs, ours, by_name) for number, name in keys]
-    counts = np.bincount(rows, minlength=len(keys)).tolist()
+    mapped = [_class(number, name, theirs, ours, "class_name" in target.carries) for number, name in keys]
     lost, foreign, filled = Counter[str](), Counter[str](), Counter[str]()
-    for index, (number, name) in enumerate(carried_classes):
+    for index, count in enumerate(np.bincount(rows, minlength=len(keys)).tolist()):
         label = keys[index][1] or theirs.label(keys[index][0] or 0)
-        if number is None and name is None and given is not None:
-            filled[label] += counts[index]
-            carried_classes[index] = given, None
-        elif number is None:
-            (lost if name is None else foreign)[label] += counts[index]
-    numbers = np.array([-1 if number is None else number for number, _ in carried_classes], np.int32)
-    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in carried_classes], bool)[rows])
-    spelled = from_texts(name for _, name in carried_classes)
-    names = spelled.take(from_numpy(rows)) if spelled.null_count < len(spelled) else pa.nulls(len(rows), pa.string())
-    kept = np.array([pair != (None, None) for pair in carried_classes], dtype=bool)[rows]
+        if mapped[index] == (None, None) and given is not None:
+            filled[label] += count
+            mapped[index] = given, None
+        elif mapped[index][0] is None:
+            (lost if mapped[index][1] is None else foreign)[label] += count
+    ids = pa.array([number for number, _ in mapped], pa.int32()).take(from_numpy(rows))
+    names = from_texts(name for _, name in mapped)
+    names = names.take(from_numpy(rows)) if names.null_count < len(names) else pa.nulls(len(rows), pa.string())
+    kept = np.array([pair != (None, None) for pair in mapped], dtype=bool)[rows]
     return Classes(ids, names, kept, lost, foreign, filled)
 
 
@@ -197,21 +185,20 @@ def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat, give
 def held_back(table: pa.Table, target: LabelFormat) -> None:
     """Raise DataError, naming row and column, for a number that is not finite or too large for *target*."""
     for field in table.column_names:
-        column, kind = table[field], COLUMNS[field]
-        if field == "score" and field not in target.carries:
+        kind, is_number = COLUMNS[field], field != "score" or field in target.carries
+        if field == "segmentation":
+            numbers = pc.list_flatten(pc.list_flatten(pc.list_flatten(table[field])))
+            rows = (
+                [] if pc.all(pc.is_finite(numbers), min_count=0).as_py() else map(json.dumps, table[field].to_pylist())
+            )
+            wrong = next((number for number, row in enumerate(rows) if "N" in row or "I" in row), None)
+        elif is_number and (pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect))):
+            wrong = _wrong_number(table[field], field, target)
+        else:
             continue
-        wrong = _endless(column) if field == "segmentation" else None
-        if pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect)):
-            values = to_numpy(column).astype(np.float64)
-            bad = ~np.isfinite(values)
-            if target.role != "table" and field != "score":
-                metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
-                bad |= np.abs(values) >= (LIMIT - 0.5) / metre
-            bad &= to_mask(column.is_valid()) if column.null_count else True
-            wrong = int(bad.argmax()) if bad.any() else None
         if wrong is None:
             continue
-        value, clips = column[wrong].as_py(), table["clip"].slice(0, wrong + 1).to_pylist()
+        value, clips = table[field][wrong].as_py(), table["clip"].slice(0, wrong + 1).to_pylist()
         where = f"{field} in row {wrong + 1:,} (row {clips.count(clips[-1]):,} of clip {printable(clips[-1])})"
         if field == "segmentation" or not math.isfinite(value):
             what = "has a number that is not finite" if field == "segmentation" else f"is {value}, not a finite number"
@@ -219,13 +206,14 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
         raise DataError(f"{where} is {value:g}: {target.name} has numbers of up to nine digits")
 
 
-def _endless(column: pa.ChunkedArray) -> int | None:
-    """Return the first row of a column of polygons with a number that is not finite."""
-    numbers = pc.list_flatten(pc.list_flatten(pc.list_flatten(column)))
-    if pc.all(pc.is_finite(numbers), min_count=0).as_py():
-        return None
-    rows = (json.dumps(row, allow_nan=True) for row in column.to_pylist())
-    return next(number for number, row in enumerate(rows) if "N" in row or "I" in row)
+def _wrong_number(column: pa.ChunkedArray, field: str, target: LabelFormat) -> int | None:
+    values = to_numpy(column).astype(np.float64)
+    wrong = ~np.isfinite(values)
+    if target.role != "table" and field != "score":
+        metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
+        wrong |= np.abs(values) >= (LIMIT - 0.5) / metre
+    wrong &= to_mask(column.is_valid())
+    return int(wrong.argmax()) if wrong.any() else None
 
 
 # --- columns and files -----------------------------------------------------------------------------
@@ -241,20 +229,19 @@ def carried(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
         files = (file if source.name == target.name else _file(file, target, label) for file in origin.files)
         origin = Origin(target.name, target.vocabulary, tuple(files))
         table = with_times(with_classes(located(table, target), source, target, given), source, target)
-        if folds(source, target) and has(table, "azimuth"):
+        if folded(target) and not folded(source) and has(table, "azimuth"):
             table = with_column(table, "azimuth", geometry.fold(to_numpy(table["azimuth"])))
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))
-    columns_kept = set(table.column_names) & set(target.carries)
-    return with_origin(table.select([name for name in COLUMNS if name in columns_kept]), origin)
+    columns = [name for name in COLUMNS if name in table.column_names and name in target.carries]
+    return with_origin(table.select(columns), origin)
 
 
 def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
     folder, base = posixpath.split(file.name)
-    stem = stem_of(base)
+    as_json = isinstance(target, JsonFormat)
+    stem = stem_of(base) + ("_std" if as_json and label else "")  # by these names the program pairs them
     newline = target.newline if isinstance(target, Dialect) else "\n"
-    if isinstance(target, JsonFormat):
-        stem += "_std" if label else ""  # by these names the program pairs them
     name = posixpath.join(folder, stem + target.suffix)
-    return ClipFile(file.clip, name, newline, not isinstance(target, JsonFormat), file.frames)
+    return ClipFile(file.clip, name, newline, not as_json, file.frames)

@@ -9,8 +9,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from seldio.files import Entry, Source, atomic_write, open_source
 from seldio.files.entries import name_fault
 from seldio.files.sources import LEVELS, Lookup, bases_of, on_disk
 from seldio.media.arrays import RATES
-from seldio.media.audio import Floats, NotAudio, Probe, margin, resample, write_wav
+from seldio.media.audio import NotAudio, margin, resample, write_wav
 from seldio.media.recording import Recording
 from seldio.schema.clips import Array, Clip
 from seldio.schema.qa import Item
@@ -123,18 +124,22 @@ def cut(
     Files appear whole or not at all, and are the same on every run.
     """
     written: dict[str, ClipSpan] = {}
-    with Recordings(root, channels) as recordings:
-        for item in items:
-            clip = clip_of(item)
-            if written.setdefault(clip.name, clip) != clip:
-                raise UsageError(f"two clips are named {printable(clip.name)}: give each its own audio_id")
-            if written[clip.name] is clip:
-                _write(recordings.open(clip.recording), clip, Path(out), rate, say or (lambda _: None))
-            yield _moved(item, clip)
+    with ExitStack() as stack:
+        # what is wrong with the source is said when its labels are read
+        source = root if isinstance(root, Source) else stack.enter_context(open_source(root, lambda _: None))
+        lookup = Lookup(source)
+        spans = ((_span(item), item) for item in items)
+        for path, group in groupby(spans, key=lambda pair: pair[0].recording):
+            with _opened(source, lookup, path, channels) as recording:
+                for clip, item in group:
+                    if written.setdefault(clip.name, clip) != clip:
+                        raise UsageError(f"two clips are named {printable(clip.name)}: give each its own audio_id")
+                    if written[clip.name] is clip:
+                        _write(recording, clip, Path(out), rate, say or (lambda _: None))
+                    yield _moved(item, clip)
 
 
-def clip_of(item: Item) -> ClipSpan:
-    """The part of a recording that *item* asks about."""
+def _span(item: Item) -> ClipSpan:
     if len(item.audio) != 1 or item.start is None or item.end is None or not item.start < item.end:
         raise UsageError(
             f"the audio of {clipped(item.id)} cannot be cut: that needs one recording, a start and a later end"
@@ -165,124 +170,66 @@ def _moved(item: Item, clip: ClipSpan) -> Item:
     return item.model_copy(update={"audio": [clip.name], "start": None, "end": None, "extra": extra})
 
 
-# --- recordings --------------------------------------------------------------------------------------------
+def _opened(source: Source, lookup: Lookup, path: str, channels: int | None) -> Recording:
+    """Return the recording called *path* in the items; raise SeldioError if it is missing or no FOA recording."""
+    from seldio.media.heard import array_heard
 
-
-class Recordings:
-    """The recordings of a tree, of which the last one stays open; a context manager."""
-
-    def __init__(self, root: str | os.PathLike[str] | Source, channels: int | None = FOA) -> None:
-        # what is wrong with the source is said when its labels are read
-        self._kept = ExitStack()
-        self._source = root if isinstance(root, Source) else self._kept.enter_context(open_source(root, lambda _: None))
-        self._look, self._channels = Lookup(self._source), channels
-        self._last: tuple[str, Recording] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._last is not None:
-            self._last[1].close()
-        self._kept.close()
-
-    def open(self, path: str) -> Recording:
-        """Return the recording called *path* in the items; raise SeldioError if it is missing or no FOA recording."""
-        if self._last is None or self._last[0] != path:
-            if self._last is not None:
-                self._last[1].close()
-            self._last = path, self._opened(path)
-        return self._last[1]
-
-    def _opened(self, path: str) -> Recording:
-        from seldio.media.heard import array_heard
-
-        entry = self._look.find(path)
-        if entry is None and self._source.archived:
-            entry = on_disk(os.path.dirname(self._source.path) or ".", path)  # noqa: PTH120
-        if entry is None:
-            raise SeldioError(
-                f"the recording {clipped(path, 200)} is neither in {printable(self._source.path)} nor next to it: put "
-                "the foa_ folders next to the metadata_ folders"
-            )
-        recording = Recording(entry)
-        try:
-            probed = recording.probe
-        except NotAudio as error:
-            raise SeldioError(
-                f"{printable(entry.path)} cannot be read as audio ({printable(str(error))}): download it again"
-            ) from error
-        check(entry.path, probed, self._channels)
-        if self._channels == FOA and (heard := array_heard(entry)) is not None and heard.heard == "mic":
-            raise SeldioError(
-                f"{printable(entry.path)} sounds like a microphone array, whose recordings also have {FOA} channels "
-                "but are not Ambisonics: use the recordings in the foa_ folders"
-            )
-        return recording
-
-
-def check(path: str, probed: Probe, channels: int | None) -> None:
-    """See that a recording can be cut and, where FOA's *channels* are wanted, is one as its header and path tell."""
-    shown = printable(path)
+    entry = lookup.find(path)
+    if entry is None and source.archived:
+        entry = on_disk(os.path.dirname(source.path) or ".", path)  # noqa: PTH120
+    if entry is None:
+        raise SeldioError(
+            f"the recording {clipped(path, 200)} is neither in {printable(source.path)} nor next to it: put "
+            "the foa_ folders next to the metadata_ folders"
+        )
+    recording, shown = Recording(entry), printable(entry.path)
+    try:
+        probed = recording.probe
+    except NotAudio as error:
+        raise SeldioError(f"{shown} cannot be read as audio ({printable(str(error))}): download it again") from error
+    fault, mend = "", "use the recordings in the foa_ folders"
     if channels not in (None, probed.channels):
-        raise SeldioError(
-            f"{shown} has {plural(probed.channels, 'channel')}, but first-order Ambisonics has {FOA}: "
-            "use the recordings in the foa_ folders"
-        )
-    if channels == FOA and any(part.startswith("mic_") for part in re.split(r"[/\\]", path)):
-        raise SeldioError(
-            f"{shown} is in a folder of microphone array recordings, which also have {FOA} channels but are not "
-            "Ambisonics: use the recordings in the foa_ folders"
-        )
-    if probed.rate not in RATES:
-        raise SeldioError(
-            f"{shown} has {probed.rate:,} Hz, which is not a possible sample rate (expected {RATES[0]:,} to "
-            f"{RATES[-1]:,}): "
-            "download it again"
-        )
+        fault = f"has {plural(probed.channels, 'channel')}, but first-order Ambisonics has {FOA}"
+    elif channels == FOA and any(part.startswith("mic_") for part in re.split(r"[/\\]", entry.path)):
+        fault = f"is in a folder of microphone array recordings, which also have {FOA} channels but are not Ambisonics"
+    elif probed.rate not in RATES:
+        expected = f"expected {RATES[0]:,} to {RATES[-1]:,}"
+        fault, mend = f"has {probed.rate:,} Hz, which is not a possible sample rate ({expected})", "download it again"
+    elif channels == FOA and (heard := array_heard(entry)) is not None and heard.heard == "mic":
+        fault = f"sounds like a microphone array, whose recordings also have {FOA} channels but are not Ambisonics"
+    if fault:
+        raise SeldioError(f"{shown} {fault}: {mend}")
+    return recording
 
 
 # --- cutting -----------------------------------------------------------------------------------------------
 
 
 def _write(recording: Recording, clip: ClipSpan, out: Path, rate: int, say: Callable[[str], None]) -> None:
-    target = out / clip.name
+    """Write a clip, and *say* where the recording ends too early or the sound is clipped."""
+    target, shown, probed = out / clip.name, printable(recording.path), recording.probe
     if os.path.realpath(recording.path) == os.path.realpath(target):
         raise UsageError(f"{printable(str(target))} is the source recording itself: choose another output folder")
-    frames = _frames(recording, clip, rate, say)
-    sound = resample(_part(recording, clip, frames, rate), recording.probe.rate, rate, frames)
-    whole = np.rint(sound * 32768.0)
-    if loud := int(np.count_nonzero((whole > 32767) | (whole < -32768))):
-        say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({printable(recording.path)})")
-    with atomic_write(target, out) as stream:
-        write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)
-
-
-def _frames(recording: Recording, clip: ClipSpan, rate: int, say: Callable[[str], None]) -> int:
-    probed = recording.probe
-    wanted = round((clip.end - clip.start) * rate)
-    frames_left = math.ceil((probed.frames - round(clip.start * probed.rate)) * rate / probed.rate)
+    wanted, first = round((clip.end - clip.start) * rate), round(clip.start * probed.rate)
+    frames_left = math.ceil((probed.frames - first) * rate / probed.rate)
     if frames_left <= 0:
         raise SeldioError(
-            f"{printable(recording.path)} ends at {probed.seconds:.3f} s, before a clip that begins at "
-            f"{clip.start:g} s: labels and recording do not match, or the recording is cut off; download it again"
+            f"{shown} ends at {probed.seconds:.3f} s, before a clip that begins at {clip.start:g} s: labels and "
+            "recording do not match, or the recording is cut off; download it again"
         )
     if frames_left < wanted:
-        say(
-            f"{clip.name}: {frames_left / rate:.3f} s instead of {wanted / rate:.3f} s, "
-            f"since {printable(recording.path)} ends at {probed.seconds:.3f} s"
-        )
-    return min(wanted, frames_left)
-
-
-def _part(recording: Recording, clip: ClipSpan, frames: int, rate: int) -> Floats:
-    first, aside = round(clip.start * recording.probe.rate), margin(recording.probe.rate, rate)
-    length = math.ceil(frames * recording.probe.rate / rate)
+        short = f"{frames_left / rate:.3f} s instead of {wanted / rate:.3f} s"
+        say(f"{clip.name}: {short}, since {shown} ends at {probed.seconds:.3f} s")
+    frames, aside = min(wanted, frames_left), margin(probed.rate, rate)
     try:
-        sound = recording.read(first - aside, length + 2 * aside, pad=True)
+        length = math.ceil(frames * probed.rate / rate)
+        part = recording.read(first - aside, length + 2 * aside, pad=True)
     except NotAudio as error:
-        shown = printable(recording.path)
         raise SeldioError(f"{shown} cannot be read ({printable(error.text)}): download it again") from error
-    if not np.isfinite(sound).all():
-        raise SeldioError(f"{printable(recording.path)} contains samples that are not numbers: download it again")
-    return sound
+    if not np.isfinite(part).all():
+        raise SeldioError(f"{shown} contains samples that are not numbers: download it again")
+    whole = np.rint(resample(part, probed.rate, rate, frames) * 32768.0)
+    if loud := int(np.count_nonzero((whole > 32767) | (whole < -32768))):
+        say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({shown})")
+    with atomic_write(target, out) as stream:
+        write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)

@@ -10,7 +10,6 @@ from typing import Any, BinaryIO
 
 from seldio import formats
 from seldio.catalogues import Catalogue
-from seldio.conversion.labels import convert_source
 from seldio.conversion.report import Conversion
 from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Source
@@ -50,8 +49,14 @@ def convert_any(
         raise UsageError(_NOT_QUESTIONS)
     if overwrite and to not in STORED[:-1]:
         raise UsageError(f"--overwrite is for what stores a whole dataset: {', '.join(STORED[:-1])}")
+
+    def as_labels(source: Any) -> Conversion:
+        from seldio.conversion.labels import convert_source
+
+        return convert_source(source, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
+
     if isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
-        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
+        return as_labels(path)
     if isinstance(path, Source) and formats.named(to, Format) is None:
         raise UsageError(f"data in memory becomes labels or questions, not {printable(to)}: pass the path of files")
     if to in ("foa", "mic"):
@@ -71,27 +76,25 @@ def convert_any(
     if formats.named(to, Format) is None:
         raise formats.unknown(to, (*STORED, "foa", "mic"))
     if not items:
-        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
+        return as_labels(path)
     given = formats.of_questions(format) if format is not None else None
-    from seldio.conversion.items import convert_items
-
     with reopened(path, raise_errors) as source:
-        several = not source.single
-        labels = several and to == "parquet"  # the table of many files is one of labels
-        unclear = format in (None, "parquet") and not labels
+        tables = not source.single and to == "parquet"  # the table of many files is one of labels
         # what an earlier run has put there
         earlier = Path(out).resolve() if isinstance(out, str | os.PathLike) else None
-        files = Catalogue(source, without=earlier) if unclear else None
+        files = Catalogue(source, without=earlier) if format in (None, "parquet") and not tables else None
         content = given if files is None else files.asked
         target = formats.meant(to, content)
         if drop_unfit and content is None:
             raise UsageError(_NOT_QUESTIONS)
         again: Place | Source = source if path_of(path) == "-" else path
         if target is None:
-            return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
+            return as_labels(again)
         if content is not None:
-            if several and files is not None:
+            if not source.single and files is not None:
                 _one_kind(files, content.name)
+            from seldio.conversion.items import convert_items
+
             return convert_items(
                 again, out, target, format=given, allow_loss=allow_loss, fill=fill, drop_unfit=drop_unfit
             )

@@ -30,7 +30,6 @@ from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.label_csv import Dialect
 from seldio.rules.collection import grouped
-from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import COLUMNS, origin_of
 from seldio.schema.frames import event_table
 from seldio.text import as_toml, listed, plural, printable
@@ -60,6 +59,8 @@ def convert_source(
     with reopened(path, strict(findings)) as source:
         labels = read_labels(source, format, strict(findings), without)
         if not labels.files:
+            from seldio.rules.ignored import why_no_labels
+
             nothing = f"no label files ({', '.join(suffixes())}) in {printable(source.path)}"
             raise UsageError(nothing + why_no_labels(source))
         if isinstance(where, str) and not source.single and own_files(source):

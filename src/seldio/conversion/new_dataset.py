@@ -11,7 +11,6 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -29,7 +28,7 @@ from seldio.formats.cells import from_utf16, number_in, numeric
 from seldio.formats.dataset_toml import parsed
 from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset
-from seldio.formats.plain_csv import PlainCsv, delimiter_of, first_line
+from seldio.formats.plain_csv import bare_lines, delimiter_of, first_line
 from seldio.media.heard import array_heard
 from seldio.rules.collection import probed
 from seldio.rules.ignored import why_no_labels
@@ -40,19 +39,18 @@ from seldio.schema.splits import is_name
 from seldio.text import as_toml, clipped, listed, plural, printable
 
 #: Fields that columns are looked for, in this order; a column holds the last one that fits.
-_FIELDS = (
+_GUESSED = (
     "clip", "onset", "offset", "duration", "frame", "class_name", "class_id", "source", "azimuth", "elevation",
     "distance", "score",
 )  # fmt: skip
-_UNITS = {"sec": "s", "second": "s", "seconds": "s", "sample": "samples", "deg": "degrees", "degree": "degrees",
-          "°": "degrees", "rad": "radians", "radian": "radians", "meter": "m", "meters": "m", "metre": "m",
-          "metres": "m"}  # fmt: skip
-_UNIT_WORDS = {"frames": "label frames", "s": "seconds", "ms": "milliseconds", "m": "metres", "cm": "centimetres",
-               "mm": "millimetres"}  # fmt: skip
+#: Beginnings of the names of units, longest first, in titles of columns.
+_UNITS = {"sample": "samples", "sec": "s", "deg": "degrees", "°": "degrees", "rad": "radians", "met": "m"}
+_UNIT_WORDS = {
+    "frames": "label frames", "s": "seconds", "ms": "milliseconds", "m": "metres", "cm": "centimetres",
+    "mm": "millimetres",
+}  # fmt: skip
 _SAMPLES = re.compile(r"(?i)[\s_-]+(?P<unit>samples?)$")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-#: What stands in the file for a direction that nobody has said.
-_UNSAID = 'direction = "?"'
 _MOST_CLASSES = 1000
 _SHOWN_ROWS = 3
 _WAYS = ("clockwise", "counter-clockwise")
@@ -84,83 +82,6 @@ class ProposedColumn(NamedTuple):
         return f"{self.field or 'passed over'}{unit}: {seen}"
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """Tables with equal columns, the fields of these, and the dataset file, with ? for a direction that is not said."""
-
-    tables: Sequence[UnknownTable]
-    columns: Sequence[ProposedColumn]
-    fields: Mapping[str, ProposedColumn]
-    record: Mapping[str, Any]
-    azimuth: str | None
-
-    @property
-    def given(self) -> Mapping[str, Any]:
-        """The values that all rows share."""
-        return self.record["labels"].get("given") or {}
-
-    def questions(self) -> Iterator[str]:
-        """Yield what has to be said before the file can be written, each with the option that says it."""
-        header = f"where HEADER is {' or '.join(self.tables[0].header)}"
-        if "azimuth" in self.fields and self.azimuth is None:
-            yield "no file says which way azimuths turn: --azimuth clockwise (90 is right) or counter-clockwise"
-        if not {"frame", "onset"} & {*self.fields}:
-            yield f"no column seems to be the time: --column HEADER=frame:s, {header}"
-        if "onset" in self.fields and not {"offset", "duration", "frame"} & {*self.fields}:
-            choices = f"--column HEADER=offset or HEADER=duration, {header}"
-            yield f"no column seems to be the end of events, in which onsets need one: {choices}"
-        if any(column.unit == "samples" for column in self.columns) and "rate" not in self.record.get("recordings", {}):
-            yield "no recording says how many samples a second has: --given rate=48000"
-        if not {"class_name", "class_id"} & {*self.fields, *self.given}:
-            yield "no column seems to be the class: --column HEADER=class_name, or --given class_name=NAME of all rows"
-
-    def lines(self) -> Iterator[str]:
-        """Yield the proposal for people, as comments of a shell script."""
-        header = ",".join(self.tables[0].header)
-        yield f"# {plural(len(self.tables), 'label file')} with columns that no format has: {header}"
-        if odd := [f"{table.entry.path}:{line}" for table in self.tables for line in table.odd_lines]:
-            yield f"# {plural(len(odd), 'row')} with more or fewer cells than the header, left out here: {listed(odd)}"
-        width = max(len(column.header) for column in self.columns)
-        for column in self.columns:
-            yield f"#   {column.header:<{width}}  {printable(str(column))}"
-        questions = [*self.questions()]
-        ways = _WAYS if "azimuth" in self.fields and self.azimuth is None else (self.azimuth or "",)
-        for way in ways if len(questions) == len(ways) - 1 else ():
-            yield f"# read {way}:" if len(ways) > 1 else "# read so:"
-            text = as_toml(self.record).replace(_UNSAID, _UNSAID.replace("?", way))
-            dataset = OwnDataset(OWN, "", parsed(text.encode(), OWN)[0])
-            for row in self.tables[0].rows[:_SHOWN_ROWS]:
-                yield f"#   {_csv_line(row.values())}  is  {_reading(self.tables[0], row, dataset)}"
-        if "elevation" not in {*self.fields, *self.given}:
-            yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
-        if "class_id" in self.fields and "class_name" not in self.fields:
-            yield "# no file says which class a number is: write the names into the table classes"
-        yield from (f"# {question}" for question in questions)
-
-
-def _reading(table: UnknownTable, row: Mapping[str, str], dataset: OwnDataset) -> str:
-    text = f"{_csv_line(table.header)}\n{_csv_line(row.values())}\n"
-    file = TextFile(table.entry.path, table.entry.name, "", text.encode())
-    layout = dataset.layout(file, raise_errors)
-    events = layout.read([file], lambda _: None).table if layout is not None else None
-    if events is None or not events.num_rows:
-        clips = [file.clip for file in origin_of(events).files if file.clip] if events is not None else []
-        return f"{clips[0]}, without events" if clips else "no event that can be read"
-    event, names = events.to_pylist()[0], [*dataset.record.get("classes", ())]
-    time = f"frame {event['frame']}" if "frame" in event else f"{event['onset']:g} s"
-    number, azimuth, distance = event.get("class_id"), event.get("azimuth"), event.get("distance")
-    name = event.get("class_name") or (names[number] if number is not None and number < len(names) else "")
-    side = "" if azimuth is None else " (left)" if 0 < azimuth < 180 else " (right)" if -180 < azimuth < 0 else ""
-    direction = "" if azimuth is None else f"azimuth {azimuth:g}{side}"
-    return ", ".join(filter(None, [time, name, direction, "" if distance is None else f"{distance:g} m"]))
-
-
-def _csv_line(cells: Iterable[str]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(cells)
-    return text.getvalue()
-
-
 # --- what is in the folder ------------------------------------------------------------------------------------------
 
 
@@ -172,16 +93,15 @@ def _tables(catalogue: Catalogue) -> Iterator[UnknownTable]:
     for entry in sorted(labels, key=lambda entry: entry.name):
         data = entry.read()
         data = text.encode() if (text := from_utf16(data)) is not None else data
-        plain = PlainCsv(data, delimiter_of(first_line(data))).data.decode()
-        lines = [(number, line) for number, line in enumerate(plain.split("\n"), 1) if line.strip()]
+        plain = bare_lines(data, delimiter_of(first_line(data)))
+        lines = [(number, line) for number, line in enumerate(plain, 1) if line.strip()]
         rows = [(number, tuple(cell.replace(COMMA, ",").strip() for cell in line.split(","))) for number, line in lines]
         header = rows[0][1] if rows else ()
         if len(header) > 1 and not any(map(numeric, header)):
             if twice := [title for title, count in Counter(header).items() if count > 1]:
                 raise UsageError(f"{printable(entry.path)}: two columns are called {listed(twice)}: rename one")
             whole = tuple(dict(zip(header, row, strict=True)) for _, row in rows[1:] if len(row) == len(header))
-            odd = tuple(number for number, row in rows if len(row) != len(header))
-            yield UnknownTable(entry, header, whole, odd)
+            yield UnknownTable(entry, header, whole, tuple(number for number, row in rows if len(row) != len(header)))
 
 
 def _alike(tables: Iterable[UnknownTable]) -> list[UnknownTable]:
@@ -189,9 +109,9 @@ def _alike(tables: Iterable[UnknownTable]) -> list[UnknownTable]:
     kinds: dict[frozenset[str], list[UnknownTable]] = {}
     for table in tables:
         kinds.setdefault(frozenset(table.header), []).append(table)
-    titles = {title for field in _FIELDS for title in LIKELY[field]}
+    titles = {title for field in _GUESSED for title in LIKELY[field]}
     counts = {header: sum(plain_title(title) in titles for title in header) for header in kinds}
-    return max(kinds.values(), key=lambda kind: (counts[frozenset(kind[0].header)], len(kind)))
+    return kinds[max(kinds, key=lambda header: (counts[header], len(kinds[header])))]
 
 
 def _recordings(catalogue: Catalogue) -> dict[str, Any]:
@@ -238,32 +158,34 @@ def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tu
 def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[ProposedColumn]:
     header = tables[0].header
     cells = {title: tuple(row[title] for table in tables for row in table.rows if row[title]) for title in header}
-    said = _columns_said(options, header)
-    taken, guessed = {field for field, _ in said.values()}, dict[str, str]()
-    for field in _FIELDS:
+    columns = _columns_said(options, header)
+    taken, guessed = {field for field, _ in columns.values()}, dict[str, str]()
+    for field in _GUESSED:
         if field in taken or (field == "duration" and "offset" in {*taken, *guessed.values()}):
             continue
         words = field in ("clip", "class_name")
         titles = {
             plain_title(_SAMPLES.sub("", title)): title
             for title in reversed(header)
-            if title not in said and cells[title] and words != all(map(numeric, cells[title]))
+            if title not in columns and cells[title] and words != all(map(numeric, cells[title]))
         }
         guessed |= {titles[name]: field for name in [name for name in LIKELY[field] if name in titles][:1]}
-    chosen = {title: said.get(title, (guessed.get(title, ""), None)) for title in header}
+    columns |= {title: (guessed.get(title, ""), None) for title in header if title not in columns}
     return [
-        ProposedColumn(title, field, unit or _unit(field, title, cells[title]), cells[title])
-        for title, (field, unit) in chosen.items()
+        ProposedColumn(
+            title, columns[title][0], columns[title][1] or _unit(columns[title][0], title, cells), cells[title]
+        )
+        for title in header
     ]
 
 
-def _unit(field: str, title: str, values: Sequence[str]) -> str | None:
+def _unit(field: str, title: str, cells: Mapping[str, Sequence[str]]) -> str | None:
     match = _SAMPLES.search(title) or UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
-    unit = _UNITS.get(named, named)
+    unit = next((unit for start, unit in _UNITS.items() if named.startswith(start)), named)
     if unit in FIELDS.get(field, ()):
         return unit
-    if field == "frame" and ("time" in title.lower() or any("." in value for value in values)):
+    if field == "frame" and ("time" in title.lower() or any("." in value for value in cells[title])):
         return "s"
     return next(iter(FIELDS.get(field, ())), None)
 
@@ -282,20 +204,93 @@ def _hop(frame: ProposedColumn | None) -> dict[str, Any]:
     """Return the most frequent step between frames that are given as times, unless it is the default."""
     if frame is None or frame.unit not in ("s", "ms"):
         return {}
-    second = 1000 if frame.unit == "ms" else 1
-    times = [Fraction(cell) / second for cell in frame.cells if _DECIMAL.fullmatch(cell)]
+    times = [Fraction(cell) / (1000 if frame.unit == "ms" else 1) for cell in frame.cells if _DECIMAL.fullmatch(cell)]
     steps = Counter(after - before for before, after in pairwise(times) if after > before)
     hop = steps.most_common(1)[0][0] if steps else HOP
     exact = Fraction(str(float(hop))) == hop
     return {} if hop == HOP else {"hop": float(hop) if exact else str(hop)}
 
 
-def _written(record: Mapping[str, Any], folder: Path) -> Path:
-    place = folder / OWN
-    if place.exists():
-        raise UsageError(f"{printable(str(place))} already exists: change it, or move it away")
-    write_bytes(place, as_toml(record).encode(), folder)
-    return place
+def _given(options: Iterable[str]) -> dict[str, Any]:
+    """Return the values that all rows share, and the rate of all recordings."""
+    values: dict[str, Any] = {}
+    fields = (*(field for field in GIVEN if field != "class_id"), "class_name", "rate")
+    for text in options:
+        name, _, value = text.partition("=")
+        known = value if name == "class_name" else number_in(value)
+        if name not in fields or known in (None, ""):
+            choices = ", ".join(fields)
+            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, where FIELD is {choices}")
+        values[name] = known
+    return values
+
+
+# --- what is said of it ---------------------------------------------------------------------------------------------
+
+
+def _questions(record: Mapping[str, Any], columns: Sequence[ProposedColumn]) -> Iterator[str]:
+    """Yield what has to be said before the file can be written, each with the option that says it."""
+    fields = {column.field for column in columns}
+    header = f"where HEADER is {' or '.join(column.header for column in columns)}"
+    if any(column.get("direction") == "?" for column in record["labels"]["columns"]):
+        yield "no file says which way azimuths turn: --azimuth clockwise (90 is right) or counter-clockwise"
+    if not {"frame", "onset"} & fields:
+        yield f"no column seems to be the time: --column HEADER=frame:s, {header}"
+    if "onset" in fields and not {"offset", "duration", "frame"} & fields:
+        choices = f"--column HEADER=offset or HEADER=duration, {header}"
+        yield f"no column seems to be the end of events, in which onsets need one: {choices}"
+    if any(column.unit == "samples" for column in columns) and "rate" not in record.get("recordings", {}):
+        yield "no recording says how many samples a second has: --given rate=48000"
+    if not {"class_name", "class_id"} & {*fields, *record["labels"].get("given", ())}:
+        yield "no column seems to be the class: --column HEADER=class_name, or --given class_name=NAME of all rows"
+
+
+def _lines(
+    record: Mapping[str, Any], columns: Sequence[ProposedColumn], tables: Sequence[UnknownTable], way: str | None
+) -> Iterator[str]:
+    """Yield the proposal for people, as comments of a shell script."""
+    yield f"# {plural(len(tables), 'label file')} with columns that no format has: {','.join(tables[0].header)}"
+    if odd := [f"{table.entry.path}:{line}" for table in tables for line in table.odd_lines]:
+        yield f"# {plural(len(odd), 'row')} with more or fewer cells than the header, left out here: {listed(odd)}"
+    width = max(len(column.header) for column in columns)
+    for column in columns:
+        yield f"#   {column.header:<{width}}  {printable(str(column))}"
+    fields, text, questions = {column.field for column in columns}, as_toml(record), [*_questions(record, columns)]
+    unsaid = 'direction = "?"'
+    ways = _WAYS if unsaid in text else (way or "",)
+    for turn in ways if len(questions) == len(ways) - 1 else ():
+        yield f"# read {turn}:" if len(ways) > 1 else "# read so:"
+        dataset = OwnDataset(OWN, "", parsed(text.replace(unsaid, unsaid.replace("?", turn)).encode(), OWN)[0])
+        for row in tables[0].rows[:_SHOWN_ROWS]:
+            yield f"#   {_csv_line(row.values())}  is  {_reading(tables[0], row, dataset)}"
+    if "elevation" not in {*fields, *record["labels"].get("given", ())}:
+        yield "# there is no elevation: --given elevation=0 says that all sources are as high as the microphone"
+    if "class_id" in fields and "class_name" not in fields:
+        yield "# no file says which class a number is: write the names into the table classes"
+    yield from (f"# {question}" for question in questions)
+
+
+def _reading(table: UnknownTable, row: Mapping[str, str], dataset: OwnDataset) -> str:
+    text = f"{_csv_line(table.header)}\n{_csv_line(row.values())}\n"
+    file = TextFile(table.entry.path, table.entry.name, "", text.encode())
+    layout = dataset.layout(file, raise_errors)
+    events = layout.read([file], lambda _: None).table if layout is not None else None
+    if events is None or not events.num_rows:
+        clips = [file.clip for file in origin_of(events).files if file.clip] if events is not None else []
+        return f"{clips[0]}, without events" if clips else "no event that can be read"
+    event, names = events.to_pylist()[0], [*dataset.record.get("classes", ())]
+    time = f"frame {event['frame']}" if "frame" in event else f"{event['onset']:g} s"
+    number, azimuth, distance = event.get("class_id"), event.get("azimuth"), event.get("distance")
+    name = event.get("class_name") or (names[number] if number is not None and number < len(names) else "")
+    side = "" if azimuth is None else " (left)" if 0 < azimuth < 180 else " (right)" if -180 < azimuth < 0 else ""
+    direction = "" if azimuth is None else f"azimuth {azimuth:g}{side}"
+    return ", ".join(filter(None, [time, name, direction, "" if distance is None else f"{distance:g} m"]))
+
+
+def _csv_line(cells: Iterable[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue()
 
 
 # --- the commands ---------------------------------------------------------------------------------------------------
@@ -317,8 +312,15 @@ def write_known(path: str, format: str | None = None) -> Path:
 
 
 def _known_formats(catalogue: Catalogue) -> Counter[str]:
-    recognized = [group for group in catalogue.of("labels") if group.format is not None]
-    return Counter(str(group.format) for group in recognized for _ in group.files)
+    return Counter(str(group.format) for group in catalogue.of("labels") if group.format for _ in group.files)
+
+
+def _written(record: Mapping[str, Any], folder: Path) -> Path:
+    place = folder / OWN
+    if place.exists():
+        raise UsageError(f"{printable(str(place))} already exists: change it, or move it away")
+    write_bytes(place, as_toml(record).encode(), folder)
+    return place
 
 
 def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
@@ -337,61 +339,50 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     for option, choices in (("azimuth", _WAYS), ("zero", (*ZEROS,))):
         if said[option] not in (None, *choices):
             raise UsageError(f"--{option} {clipped(said[option])}: choose from {', '.join(choices)}")
+    folder = path if path.is_dir() else path.parent
     with open_source(path, raise_errors) as source:
         if source.archived:
             raise UsageError(f"{printable(str(path))} is an archive: unpack it and name the folder")
         catalogue = Catalogue(source)
-        tables = [*_tables(catalogue)]
-        if not tables:
+        every = [*_tables(catalogue)]
+        if not every:
             return _known(path, source, catalogue, write)
-        folder = path if path.is_dir() else path.parent
-        proposal = _proposal(folder, _alike(tables), _recordings(catalogue), said)
-    lines, questions = [*proposal.lines()], [*proposal.questions()]
+        tables = _alike(every)
+        columns = _columns(tables, said["columns"])
+        record = _proposal(folder, tables, columns, _recordings(catalogue), said)
+    lines, questions = [*_lines(record, columns, tables, said["azimuth"])], [*_questions(record, columns)]
     if write and questions:
         raise UsageError("; ".join(questions))
     if write:
-        described = printable(str(_written(proposal.record, folder)))
-        return [f"{described} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
-    header = frozenset(proposal.tables[0].header)
-    if others := [table.entry.path for table in tables if frozenset(table.header) != header]:
+        return [_saved(_written(record, folder), path)]
+    if others := [table.entry.path for table in every if table not in tables]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
     ready = [] if questions else ["", f"# run the same command with --write to save this as {OWN}"]
-    return [*lines, "", *as_toml(proposal.record).splitlines(), *ready]
+    return [*lines, "", *as_toml(record).splitlines(), *ready]
+
+
+def _saved(place: Path, path: Path) -> str:
+    return f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
 
 
 def _proposal(
-    folder: Path, tables: Sequence[UnknownTable], recordings: dict[str, Any], said: Mapping[str, Any]
-) -> Proposal:
-    given = _given(said["given"])
+    folder: Path, tables: Sequence[UnknownTable], columns: Sequence[ProposedColumn], recordings: dict[str, Any],
+    said: Mapping[str, Any],
+) -> dict[str, Any]:  # fmt: skip
+    given, fields = _given(said["given"]), {column.field: column for column in columns if column.field}
     recordings |= {"rate": int(given.pop("rate"))} if "rate" in given else {}
-    columns = _columns(tables, said["columns"])
-    fields = {column.field: column for column in columns if column.field}
     turn = {"direction": said["azimuth"] or "?"} | ({"zero": said["zero"]} if said["zero"] != "front" else {})
     keys = []
     for column in columns:
         unit = {"unit": column.unit} if column.unit not in (None, *FIELDS.get(column.field, ())[:1]) else {}
         field = {"field": column.field} if column.field else {}
         keys.append({"header": column.header} | field | unit | (turn if column.field == "azimuth" else {}))
-    entries, classes = [table.entry for table in tables], _classes(fields)
+    classes = _classes(fields)
     if "class_name" in given:
         classes, given["class_id"] = {given.pop("class_name"): {}}, 0
     labels = {**_hop(fields.get("frame")), **({"given": given} if given else {}), "columns": keys}
-    record = _record(folder, said["name"], entries, classes=classes, labels=labels, recordings=recordings)
-    return Proposal(tables, columns, fields, record, said["azimuth"])
-
-
-def _given(options: Iterable[str]) -> dict[str, Any]:
-    """Return the values that all rows share, and the rate of all recordings."""
-    values: dict[str, Any] = {}
-    fields = (*(field for field in GIVEN if field != "class_id"), "class_name", "rate")
-    for text in options:
-        name, _, value = text.partition("=")
-        known = value if name == "class_name" else number_in(value)
-        if name not in fields or known in (None, ""):
-            choices = ", ".join(fields)
-            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, where FIELD is {choices}")
-        values[name] = known
-    return values
+    entries = [table.entry for table in tables]
+    return _record(folder, said["name"], entries, classes=classes, labels=labels, recordings=recordings)
 
 
 def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> list[str]:
@@ -401,9 +392,7 @@ def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> lis
         nothing = f"{printable(str(path))} has no tables with columns that no format has"
         raise UsageError(nothing + why_no_labels(source))
     if write:
-        return [
-            f"{printable(str(write_known(str(path))))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
-        ]
+        return [_saved(write_known(str(path)), path)]
     counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
     recordings = sum(len(group.files) for group in catalogue.of("recording"))
     contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])

@@ -6,15 +6,14 @@ import dataclasses
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
-import numpy as np
 import pyarrow as pa
 
 from seldio import benchmarks, formats
@@ -34,19 +33,15 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS
 from seldio.parallel import parallel_map
-from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
 from seldio.tasks import english, mix
-from seldio.tasks.even import UNEVEN
 from seldio.tasks.generation import told_split
 from seldio.tasks.specs import QuestionOptions
-from seldio.tasks.task import hashed
 from seldio.text import clipped, listed, plural, printable
 
 Place = str | os.PathLike[str]
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 #: What every question has; a target that cannot carry all of it is none for labels.
 ESSENTIAL = frozenset({"id", "audio", "task", "question", "answer", "canonical_answer"})
 #: The target whose questions are Russian, with options.
@@ -57,36 +52,28 @@ _UNCUT = "--no-audio makes the questions without cutting the recordings"
 PART = 1 << 18
 
 
-# --- what is done with a part -----------------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass
-class QuestionTally:
-    """Counts of asked and skipped questions, by task, and by task and reason; formats and number of recordings."""
+class QuestionBatch:
+    """The items of some labels as texts, what they are chosen by, and counts by task, and by task and reason."""
 
+    faults: Faults = dataclasses.field(default_factory=Faults)
+    texts: list[bytes] = dataclasses.field(default_factory=list)
+    lots: list[mix.Lot] = dataclasses.field(default_factory=list)
     asked: Counter[str] = dataclasses.field(default_factory=Counter)
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
     layouts: dict[str, None] = dataclasses.field(default_factory=dict)
     splits: Counter[str | None] = dataclasses.field(default_factory=Counter)  # of recordings; None: nothing tells it
     unheard: list[str] = dataclasses.field(default_factory=list)  # clips whose recording is not here
-    faults: Faults = dataclasses.field(default_factory=Faults)
 
-    def add(self, other: QuestionTally) -> None:
-        """Count what was made of another part too."""
+    def add(self, other: QuestionBatch) -> None:
+        """Count what was made of other labels too; their texts stay where they are."""
+        self.faults += other.faults
+        self.lots += other.lots
         self.asked += other.asked
         self.skipped += other.skipped
         self.layouts |= other.layouts
         self.splits += other.splits
         self.unheard += other.unheard
-        self.faults += other.faults
-
-
-class QuestionBatch(NamedTuple):
-    """The texts of a part's items, and the keys to choose them by."""
-
-    texts: list[bytes]
-    keys: mix.Keys
-    tally: QuestionTally
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,42 +83,38 @@ class MakingQuestions:
     options: dict[str, Any]
     russian: bool
     text: str
-    keyed: bool
-    balance: bool
+    selects: bool
     force: bool
     finder: RecordingFinder
     folder: Path | None  # of the questions, from which paths of recordings count; None where the clips are cut out
 
     def __call__(self, part: Part) -> QuestionBatch:
         """Ask about the labels of *part*."""
-        module = task_module(self.russian)
         labels = part.labels(raise_errors)
-        faults = vet(labels)
-        if not self.force and faults.errors()[0]:
-            labels = []  # nothing is asked in the end
-        tally = QuestionTally(faults=faults)
-        texts: list[bytes] = []
-        keys: list[tuple[Any, ...]] = []
+        batch = QuestionBatch(vet(labels))
+        if not self.force and batch.faults.errors()[0]:
+            return batch  # nothing is asked in the end
         for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
-            recordings = self._recordings(table)
+            files, recordings = origin_of(table).files, self._recordings(table)
             text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
-            tally.layouts[layout.name] = None
-            tally.splits.update(told_split(file.name, self.options.get("own")) for file in origin_of(table).files)
-            tally.unheard += [file.clip for file in origin_of(table).files if file.name not in recordings]
-            for item in module.stream(table, skipped=tally.skipped, recordings=recordings, **self.options):
-                texts.append(encoded(item, cast("JsonItems", text)))
-                tally.asked[item.task] += 1
-                if self.keyed:
-                    keys.append(mix.key(item, self.options["seed"], balance=self.balance))
-        return QuestionBatch(texts, mix.as_keys(keys, balance=self.balance), tally)
+            batch.layouts[layout.name] = None
+            batch.splits.update(told_split(file.name, self.options["own"]) for file in files)
+            batch.unheard += [file.clip for file in files if file.name not in recordings]
+            stream = task_module(self.russian).stream
+            for item in stream(table, skipped=batch.skipped, recordings=recordings, **self.options):
+                batch.texts.append(encoded(item, cast("JsonItems", text)))
+                batch.asked[item.task] += 1
+                if self.selects:
+                    batch.lots.append(mix.lot(item, self.options["seed"]))
+        return batch
 
     def _recordings(self, table: pa.Table) -> dict[str, str]:
-        files = origin_of(table).files
-        found = ((file.name, self.finder.find(file.name, file.clip)) for file in files)
-        recordings = ((name, recording) for name, recording in found if recording)
-        if self.folder is None:
-            return {name: recording.name for name, recording in recordings}
-        return {name: recording.named_from(self.folder) for name, recording in recordings}
+        found = {file.name: self.finder.find(file.name, file.clip) for file in origin_of(table).files}
+        return {
+            name: recording.name if self.folder is None else recording.named_from(self.folder)
+            for name, recording in found.items()
+            if recording is not None
+        }
 
 
 def task_module(russian: bool) -> ModuleType:
@@ -174,42 +157,43 @@ def make_questions(
 ) -> QuestionsMade:
     """Make questions from labels; nothing is written unless everything is right."""
     check_target(target)
-    place = _place(out, target, options.split or TEST)
+    place, russian = _place(out, target, options.split or TEST), target.name == RUSSIAN
     text_format = target.name if isinstance(target, JsonItems) else ITEMS.name
     cuts = isinstance(place, Path) and options.audio is not False
-    work = MakingQuestions(
-        options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language),
-        target.name == RUSSIAN,
-        text_format,
-        options.selects,
-        options.balance,
-        options.force,
-        RecordingFinder.of(source),
-        None if cuts else place.parent if isinstance(place, Path) else Path(),
-    )
-    module = task_module(work.russian)
+    asking = options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language)
+    folder = None if cuts else place.parent if isinstance(place, Path) else Path()
+    finder = RecordingFinder.of(source)
+    work = MakingQuestions(asking, russian, text_format, options.selects, options.force, finder, folder)
     parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
     if not parts:
+        from seldio.rules.ignored import why_no_labels
+
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
-    tally, batches = QuestionTally(), list[QuestionBatch]()
-    made = parallel_map(
-        work, parts, what="making questions", size=attrgetter("size"), here=any(part.packed for part in parts)
-    )
-    for batch in made:
-        tally.add(batch.tally)
-        batches.append(batch)
-    forced = tally.faults.settle(options.force)
-    kept, texts = _chosen(batches, tally, options, module)
+    here = any(part.packed for part in parts)
+    batches = [*parallel_map(work, parts, what="making questions", size=attrgetter("size"), here=here)]
+    made = QuestionBatch()
+    for batch in batches:
+        made.add(batch)
+    forced = made.faults.settle(options.force)
+    tasks = task_module(russian)
+    texts, kept, why_fewer = _chosen(batches, made, options, {name: task.weight for name, task in tasks.TASKS.items()})
     remarks = list[str]()
-    if "answer_meta" not in target.carries and target.name != RUSSIAN:
+    if "answer_meta" not in target.carries and not russian:
         remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
-    sound = _sound(tally, cuts)
+    sound = _sound(made, cuts)
+    benchmark = benchmarks.find(target.name)
+    recordings = benchmark.recordings if benchmark is not None else {}
     if sound == "whole":
-        remarks.append(f"the audio paths lead to whole recordings: a model hears {_heard(target)}")
+        heard = recordings.get("heard")
+        first = f"the first {heard:g} s of each" if heard else "each from its beginning"
+        remarks.append(
+            f"the audio paths lead to whole recordings: a model hears {first}, and not the part that a question is "
+            "about, unless what plays it reads start and end"
+        )
     if options.split is None:
-        splits = {split or TEST for split in tally.splits}
+        splits = {split or TEST for split in made.splits}
         place = _place(out, target, splits.pop() if len(splits) == 1 else "questions")
-        if unknown := tally.splits[None]:
+        if unknown := made.splits[None]:
             remarks.append(
                 f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
                 "--fill split=NAME says which"
@@ -217,38 +201,33 @@ def make_questions(
     sources = [source.path, *local_files(parts)]
     with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
         if sound == "cut":
-            assert isinstance(place, Path)
-            measures = _recordings_of(target)
-            rate, channels = measures.get("rate", RATE), measures.get("channels")
-            cutting = CuttingSound(source.path, str(place.parent), text_format, rate, channels)
+            top, rate = str(cast("Path", place).parent), recordings.get("rate", RATE)
+            cutting = CuttingSound(source.path, top, text_format, rate, recordings.get("channels"))
             cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
             texts = [batch for batch, _ in cutouts]
             remarks += [remark for _, batch in cutouts for remark in batch]
-        _write(stream, texts, target)
-    remarks += [*map(str, forced), *_none_left(tally, kept, options, module)]
-    return _report(parts, tally, target, written, kept, module, tuple(remarks), sound)
-
-
-def _recordings_of(target: ItemFormat) -> Mapping[str, Any]:
-    benchmark = benchmarks.find(target.name)
-    return {} if benchmark is None else benchmark.recordings
-
-
-def _sound(tally: QuestionTally, cuts: bool) -> SoundOfQuestions:
-    """Return how models hear the clips; raise SeldioError if some that are to be cut are missing."""
-    count = tally.splits.total()
-    if len(tally.unheard) == count:
-        return "absent"
-    if cuts and tally.unheard:
-        missing = f"{plural(len(tally.unheard), 'recording')} of {count:,} {'is' if len(tally.unheard) == 1 else 'are'}"
-        raise SeldioError(f"{missing} neither among nor next to the labels ({listed(tally.unheard, 3)}). {_UNCUT}")
-    return "cut" if cuts else "whole"
-
-
-def _heard(target: ItemFormat) -> str:
-    seconds = _recordings_of(target).get("heard")
-    first = f"the first {seconds:g} s of each" if seconds else "each from its beginning"
-    return f"{first}, and not the part that a question is about, unless what plays it reads start and end"
+        stream.write(_written([text for batch in texts for text in batch], target))
+    skipped: dict[str, dict[str, int]] = {}
+    for (task, reason), count in sorted(made.skipped.items()):
+        skipped.setdefault(task, {})[reason] = count
+    asked = {task: made.asked[task] for task in tasks.TASKS if task in made.asked or task in skipped}
+    return QuestionsMade(
+        formats=(" and ".join(made.layouts),),
+        target=target.name,
+        files=sum(len(part.files) for part in parts),
+        written=written,
+        clips=made.splits.total(),
+        rows=(kept.total(), kept.total()),
+        losses={},
+        notes=(),
+        findings=(),
+        asked=asked,
+        kept={task: kept[task] for task in asked},
+        skipped={task: skipped[task] for task in (*asked, "*") if task in skipped},
+        refused=dict(tasks.REFUSED),
+        remarks=(*remarks, *map(str, forced), *why_fewer),
+        sound=sound,
+    )
 
 
 def _spoken(target: ItemFormat, language: str | None) -> dict[str, Any]:
@@ -291,53 +270,62 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
     return path / f"{split}{target.suffix}"
 
 
+# --- which questions are kept -----------------------------------------------------------------------------------------
+
+
 def _chosen(
-    batches: Sequence[QuestionBatch], tally: QuestionTally, options: QuestionOptions, module: ModuleType
-) -> tuple[Mapping[str, int], list[list[bytes]]]:
-    """Return how many items of each task are written, and their texts by batch; count up what is too uneven."""
+    batches: Sequence[QuestionBatch], made: QuestionBatch, options: QuestionOptions, weights: Mapping[str, int]
+) -> tuple[list[list[bytes]], Counter[str], list[str]]:
+    """Return the texts to write by batch, how many there are of each task, and sentences on why there are fewer."""
     if not options.selects:
-        return tally.asked, [batch.texts for batch in batches]
-    keys = np.concatenate([batch.keys for batch in batches])
-    keep, uneven = mix.choice(keys, tally.asked, **_limits(options, module))
-    tally.skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
-    counts = dict(zip(*np.unique(keys["task"][keep], return_counts=True), strict=True))
-    kept = {task: int(counts[code]) for task in tally.asked if (code := np.uint64(hashed(task))) in counts}
-    masks = np.split(keep, np.cumsum([len(batch.keys) for batch in batches])[:-1])
-    return kept, [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
+        return [batch.texts for batch in batches], made.asked, []
+    keep, uneven = mix.choice(
+        made.lots, per_task=options.per_task, balance=options.balance, total=options.total, proportions=weights
+    )
+    masks = [[lot in keep for lot in batch.lots] for batch in batches]
+    kept = Counter(lot.task for lot in made.lots if lot in keep)
+    made.skipped.update({(task, mix.UNEVEN): number for task, number in uneven.items()})
+    texts = [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
+    return texts, kept, [*_why_fewer(kept, made.asked, uneven, options)]
 
 
-def _limits(options: QuestionOptions, module: ModuleType) -> dict[str, Any]:
-    weights = {name: task.weight for name, task in module.TASKS.items()}
-    return {"per_task": options.per_task, "balance": options.balance, "total": options.total, "proportions": weights}
-
-
-def _none_left(
-    tally: QuestionTally, kept: Mapping[str, int], options: QuestionOptions, module: ModuleType
+def _why_fewer(
+    kept: Counter[str], asked: Counter[str], uneven: Mapping[str, int], options: QuestionOptions
 ) -> Iterator[str]:
-    """Yield sentences on why there are fewer than the total, which tasks have none left, and which are too uneven."""
-    even = {task: count - tally.skipped[task, UNEVEN] for task, count in tally.asked.items()}
-    wanted = mix.targets(even, **_limits(options, module)) if options.selects else even
-    gone = [task for task in module.TASKS if tally.asked[task] and not kept.get(task)]
-    made = sum(kept.values())
-    number = plural(made, "question")
-    if options.total is not None and made < options.total:
+    number = plural(kept.total(), "question")
+    if options.total is not None and kept.total() < options.total:
         limits = [name for name, on in (("--total balanced", options.balance), ("--per-task", options.per_task)) if on]
-        leave = "leave" if len(limits) > 1 else "leaves"
         why = (
-            f"{' and '.join(limits)} {leave} no more of the {sum(tally.asked.values()):,} that can be asked"
+            f"{' and '.join(limits)} {'leave' if len(limits) > 1 else 'leaves'} no more of the {asked.total():,} that "
+            "can be asked"
             if limits
             else "no more can be asked of these labels; more clips, a smaller --hop or smaller margins give more"
         )
         yield f"{number} instead of --total {options.total:,}: {why}"
-    small = [task for task in gone if even[task] and not wanted.get(task)]
-    uneven = "too few of them even each other's answers out; ask about more labels, or leave out --total balanced"
+    gone = [task for task in asked if not kept[task]]
+    small = [task for task in gone if asked[task] > uneven.get(task, 0)]
+    even = "too few of them even each other's answers out; ask about more labels, or leave out --total balanced"
     for tasks, why in (
         (small, "their share of the total is less than one; a greater --total keeps some"),
-        ([task for task in gone if task not in small], uneven),
+        ([task for task in gone if task not in small], even),
     ):
-        names = ", ".join(f"{task} ({tally.asked[task]:,} asked)" for task in tasks)
-        if names:
+        if tasks:
+            names = ", ".join(f"{task} ({asked[task]:,} asked)" for task in tasks)
             yield f"no question of {names} among the {number}: {why}"
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def _sound(made: QuestionBatch, cuts: bool) -> SoundOfQuestions:
+    """Return how models hear the clips; raise SeldioError if some that are to be cut are missing."""
+    count, unheard = made.splits.total(), made.unheard
+    if len(unheard) == count:
+        return "absent"
+    if cuts and unheard:
+        missing = f"{plural(len(unheard), 'recording')} of {count:,} {'is' if len(unheard) == 1 else 'are'}"
+        raise SeldioError(f"{missing} neither among nor next to the labels ({listed(unheard, 3)}). {_UNCUT}")
+    return "cut" if cuts else "whole"
 
 
 @contextmanager
@@ -354,49 +342,17 @@ def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iter
         raise
 
 
-def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -> None:
-    if not isinstance(target, JsonItems):
-        items = [Item.model_validate_json(text) for batch in texts for text in batch]
-        named = [_numbered(item, number) for number, item in enumerate(items, 1)] if target.name == RUSSIAN else items
-        stream.write(target.write(named))
-        return
-    layout, between = target.layout, b""
-    for batch in texts:
-        if batch:
-            stream.write((between or layout.head.encode()) + layout.joint.encode().join(batch))
-            between = layout.joint.encode()
-    stream.write(layout.tail.encode() if between else layout.file([]).encode())
+def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
+    if isinstance(target, JsonItems):
+        layout = target.layout
+        head, joint, tail = (text.encode() for text in (layout.head, layout.joint, layout.tail))
+        return head + joint.join(texts) + tail if texts else layout.file([]).encode()
+    items = [Item.model_validate_json(text) for text in texts]
+    numbered = [_numbered(item, number) for number, item in enumerate(items, 1)]
+    return target.write(numbered if target.name == RUSSIAN else items)
 
 
 def _numbered(item: Item, number: int) -> Item:
     """Return *item* with a running number, as the benchmark has (32 bits); the hash of its content goes to ``meta``."""
     meta = {**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"}  # type: ignore[dict-item]
     return item.model_copy(update={"id": str(number), "extra": {**(item.extra or {}), "meta": meta}})
-
-
-def _report(
-    parts: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
-    module: ModuleType, remarks: tuple[str, ...], sound: SoundOfQuestions,
-) -> QuestionsMade:  # fmt: skip
-    skipped: dict[str, dict[str, int]] = {}
-    for (task, reason), count in tally.skipped.items():
-        skipped.setdefault(task, {})[reason] = count
-    asked = {task: tally.asked[task] for task in module.TASKS if task in tally.asked or task in skipped}
-    number = sum(kept.values())
-    return QuestionsMade(
-        formats=(" and ".join(tally.layouts),),
-        target=target.name,
-        files=sum(len(part.files) for part in parts),
-        written=written,
-        clips=tally.splits.total(),
-        rows=(number, number),
-        losses={},
-        notes=(),
-        findings=(),
-        asked=asked,
-        kept={task: kept.get(task, 0) for task in asked},
-        skipped={task: dict(sorted(skipped[task].items())) for task in (*asked, "*") if task in skipped},
-        refused=dict(module.REFUSED),
-        remarks=remarks,
-        sound=sound,
-    )

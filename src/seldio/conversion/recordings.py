@@ -6,9 +6,9 @@ import dataclasses
 import math
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple
+from typing import BinaryIO, Literal
 
 from seldio.conversion.report import Conversion
 from seldio.errors import DataError, SeldioError, UsageError
@@ -47,38 +47,30 @@ class ArrayConversion(Conversion):
         yield from (f"  {note}" for note in self.notes)
 
 
-class _Task(NamedTuple):
-    """A recording, and the file to write for it if that is *below* a folder."""
-
-    entry: Entry
-    place: str
-    below: str | None
-
-
 @dataclasses.dataclass(frozen=True)
 class ConvertingRecording:
     """Convert a recording of the other array block by block, to WAV of 16 bits."""
 
     to: Array
     gain: float  # decibels
+    out: str | None  # the folder that the files stay below
 
-    def __call__(self, task: _Task) -> tuple[str, WrittenSound]:
+    def __call__(self, entry_and_place: tuple[Entry, str]) -> tuple[str, WrittenSound]:
         """Write the recording, and return the name of the source and what was clipped."""
+        entry, place = entry_and_place
         try:
-            header = probe_entry(task.entry)
+            header = probe_entry(entry)
             if header.channels != 4:
                 channels = plural(header.channels, "channel")
-                raise DataError(f"{printable(task.entry.path)} has {channels}, but an array recording has 4")
-            place = atomic_write(task.place, task.below)
-            with task.entry.open() as stream, Decoder(stream) as decoder, place as written:
+                raise DataError(f"{printable(entry.path)} has {channels}, but an array recording has 4")
+            with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place, self.out) as written:
                 starts = range(0, header.frames, _BLOCK)
                 blocks = (decoder.read(start, min(_BLOCK, header.frames - start)) for start in starts)
-                factor = 10 ** (self.gain / 20)
-                louder = (block * factor for block in encode(blocks, header.rate, self.to))
+                louder = (block * 10 ** (self.gain / 20) for block in encode(blocks, header.rate, self.to))
                 comment = f"seldio convert --to {self.to} --gain {self.gain:g} (dB)" if self.gain else ""
-                return task.entry.name, write_blocks(written, louder, header.rate, comment)
+                return entry.name, write_blocks(written, louder, header.rate, comment)
         except NotAudio as error:
-            raise SeldioError(f"{printable(task.entry.path)}: {error.text}") from error
+            raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
 
 
 def convert_array(
@@ -97,7 +89,7 @@ def convert_array(
         if source.kind not in ("folder", "file"):
             raise UsageError(f"--to {to} needs a folder or a file on disk: unpack the archive first")
         if source.kind == "folder":
-            return _folder(source, Path(out), ConvertingRecording(to, gain), audio, said)
+            return _folder(source, Path(out), to, gain, audio, said)
         (entry,) = source.entries
         if not is_lossless(entry.name):
             raise UsageError(
@@ -109,12 +101,12 @@ def convert_array(
             raise DataError(
                 f"{printable(source.path)} is a recording of {SHORT[to]} already: --to {OTHER[to]} converts it"
             )
-        sounds = [ConvertingRecording(to, gain)(_Task(entry, str(out), None))]
-        return _report(to, gain, sounds, [str(out)], 1, [_quality(to), *_undecided(arrays)])
+        sounds = [ConvertingRecording(to, gain, None)((entry, str(out)))]
+        return _report(to, gain, sounds, [str(out)], 1, _about(to, 1, arrays))
 
 
-def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, said: Array | None) -> ArrayConversion:
-    to, top = work.to, out.resolve()
+def _folder(source: Source, out: Path, to: Array, gain: float, audio: bool, said: Array | None) -> ArrayConversion:
+    top = out.resolve()
     if top == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: choose another folder with -o")
     files = {entry.name: entry for entry in source if entry.local is None or not entry.local.is_relative_to(top)}
@@ -128,21 +120,17 @@ def _folder(source: Source, out: Path, work: ConvertingRecording, audio: bool, s
     for name in copied:
         with files[name].open() as stream, atomic_write(out / name, out) as copy:
             shutil.copyfileobj(stream, copy, 1 << 20)
-    tasks = [_Task(files[name], str(out / place), str(out)) for name, place in places.items()]
-    what, here = "converting recordings" if tasks else None, packed(task.entry for task in tasks)
-    sounds = [*parallel_map(work, tasks, what=what, size=lambda task: task.entry.size, here=here)]
-    notes = [
-        f"{plural(count, f'{SHORT[OTHER[to]]} recording')} {what}"
-        for count, what in (
-            (len(places), "converted"),
-            (len(others) - len(places), f"left out: in {SHORT[to]} as well"),
-        )
-        if count
-    ] or [f"no {SHORT[OTHER[to]]} recording: labels are the same for both arrays"]
+    tasks = [(files[name], str(out / place)) for name, place in places.items()]
+    what, here = "converting recordings" if tasks else None, packed(entry for entry, _ in tasks)
+    work = ConvertingRecording(to, gain, str(out))
+    sounds = [*parallel_map(work, tasks, what=what, size=lambda task: task[0].size, here=here)]
+    noun, both = f"{SHORT[OTHER[to]]} recording", len(others) - len(places)
+    notes = [f"{plural(len(places), noun)} converted"] if places else []
+    notes += [f"{plural(both, noun)} left out: in {SHORT[to]} as well"] if both else []
+    notes += [] if others else [f"no {noun}: labels are the same for both arrays"]
     notes += [f"{plural(len(copied), 'other file')} copied unchanged, with the paths in them"] if copied else []
-    notes += [*([_quality(to)] if places else []), *_undecided(arrays)]
     written = sorted({*(str(out / name) for name in (*copied, *places.values()))})
-    return _report(to, work.gain, sounds, written, len(others), notes)
+    return _report(to, gain, sounds, written, len(others), [*notes, *_about(to, len(places), arrays)])
 
 
 def _arrays(
@@ -170,20 +158,29 @@ def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
     return array_heard(*entry_and_path)
 
 
-def _undecided(arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
+def _about(to: Array, converted: int, arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
+    """Yield how good the converted recordings are, and of which recordings the sound does not tell the array."""
+    how = "a plane-wave model" if to == "mic" else "filters from the array's response"
+    if converted:
+        yield (
+            f"recordings converted with {how}: directions are accurate to a few degrees up to the 1 kHz octave and get "
+            "worse above, where four capsules alias (measured errors: docs/concepts/channels.md); original recordings "
+            "are better"
+        )
     if names := [name for name, heard in arrays.items() if heard.heard is None]:
         recordings = f"the sound of {plural(len(names), 'recording')} does not tell FOA from MIC"
         yield f"{recordings} ({listed(names, 3)}): the name or --format decided"
 
 
 def _report(
-    to: Array, gain: float, sounds: Sequence[tuple[str, WrittenSound]], written: list[str], count: int, notes: list[str]
-) -> ArrayConversion:
-    clipped = [(name, sound) for name, sound in sounds if sound.clipped]
-    total = sum(sound.clipped for _, sound in clipped)
+    to: Array, gain: float, sounds: Sequence[tuple[str, WrittenSound]], written: Sequence[str], count: int,
+    notes: Iterable[str],
+) -> ArrayConversion:  # fmt: skip
+    notes, clipped = [*notes], [(sound.peak, name, sound.clipped) for name, sound in sounds if sound.clipped]
+    total = sum(samples for _, _, samples in clipped)
     if clipped:
-        loudest, loud = max(clipped, key=lambda pair: pair[1].peak)
-        beyond = 20 * math.log10(loud.peak / _LARGEST)
+        peak, loudest, _ = max(clipped)
+        beyond = 20 * math.log10(peak / _LARGEST)
         samples = plural(sum(sound.samples for _, sound in sounds), "sample")
         notes.append(
             f"clipped: {total:,} of {samples} in {len(clipped):,} of {plural(len(sounds), 'recording')}, by up to "
@@ -193,15 +190,5 @@ def _report(
     if gain:
         recorded = f"gain of {gain:+g} dB in every converted recording; a comment in each file records it"
         notes.append(recorded if sounds else "--gain has no effect: no recording was converted")
-    return ArrayConversion(
-        (OTHER[to],), to, count, tuple(written), count, (count, count), {}, tuple(notes), (), total, gain
-    )
-
-
-def _quality(to: Array) -> str:
-    how = "a plane-wave model" if to == "mic" else "filters from the array's response"
-    return (
-        f"recordings converted with {how}: directions are accurate to a few degrees up to the 1 kHz octave and get "
-        "worse above, where four capsules alias (measured errors: docs/concepts/channels.md); original recordings "
-        "are better"
-    )
+    rows = (count, count)
+    return ArrayConversion((OTHER[to],), to, count, tuple(written), count, rows, {}, tuple(notes), (), total, gain)

@@ -12,40 +12,35 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack
 
-from seldio.data.dataset import Dataset
-from seldio.data.dataset import open_dataset as open
-from seldio.data.windowing import WindowOptions, Windows
-
 if TYPE_CHECKING:
+    from seldio.data.dataset import Dataset
+    from seldio.data.dataset import open_dataset as open
     from seldio.data.decoding import decode
     from seldio.data.exporting import KINDS, export
     from seldio.data.stream import Stream, collate
+    from seldio.data.windowing import WindowOptions, Windows
     from seldio.files.exports import ExportFile, Manifest
 
 __all__ = [
-    "KINDS",
-    "Dataset",
-    "ExportFile",
-    "Manifest",
-    "Stream",
-    "Windows",
-    "collate",
-    "decode",
-    "export",
-    "open",
-    "windows",
-]
+    "KINDS", "Dataset", "ExportFile", "Manifest", "Stream", "Windows", "collate", "decode", "export", "open", "windows",
+]  # fmt: skip
 
 
-def windows(
-    path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]
-) -> Windows:  # fmt: skip
+_HOMES = {
+    "decode": "decoding", "Stream": "stream", "collate": "stream", "Dataset": "dataset", "open": "dataset",
+    "Windows": "windowing",
+}  # fmt: skip
+
+
+def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]) -> Windows:
     """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
-    return open(path, format=format).windows(**options)
+    from seldio.data.dataset import open_dataset
+
+    return open_dataset(path, format=format).windows(**options)
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        home = {"decode": "decoding", "Stream": "stream", "collate": "stream"}.get(name, "exporting")
-        return getattr(import_module(f"seldio.data.{home}"), name)
+        home = import_module(f"seldio.data.{_HOMES.get(name, 'exporting')}")
+        return getattr(home, "open_dataset" if name == "open" else name)
     raise AttributeError(f"module 'seldio.data' has no attribute {name!r}")

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import posixpath
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 import pyarrow as pa
 
 from seldio import clock
-from seldio.catalogues.look import Recognised, check_classes, detected, files_by_layout, usable
+from seldio.catalogues import Catalogue
+from seldio.catalogues.look import check_classes
+from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.check.vetting import vet
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.item_inputs import read_items
-from seldio.errors import InvalidData, UsageError
+from seldio.conversion.outputs import clip_tables
+from seldio.errors import UsageError
 from seldio.files import Entry, Source
-from seldio.findings import Finding, raise_errors
-from seldio.formats import LabelFormat, TextFile
+from seldio.findings import raise_errors
+from seldio.formats import LabelFormat
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.items import ItemFormat
-from seldio.schema.events import COLUMNS
+from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.frames import to_pandas
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
-from seldio.schema.streams import detached
-from seldio.text import plural, printable
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from seldio.formats.own_dataset import OwnDatasets
     from seldio.schema import arrow_types
 
 T = TypeVar("T")
@@ -66,14 +68,8 @@ class ArrowTable(ABC):
         return reader.__arrow_c_stream__(requested_schema)
 
 
-#: Files of a folder that are looked at to tell its format.
-SAMPLE = 24
-#: Tables that are kept.
-_KEPT = 256
-
-
 class ClipLabelFile(NamedTuple):
-    """The label file of a clip; *table*: of one that was read as a whole, the rows of the clip, with their format."""
+    """The label file of a clip; *table* and *format* once it was read."""
 
     clip: str
     entry: Entry
@@ -81,66 +77,30 @@ class ClipLabelFile(NamedTuple):
     format: LabelFormat | None = None
     shared: bool = False  # whether the file is that of other clips too, or a table
 
-    def text(self) -> TextFile:
-        """Its content.
-
-        Raises:
-            InvalidData: it is damaged or over a limit.
-            SeldioError: the disk fails.
-        """
-        return TextFile(self.entry.path, self.entry.name, self.clip, self.entry.read())
-
 
 class Events(ArrowTable):
     """The event tables of a dataset by clip, and one Arrow table of them all.
 
     It is used like a mapping, yet is none: polars takes mappings for columns.
 
-    A clip's file is read when it is asked for. Its format is told from some files of its folder, and from the
-    file itself where that does not fit. Clips without a label file are not in it; silent ones are, without rows.
+    All files are read when the first table is asked for, as :func:`seldio.read` reads them: the format is told from
+    all of them. Clips without a label file are not in it; silent ones are, without rows.
 
     Args:
+        source: what the files are of.
         files: one for each clip.
         format: the format of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
-        own: what the datasets say of themselves.
     """
 
     def __init__(
-        self, files: Mapping[str, ClipLabelFile], format: LabelFormat | None = None, *, force: bool = False,
-        own: OwnDatasets | None = None,
+        self, source: Source, files: Mapping[str, ClipLabelFile], format: LabelFormat | None = None, *,
+        force: bool = False,
     ) -> None:  # fmt: skip
-        self._files, self._format, self._force, self._own = files, format, force, own
-        self._vetted: set[str] = set()
-        self._folders: dict[str, LabelFormat] = {}
-        self._read = lru_cache(_KEPT)(self._parsed)
+        self._source, self._files, self._format, self._force = source, files, format, force
 
-    @cached_property
-    def _beside(self) -> Mapping[str, Sequence[str]]:
-        """The clips of each folder."""
-        found: dict[str, list[str]] = {}
-        for clip, file in self._files.items():
-            found.setdefault(posixpath.dirname(file.entry.name), []).append(clip)
-        return found
-
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self._files, self._format, self._force, self._own, self._folders
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        files, format, force, own, folders = state
-        self.__init__(files, format, force=force, own=own)  # type: ignore[misc]
-        self._folders = dict(folders)
-
-    def part(self, clips: Iterable[str]) -> Events:
-        """The same for some clips, as it can go to another process: their formats are told as they are here."""
-        files = {clip: self._files[clip] for clip in clips}
-        for clip, file in files.items():
-            self._expected(file)
-            if file.table is not None:
-                files[clip] = file._replace(table=detached(file.table))
-        part = Events(files, self._format, force=self._force, own=self._own)
-        part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
-        return part
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_read"}
 
     def __repr__(self) -> str:
         return f"Events({len(self):,} clips)"
@@ -156,15 +116,7 @@ class Events(ArrowTable):
 
     def __getitem__(self, clip: str) -> arrow_types.Table:
         """The event table of a clip, as :func:`seldio.read` gives it."""
-        return self._read(clip)[0]
-
-    def read(self, clip: str) -> arrow_types.Table:
-        """The same for who keeps what is made of it: the table itself is not kept."""
-        return self._parsed(clip)[0]
-
-    def source(self, clip: str) -> ClipLabelFile:
-        """The file that the labels of a clip are in."""
-        return self._files[clip]
+        return cast("arrow_types.Table", self._read[clip].table)
 
     def items(self) -> Iterator[tuple[str, arrow_types.Table]]:
         """Each clip with its table."""
@@ -172,13 +124,12 @@ class Events(ArrowTable):
 
     def format(self, clip: str) -> LabelFormat:
         """The format of a clip's file."""
-        return self._read(clip)[1]
+        return cast("LabelFormat", self._read[clip].format)
 
-    @property
+    @cached_property
     def formats(self) -> tuple[LabelFormat, ...]:
-        """The formats of all folders."""
-        firsts = (self._files[clips[0]] for clips in self._beside.values())
-        return tuple({format.name: format for format in map(self._expected, firsts)}.values())
+        """The formats of all files."""
+        return tuple({format.name: format for format in map(self.format, self)}.values())
 
     @property
     def hop(self) -> Fraction:
@@ -187,14 +138,14 @@ class Events(ArrowTable):
         Raises:
             UsageError: there are formats that differ in it.
         """
-        return self._one({format.hop for format in self.formats} or {clock.HOP}, "frame lengths")
+        return self._only({format.hop for format in self.formats} or {clock.HOP}, "frame lengths")
 
     @property
     def vocabulary(self) -> str:
         """The class list that the class numbers index."""
-        return self._one({format.vocabulary for format in self.formats} or {DIALECTS[0].vocabulary}, "class lists")
+        return self._only({format.vocabulary for format in self.formats} or {DIALECTS[0].vocabulary}, "class lists")
 
-    def _one(self, values: set[T], what: str) -> T:
+    def _only(self, values: set[T], what: str) -> T:
         if len(values) > 1:
             names = ", ".join(format.name for format in self.formats)
             raise UsageError(f"the labels use several {what} ({names}): open only one of them")
@@ -211,61 +162,66 @@ class Events(ArrowTable):
         """The rows, clip by clip."""
         schema = self.schema
         for clip in self:
-            yield from conformed(self._parsed(clip)[0], schema).to_batches()
+            yield from conformed(self[clip], schema).to_batches()
 
-    def _parsed(self, clip: str) -> tuple[arrow_types.Table, LabelFormat]:
-        file = self._files[clip]
-        format = self._expected(file)
-        if file.table is not None:
-            return file.table, format
-        text = file.text()
-        try:
-            reading = format.read([text], raise_errors)
-        except InvalidData:
-            other = _layout([text], self._own, self._format)
-            if other == format:
-                raise
-            reading = other.read([text], raise_errors)
-        if not self._force and clip not in self._vetted:
-            vet([Recognised(reading, self._format is not None, "")]).settle(force=False)
-            self._vetted.add(clip)
-        return reading.table, reading.format
-
-    def _expected(self, file: ClipLabelFile) -> LabelFormat:
-        """The format that most files of a file's folder have."""
-        if file.format is not None:
-            return file.format
-        if self._format is not None and not self._own and not self._format.own:
-            return self._format
-        folder = posixpath.dirname(file.entry.name)
-        if folder not in self._folders:
-            files = self._beside[folder]
-            step = -(-len(files) // SAMPLE)
-            self._folders[folder] = _layout(
-                [self._files[clip].text() for clip in files[::step]], self._own, self._format
-            )
-        return self._folders[folder]
+    @cached_property
+    def _read(self) -> Mapping[str, ClipLabelFile]:
+        """Read the files that were not read before."""
+        clips = {file.entry.path: clip for clip, file in self._files.items() if file.table is None}
+        if not clips:
+            return self._files
+        entries = [file.entry for file in self._files.values() if file.table is None]
+        catalogue = Catalogue(self._source.restricted(entries), self._format, raising_unknown(raise_errors))
+        check_classes(catalogue.findings, told=True)
+        parts = [
+            part.of([file._replace(clip=clips[file.entry.path]) for file in part.files]) for part in catalogue.labels
+        ]
+        read = {**self._files, **clip_files(parts, force=self._force)}
+        if unread := [file for file in read.values() if file.table is None]:
+            raise UsageError(f"{printable(unread[0].entry.path)} holds no labels of a known format")
+        return read
 
 
-def _layout(files: Sequence[TextFile], own: OwnDatasets | None = None, named: LabelFormat | None = None) -> LabelFormat:
-    """The format of most of *files*, or the one that people have *named*."""
-    if named is not None:
-        from seldio.formats.own_dataset import given
+def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile]:
+    """Return the labels of parts by clip, silent ones too; with *force* those with errors as well.
 
-        return max(given(named, own, files, raise_errors), key=lambda group: len(group[1]))[0]
-    if own and (mine := list(own.layouts(files, raise_errors))):
-        return max(mine, key=lambda group: len(group[1]))[0]
-    remarks: list[Finding] = []
-    found = files_by_layout(
-        detected(usable(files, raising_unknown(raise_errors))), raising_unknown(remarks.append)
-    ).layouts
-    for finding in remarks:
-        raise_errors(finding)
-    check_classes(remarks, told=True)
-    if not found:
-        raise UsageError(f"{printable(files[0].path)} holds no labels of a known format")
-    layout, most, *_ = max(found, key=lambda group: len(group.files))
-    return next(own.classes(layout, most, raise_errors))[0] if own else layout
+    Raises:
+        InvalidData: labels are wrong.
+        UsageError: two files are of one clip.
+    """
+    read = [reading for part in parts for reading in part.labels(raise_errors)]
+    faults = vet(read)
+    entries = entries_by_clip(read, parts)
+    clips_of = Counter(entry.path for entry in entries.values())
+    files: dict[str, ClipLabelFile] = {}
+    for reading in (recognised.reading for recognised in read):
+        format, is_table = reading.format, reading.format.role == "table"
+        if is_table:  # it keeps columns that the labels which it was made from have not
+            format = dataclasses.replace(resolved(format, reading.table), carries=format.carries)
+        origin = origin_of(reading.table)
+        clips = {}
+        for file, rows in clip_tables(reading.table):
+            names = pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows), [file.clip])
+            table = rows.set_column(rows.column_names.index("clip"), "clip", names)
+            entry, table = entries[file.clip], with_origin(table, dataclasses.replace(origin, files=(file,)))
+            clips[file.clip] = ClipLabelFile(file.clip, entry, table, format, is_table or clips_of[entry.path] > 1)
+        files = joined_files(files, clips)
+    faults.settle(force)
+    return files
+
+
+def joined_files(files: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabelFile]) -> dict[str, ClipLabelFile]:
+    """Return the label files of both.
+
+    Raises:
+        UsageError: both have one of a clip.
+    """
+    if both := sorted(files.keys() & more.keys()):
+        raise UsageError(
+            f"{printable(files[both[0]].entry.path)} and {printable(more[both[0]].entry.path)} both hold labels of "
+            f"{listed(both)}: open only one, or remove one"
+        )
+    return {**files, **more}
 
 
 def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -155,11 +155,15 @@ class ExportPlan:
         clips = {row.name for row in rows}
         shared = {name: getattr(self, name) for name in ("facts", "media", "classes", "schema", "described")}
         part.__dict__ = shared | {
-            "label_files": {name: file for name, file in self.label_files.items() if name in clips},
-            "events": self.events.part(name for name in self.label_files if name in clips),
+            "events": self.tables(name for name in self.label_files if name in clips),
             "items": {name: questions for name, questions in self.items.items() if name in clips},
         }
         return part
+
+    def tables(self, clips: Iterable[str]) -> dict[str, pa.Table]:
+        """Return the labels of clips, as they can go to another process: a slice would take all rows along."""
+        tables = {clip: self.events[clip] for clip in clips}
+        return {clip: table.take(pa.array(range(table.num_rows), pa.int64())) for clip, table in tables.items()}
 
     def _row(self, name: str, clip: Clip, key: str) -> ClipRow:
         files = ClipMedia.of(clip, self.index.entries).files
@@ -291,7 +295,7 @@ class ExportPlan:
         kind = self.schema.field("events").type.value_type
         names = [_CLASS[1] if field.name == _CLASS[0] else field.name for field in kind]
         schema = pa.schema([(name, field.type) for name, field in zip(names, kind, strict=True)])
-        tables = [conformed(self.events.read(row.name), schema) if row.name in self.events else None for row in rows]
+        tables = [conformed(self.events[row.name], schema) if row.name in self.events else None for row in rows]
         table = pa.concat_tables([schema.empty_table(), *filter(None, tables)]).combine_chunks()
         if _CLASS[1] in names and (high := pc.max(table[_CLASS[1]]).as_py() or 0) >= len(self.classes):
             raise DataError(
@@ -392,7 +396,7 @@ def parquet_files(plan: ExportPlan, _: str, shard_bytes: int) -> ExportFiles:
             size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
             name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
             schema, names, described = plan.events.schema, plan.events.vocabulary, files.features["labels"]
-            write = partial(_write_labels, plan.events.part(part), Origin("", names), schema, described)
+            write = partial(_write_labels, plan.tables(part), Origin("", names), schema, described)
             files.parts.append(FilePart(name, size, write, split))
     return files
 
@@ -446,14 +450,13 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
 
 
 def _write_labels(
-    events: Events, origin: Origin, schema: pa.Schema, described: Mapping[str, Any], stream: BinaryIO
+    events: Mapping[str, pa.Table], origin: Origin, schema: pa.Schema, described: Mapping[str, Any], stream: BinaryIO
 ) -> int:
     """Write one event table of clips, whose columns and class list are those of all labels; return its rows."""
     layouts: set[str] = set()
     files: list[ClipFile] = []
     parts = [schema.empty_table()]
-    for clip in events:
-        table = events.read(clip)
+    for clip, table in events.items():
         layouts.add(origin_of(table).format)
         files += [file for file in origin_of(table).files if file.clip == clip]
         parts.append(conformed(table, schema))

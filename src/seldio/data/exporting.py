@@ -140,13 +140,11 @@ def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> Non
 
 def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
     """Return the number of label rows of each clip, in words; labels that cannot be read are stored unchanged."""
-    rows = dict.fromkeys(index.clips, "no labels")
-    for clip in events:
-        try:
-            rows[clip] = plural(events.read(clip).num_rows, "row")
-        except (InvalidData, UsageError):
-            rows[clip] = "labels that cannot be read"
-    return rows
+    try:
+        rows = {clip: plural(table.num_rows, "row") for clip, table in events.items()}
+    except (InvalidData, UsageError):
+        rows = dict.fromkeys(events, "labels that cannot be read")
+    return dict.fromkeys(index.clips, "no labels") | rows
 
 
 def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:

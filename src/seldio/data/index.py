@@ -6,7 +6,6 @@ exports, pictures and the page of a clip take their files from here.
 
 from __future__ import annotations
 
-import dataclasses
 import io
 import os
 import posixpath
@@ -24,12 +23,9 @@ from seldio.catalogues.look import (
     begins_like_numbers,
     named_like_labels,
 )
-from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.check.vetting import vet
 from seldio.conversion.item_inputs import held_items
-from seldio.conversion.outputs import clip_tables
-from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
+from seldio.data.arrow_tables import ClipLabelFile, Events, Items, clip_files, joined_files, read_questions
 from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
@@ -41,7 +37,7 @@ from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.items import ItemFormat
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
-from seldio.schema.events import origin_of, with_origin
+from seldio.schema.events import origin_of
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
@@ -141,11 +137,11 @@ class Index:
         files = {name: ClipLabelFile(name, self.entries[path]) for name, path in paths if path is not None}
         tables = {clip for clip, file in self._wholes.items() if file.entry.name.lower().endswith(PARQUET_SUFFIX)}
         others = {clip: file for clip, file in self._wholes.items() if clip not in tables & files.keys()}
-        return _joined(files, others)
+        return joined_files(files, others)
 
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(files, self.format, force=self.force, own=self.own)
+        return Events(self.source, files, self.format, force=self.force)
 
     @cached_property
     def items(self) -> Items:
@@ -211,27 +207,7 @@ class Index:
         for part in self._told.labels:
             known = all(_known(file.entry.name) for file in part.files)
             if part.layout != DCASE2026.name and (not known or _several(part.format)):
-                found = _joined(found, self._read(part))
-        return found
-
-    def _read(self, part: Part) -> Mapping[str, ClipLabelFile]:
-        """Return the clips of label files, silent ones too."""
-        found: dict[str, ClipLabelFile] = {}
-        read = part.labels(raise_errors)
-        faults = vet(read)
-        entries = entries_by_clip(read, [part])
-        held = Counter(entry.path for entry in entries.values())
-        for reading in (one.reading for one in read):
-            own, shared = reading.format, reading.format.role == "table"
-            if shared:  # it keeps columns that the labels which it was made from have not
-                own = dataclasses.replace(resolved(own, reading.table), carries=own.carries)
-            origin = origin_of(reading.table)
-            clips = {}
-            for file, rows in clip_tables(reading.table):
-                entry, alone = entries[file.clip], with_origin(rows, dataclasses.replace(origin, files=(file,)))
-                clips[file.clip] = ClipLabelFile(file.clip, entry, alone, own, shared or held[entry.path] > 1)
-            found = _joined(found, clips)
-        faults.settle(self.force)
+                found = joined_files(found, clip_files([part], force=self.force))
         return found
 
 
@@ -248,20 +224,6 @@ def _several(format: Format | None) -> bool:
 def _known(name: str) -> bool:
     """Whether the name alone says what a file is, or that it cannot stand in a table."""
     return suffix_of(name) in TYPES or any("\ud800" <= one <= "\udfff" for one in name)
-
-
-def _joined(some: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabelFile]) -> dict[str, ClipLabelFile]:
-    """The label files of both.
-
-    Raises:
-        UsageError: both have one of a clip.
-    """
-    if both := sorted(some.keys() & more.keys()):
-        raise UsageError(
-            f"{printable(some[both[0]].entry.path)} and {printable(more[both[0]].entry.path)} both hold labels of "
-            f"{listed(both)}: open only one, or remove one"
-        )
-    return {**some, **more}
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:

@@ -125,7 +125,7 @@ class Windows(Sequence[Element]):
             :meth:`lengths`, which :func:`seldio.decode` knows too, and questions have no texts.
         transform: a function of an element, whose result takes its place. It is called in the process that asks for
             the element, so it is pickled for workers that are started anew: no lambda there.
-        label_cache: clips of which the labels are kept in memory, the last ones that were asked for, in each process;
+        label_cache: clips of which the labels are kept as arrays, the last ones that were asked for, in each process;
             None for all.
 
     Raises:
@@ -449,7 +449,7 @@ class Windows(Sequence[Element]):
 
 
 def _labels(events: Events, hop: Fraction, clip: str) -> targets.ClipLabels:
-    return targets.ClipLabels.of(clip, events.read(clip), hop)
+    return targets.ClipLabels.of(clip, events[clip], hop)
 
 
 def _name(function: Any) -> str:

@@ -119,7 +119,6 @@ AUDACITY = AudacityFormat(
     title="Audacity label track: start and end in seconds, text; directions as az=30 el=10 dist=2 in the text",
     suffix=".txt",
     also=(".tsv",),
-    time_decimals=6,
     repairable=True,
     aliases=("audacity-labels",),
     source="https://manual.audacityteam.org/man/importing_and_exporting_labels.html",

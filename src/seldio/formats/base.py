@@ -255,7 +255,6 @@ class LabelFormat(Format):
     clip_frames: int | None = None  # label frames of every clip, where the dataset fixes them
     own: str = ""  # of the columns that a dataset describes, what it says
     tool: bool = False  # whether people mark sounds in it with names of their own choice
-    time_decimals: int | None = None  # of its seconds, where it does not keep what it is given
     #: what says which clips a file holds: its name, or its rows, as it may hold several, or one of another name
     clips_by: Literal["name", "rows"] = "name"
 

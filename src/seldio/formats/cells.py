@@ -78,22 +78,6 @@ LIMIT = 1e9
 
 #: The grammar of one cell, to be matched whole.
 PATTERNS = {kind: re.compile(rule.pattern) for kind, rule in KINDS.items()}
-_MANTISSA = re.compile(rb"(?:\A|[,\n])" + _DECIMAL.encode() + rb"\Z")
-_EXPONENT = re.compile(rb"e(?=(?:-[0-9]{1,3}|[0-9]{1,2})(?:[,\r\n]|\Z))")
-
-
-def plain_exponents(data: bytes) -> bool:
-    """Whether the numbers of *data* that have an exponent (after a lower-case e) are in the grammar.
-
-    May say no to very long ones that are.
-    """
-    count = 0
-    for match in _EXPONENT.finditer(data):
-        count += 1
-        if not _MANTISSA.search(data, max(0, match.start() - 40), match.start()):
-            return False
-    return count == data.count(b"e")
-
 
 # --- files that are no text ---------------------------------------------------------------------------
 
@@ -235,6 +219,8 @@ FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN135", "", "is empty: {absent}", "{instead}"),
     CellFault("SYN122", r'"\s*(N)\s*"', "is in quotes: {text}", "write numbers without quotes", r"\1"),
     CellFault("SYN122", '".*"', "is in quotes: {text}", "write numbers without quotes"),
+    CellFault("SYN122", '[^"]*"[^"]*', "has a quote that is not closed: {text}",
+              "cells are plain numbers: remove the quotes"),
     CellFault("SYN136", ".*", "is {text}, but must be 0 or 1", "1: on screen, 0: off screen", kinds=("flag",)),
     CellFault("SYN133", "[+-]?(?i:nan)", "is {text}: {absent}", "{instead}"),
     CellFault("SYN133", "[+-]?(?i:inf|infinity)", "is {text}, not a finite number",
@@ -313,20 +299,21 @@ class CellProblem(NamedTuple):
 
 
 @cache
-def _looked_for(kind: str, field: str) -> tuple[tuple[int, str, re.Pattern[str]], ...]:
-    """The numbers of the faults that a column may have, with their patterns."""
-    grammar = f"(?:{KINDS[kind].pattern})"
-    patterns = {
-        number: fault.pattern.replace("(N)", f"({grammar})") for number, fault in enumerate(FAULTS)
-        if (not fault.kinds or kind in fault.kinds) and (not fault.angles or field in ("azimuth", "elevation"))
-    }  # fmt: skip
-    return tuple((number, pattern, re.compile(f"(?s:{pattern})")) for number, pattern in patterns.items())
+def _looked_for(kind: str, field: str) -> list[tuple[int, re.Pattern[str]]]:
+    """Return the numbers of the faults that a column may have, with their patterns."""
+    grammar = f"((?:{KINDS[kind].pattern}))"
+    angle = field in ("azimuth", "elevation")
+    return [
+        (number, re.compile(f"(?s:{fault.pattern.replace('(N)', grammar)})"))
+        for number, fault in enumerate(FAULTS)
+        if kind in (fault.kinds or KINDS) and angle >= fault.angles
+    ]
 
 
 def problem(cell: str, kind: str, field: str) -> CellProblem:
     """Return the problem of a cell that does not match the grammar of its column."""
     text = cell.strip()
-    for number, _, pattern in _looked_for(kind, field):
+    for number, pattern in _looked_for(kind, field):
         fault = FAULTS[number]
         match = pattern.search(cell) if fault is CONTROL else pattern.fullmatch(text)
         if match is None or (fault.only is not None and not fault.only(text)):
@@ -339,9 +326,6 @@ def problem(cell: str, kind: str, field: str) -> CellProblem:
 
 #: The fault of a number in quotes.
 _QUOTED = next(number for number, fault in enumerate(FAULTS) if fault.code == "SYN122" and fault.meant)
-#: Different cells from which on Arrow looks at them all at once.
-_MANY = 1000
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def matched(texts: pa.Array, pattern: str) -> pa.Array:
@@ -349,41 +333,16 @@ def matched(texts: pa.Array, pattern: str) -> pa.Array:
     return compute("match_substring_regex", texts, pattern=pattern)
 
 
-def problems(cells: pa.Array, kind: str, field: str) -> tuple[Ints, pa.Array]:
-    """The number of the fault of each of these *cells*, all of them bad, and what each is meant as."""
-    if len(cells) <= _MANY:
-        every = [problem(cell, kind, field) for cell in cells.to_pylist()]
-        return np.array([one.number for one in every], np.int64), from_texts(one.repaired for one in every)
-    texts, faults = compute("utf8_trim_whitespace", cells), np.full(len(cells), _QUOTED)
-    quoted = to_mask(matched(texts, f'^"(?:{KINDS[kind].pattern})"$'))  # by far the most frequent fault
-    bare = compute("array_filter", texts, from_numpy(quoted))
-    places, meant = [np.flatnonzero(quoted)], [compute("ascii_trim", bare, characters='"')]
-    left = np.flatnonzero(~quoted)
-    for number, pattern, _ in _looked_for(kind, field) if len(left) else ():
-        fault = FAULTS[number]
-        there = compute("take", cells if fault is CONTROL else texts, from_numpy(left))
-        whole = pattern if fault is CONTROL else f"^(?s:{pattern})$"
-        hits = to_mask(matched(there, whole)).copy()
-        if fault.only is not None or fault.meant == "plain":  # looked at one by one
-            few = {at: problem(there[at].as_py(), kind, field) for at in np.flatnonzero(hits).tolist()}
-            few = {at: one for at, one in few.items() if one.number == number}
-            hits[:] = False
-            hits[list(few)] = True
-            repaired = from_texts(one.repaired for one in few.values())
-        elif fault.meant:
-            repaired = compute("array_filter", there, from_numpy(hits))
-            repaired = compute("replace_substring_regex", repaired, pattern=whole, replacement=fault.meant)
-        else:
-            repaired = pa.nulls(int(hits.sum()), pa.string())
-        faults[left[hits]] = number
-        places.append(left[hits])
-        meant.append(repaired)
-        left = left[~hits]
-        if not len(left):
-            break
-    if len(places) == 1:
-        return faults, meant[0]
-    return faults, compute("take", pa.concat_arrays(meant), from_numpy(np.argsort(np.concatenate(places))))
+def problems(cells: pa.Array, kind: str, field: str) -> tuple[np.ndarray[Any, Any], pa.Array]:
+    """Return the number of the fault of each of these *cells*, all of them bad, and what each is meant as."""
+    faults = np.full(len(cells), _QUOTED)
+    quoted = to_mask(matched(cells, f'^"(?:{KINDS[kind].pattern})"$'))  # by far the most frequent fault, done at once
+    single = [problem(cell.as_py(), kind, field) for cell in compute("array_filter", cells, from_numpy(~quoted))]
+    faults[~quoted] = [each.number for each in single]
+    meant = compute("ascii_trim", cells, characters='"')
+    if single:
+        meant = compute("replace_with_mask", meant, from_numpy(~quoted), from_texts(each.repaired for each in single))
+    return faults, meant
 
 
 # --- numbers that people write -------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache, cached_property
@@ -18,7 +19,7 @@ from seldio import plugins
 from seldio.errors import UsageError
 from seldio.files.names import plain_stem, without_suffixes
 from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS, is_name
-from seldio.text import clipped
+from seldio.text import clipped, listed
 
 #: Share by which a recording may be shorter or longer than its split is said to have them: figures are rounded.
 ABOUT = 0.1
@@ -26,34 +27,26 @@ Field = Literal["foa", "mic", "stereo", "audio", "metadata", "video"]
 Set = Literal["dev", "eval"]
 
 
-class TreeSign(NamedTuple):
-    """A sign of a dataset in the path of a file, with *weight* and *sentence*; lower *rank* is looked for first."""
+class Sign(NamedTuple):
+    """A sign in the path of a file: of a dataset, with a *weight*, or of formats whose names match *dialects*."""
 
     pattern: str
-    weight: float
     sentence: str
-    rank: int = 0
+    rank: int = 0  # signs of a lower rank are looked for first
+    weight: float = 0.0
+    dialects: str = ""
 
     @property
     def found(self) -> re.Pattern[str]:
-        """Return the pattern that finds it."""
+        """Return the pattern that finds it in trees."""
         return _compiled(self.pattern, re.IGNORECASE)
-
-
-class LabelSign(NamedTuple):
-    """A sign of the formats whose names match *dialects* in the paths of label files; lower *rank* comes first."""
-
-    pattern: str
-    dialects: str
-    sentence: str
-    rank: int = 0
 
 
 class Top(NamedTuple):
     """The content of a top folder; *group* separates files of the same name that are not one clip."""
 
     field: Field
-    set: Set | None
+    set: Set | None = None
     group: str = ""
 
 
@@ -84,8 +77,8 @@ class PartOf(NamedTuple):
     least_says: str
     otherwise_says: str
 
-    def of(self, part: DatasetSpec, root: str, paths: Sequence[str]) -> tuple[str, str]:
-        """Return by name whether files are those of the *part* or of the whole, and why."""
+    def of(self, part: DatasetSpec, root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[str, str]:
+        """Return by name whether files are those of the *part* or of the whole, and why; *formats*: of their labels."""
         if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
             return self.name, self.without_says
         said = _compiled(f"(?P<part>{self.said})|{self.whole_said}", re.IGNORECASE)
@@ -93,8 +86,12 @@ class PartOf(NamedTuple):
             return part.name if matches[-1]["part"] else self.name, f"{matches[-1][0]} in the path"
         names = set(map(plain_stem, paths))
         clips_of_part = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
-        enough = len(names & clips_of_part) >= self.least
-        return (part.name, self.least_says) if enough else (self.name, self.otherwise_says)
+        if len(names & clips_of_part) >= self.least:
+            return part.name, self.least_says
+        labelled = bool(formats) and formats <= set(part.dialects)
+        return (
+            (part.name, f"labels in format {listed(sorted(formats))}") if labelled else (self.name, self.otherwise_says)
+        )
 
 
 @dataclass(frozen=True)
@@ -119,53 +116,21 @@ class SplitSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetSpec:
-    """A challenge year or dataset.
-
-    Args:
-        name: as in ``Clip.layout``.
-        title: for people.
-        usual: names of the folders that people unpack it to.
-        dialects: the formats of its labels.
-        actors: the classes of sounds that actors make, whose source numbers are not 0.
-        things: those of what is not an actor, with source 0.
-        nearest: the least distance of its labels, in the unit of their format.
-        profile: the way its labels are scored, where that is not the usual one.
-        signs: the evidence for it in the paths of a tree.
-        label_signs: the evidence for its formats in the paths of label files.
-        part_of: what tells it from the dataset that it is a part of, whose signs its trees have.
-        clip: names of development clips; None: any name will do.
-        mix: names of evaluation clips; None: any name will do.
-        example: a clip name.
-        tops: the folders that tell what is below them.
-        splits: the splits of the development set.
-        depth: folders between a top folder and the development recordings.
-        below_eval: folders that the official code wants between ``…_eval`` and the recordings.
-        kinds: the kind of split that each fold belongs to.
-        synthetic: folds that are not recorded, and may be in folders of any name.
-        evaluation: the clips of the evaluation set, where they are counted.
-        evaluation_seconds: about how long the shortest and the longest of them are.
-        secret: whether labels of the evaluation set were never published.
-        counted: whether the files are exactly the clips of the splits.
-        without_video: recordings that never had a video.
-        rate: frames per second of its recordings.
-        subtype: libsndfile's name of their sample format, where the dataset's own page tells it.
-        picture: width and height of its videos.
-        pictures: how many of them there are in a second.
-    """
+    """A challenge year or dataset; :mod:`seldio.schema.dataset_file` says what the keys of its file mean."""
 
     name: str
     title: str
-    usual: tuple[str, ...] = ()
+    usual: tuple[str, ...] = ()  # names of the folders that people unpack it to
     dialects: tuple[str, ...] = ()
     actors: frozenset[int] = frozenset()
     things: frozenset[int] = frozenset()
     nearest: int = 0
     profile: str | None = None
-    signs: tuple[TreeSign, ...] = ()
-    label_signs: tuple[LabelSign, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    label_signs: tuple[Sign, ...] = ()
     part_of: PartOf | None = None
-    clip: str | None = None
-    mix: str | None = None
+    clip: str | None = None  # a pattern of the names of development clips; None: any name will do
+    mix: str | None = None  # the same of evaluation clips
     example: str = ""
     tops: Mapping[str, Top] = field(default_factory=dict)
     splits: tuple[SplitSpec, ...] = ()
@@ -183,10 +148,12 @@ class DatasetSpec:
     picture: tuple[int, int] | None = None
     pictures: Fraction | None = None
 
-    def edition(self, root: str, paths: Sequence[str]) -> tuple[str, str]:
-        """The exact dataset of a tree with these signs, by name, and why, from its *root* and *paths*."""
-        parts = (row for row in DATASETS if row.part_of is not None and row.part_of.name == self.name)
-        return next((part.part_of.of(part, root, paths) for part in parts if part.part_of is not None), (self.name, ""))
+    def edition(self, root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[str, str]:
+        """Return by name the exact dataset of a tree with these signs, and why."""
+        for part in DATASETS:
+            if part.part_of is not None and part.part_of.name == self.name:
+                return part.part_of.of(part, root, paths, formats)
+        return self.name, ""
 
     @cached_property
     def recordings(self) -> frozenset[str]:
@@ -300,12 +267,15 @@ LOOSE = DatasetSpec(name="loose", title="no known dataset")
 
 def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> DatasetSpec:
     """Return the row of a file; *earlier*: the rows of those before it."""
-    tree, sound, video = record.get("tree", {}), record.get("recordings", {}), record.get("video", {})
+    labels, tree, sound, video = (record.get(key, {}) for key in ("labels", "tree", "recordings", "video"))
     splits = tuple(
-        SplitSpec(name, frozenset(split["folds"]), {int(room): _numbers(text) for room, text in rooms.items()},
-                  _pair(split.get("seconds")))
-        for name, split in tree.get("splits", {}).items() for rooms in (split.get("rooms", {}),)
-    ) or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())  # fmt: skip
+        SplitSpec(
+            name, frozenset(split["folds"]),
+            {int(room): _numbers(text) for room, text in split.get("rooms", {}).items()}, _pair(split.get("seconds")),
+        )
+        for name, split in tree.get("splits", {}).items()
+    )  # fmt: skip
+    splits = splits or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())
     words = {
         "{fold}_{room}_{mix}": _STARSS,
         "{mix}": _MIX,
@@ -318,34 +288,32 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
             text = text.replace(word, meaning) if text else text
         return text
 
+    def signs(key: str) -> tuple[Sign, ...]:
+        return tuple(
+            Sign(str(pattern(sign["path"])), sign["says"], sign.get("rank", 0), sign.get("weight", 0.0),
+                 sign.get("formats", ""))
+            for sign in tree.get(key, ())
+        )  # fmt: skip
+
     def clips(key: str) -> frozenset[str]:
         return frozenset(clip_range(tree[key])) if key in tree else frozenset()
 
+    own = [format["name"] for format in record.get("formats", ()) if format["role"] == "label"]
     tops = tree.get("tops", {})
+    tops = _DCASE if tops == "challenge" else {name: Top(**top) for name, top in tops.items()}
     return DatasetSpec(
         name=record["name"], title=record["title"], usual=tuple(tree.get("folders", ())),
-        dialects=tuple(record.get("labels", {}).get("formats")
-                       or (one["name"] for one in record.get("formats", ()) if one["role"] == "label")),
-        actors=frozenset(record.get("labels", {}).get("actors", ())),
-        things=frozenset(record.get("labels", {}).get("things", ())),
-        nearest=record.get("labels", {}).get("nearest", 0), profile=record.get("profile"),
-        signs=tuple(TreeSign(str(pattern(s["path"])), s["weight"], s["says"], s.get("rank", 0))
-                    for s in tree.get("signs", ())),
-        label_signs=tuple(LabelSign(str(pattern(s["path"])), s["formats"], s["says"], s.get("rank", 0))
-                          for s in tree.get("label_signs", ())),
+        dialects=tuple(labels.get("formats") or own), actors=frozenset(labels.get("actors", ())),
+        things=frozenset(labels.get("things", ())), nearest=labels.get("nearest", 0), profile=record.get("profile"),
+        signs=signs("signs"), label_signs=signs("label_signs"),
         part_of=PartOf(**record["part_of"]) if "part_of" in record else None,
-        clip=pattern(tree.get("clip")), mix=pattern(tree.get("evaluation_clip")), example=tree.get("example", ""),
-        tops=_DCASE if tops == "challenge" else {
-            name: Top(top["field"], top.get("set"), top.get("group", "")) for name, top in tops.items()
-        },
-        splits=splits, depth=tree.get("depth", 0), below_eval=tree.get("below_eval", "none"),
+        clip=pattern(tree.get("clip")), mix=pattern(tree.get("evaluation_clip")), tops=tops, splits=splits,
         kinds={int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
         synthetic=frozenset(tree.get("synthetic", ())), evaluation=clips("evaluation"),
-        evaluation_seconds=_pair(tree.get("evaluation_seconds")),
-        secret=tree.get("secret", False), counted=tree.get("counted", False), without_video=clips("without_video"),
-        rate=sound.get("rate"), subtype=sound.get("subtype"),
-        picture=tuple(video["size"]) if "size" in video else None,
+        evaluation_seconds=_pair(tree.get("evaluation_seconds")), without_video=clips("without_video"),
+        rate=sound.get("rate"), subtype=sound.get("subtype"), picture=_pair(video.get("size")),
         pictures=Fraction(video["rate"]) if "rate" in video else None,
+        **{key: tree[key] for key in ("example", "depth", "below_eval", "secret", "counted") if key in tree},
     )  # fmt: skip
 
 
@@ -373,9 +341,8 @@ def _rows() -> Iterator[DatasetSpec]:
 #: Every dataset; of signs of one rank, those of the first row count.
 DATASETS: tuple[DatasetSpec, ...] = tuple(_rows())
 #: The signs of all trees in the order in which they are looked for, each with the name of its dataset.
-TREE_SIGNS: tuple[tuple[TreeSign, str], ...] = tuple(
-    (sign, row.name)
-    for sign, row in sorted(((sign, row) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)
+TREE_SIGNS: tuple[tuple[Sign, str], ...] = tuple(
+    sorted(((sign, row.name) for row in DATASETS for sign in row.signs), key=lambda pair: pair[0].rank)
 )
 #: Those whose clips are counted, by name.
 COUNTED = {row.name: row for row in DATASETS if row.counted}

@@ -8,7 +8,6 @@ another start. Then the format counts most of whose columns hold what they shoul
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import math
@@ -120,12 +119,10 @@ def detect(files: Sequence[TextFile]) -> Detection:
         return decided
     shaped = [rows.through(shape) for shape in (*shapes.named(rows.header), *shapes.possible(rows.cells))]
     tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
-    for detection in tried:
-        if detection is not None:
-            return detection
-    if rows.indexed:
-        return Detection(rows)
-    return _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files) or Detection(rows)
+    found = next(filter(None, tried), None)
+    if found is None and not rows.indexed:
+        found = _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files)
+    return found or Detection(rows)
 
 
 def _headed(rows: LabelRows) -> Detection | None:
@@ -399,32 +396,28 @@ def _only(found: Sequence[Detection]) -> Detection | None:
 
 def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
     """Return what most files are detected as by themselves, where each may have another fault."""
-    if len(files) < 2:
-        return None
-    alone = [detect([file]) for file in files[:_NAMES]]
-    told = [one for one in alone if one.candidates and (one.shape is None or one.format is not None)]
-    names = collections.Counter(one.candidates[0].format.name for one in told)
-    if not names or 2 * max(names.values()) <= len(alone):
-        return None
-    usual = next(one for one in told if one.candidates[0].format.name == names.most_common(1)[0][0])
-    return dataclasses.replace(usual, rows=rows)
+    alone = [detect([file]) for file in files[:_NAMES]] if len(files) > 1 else []
+    told = [each for each in alone if each.candidates and (each.shape is None or each.format is not None)]
+    names = [each.candidates[0].format.name for each in told]
+    usual = next((each for each, name in zip(told, names, strict=True) if 2 * names.count(name) > len(alone)), None)
+    return usual and dataclasses.replace(usual, rows=rows)
 
 
 def closest(rows: LabelRows) -> str:
-    """Return what speaks against the formats with as many columns, where none fits; or nothing."""
+    """Return what speaks against the closest formats with as many columns, where none fits; or nothing."""
     if rows.header and not any(map(_LABEL_TITLE.match, rows.header)):
         return "its first line has names of other columns"
-    reasons: dict[str, str] = {}
+    names: dict[str, str] = {}  # of formats, by the reason
     fits = [FormatFit(dialect, rows) for dialect in DIALECTS if len(dialect.columns) == rows.width]
     for fit in sorted(fits, key=lambda fit: len(fit.misfits)):
         for number in sorted(fit.misfits):
             part, seen = fit.format.columns[number], rows.columns[number]
-            holding = f"{seen.ends[0]:g}" if seen.ends[0] == seen.ends[1] else f"{seen.ends[0]:g} to {seen.ends[1]:g}"
-            what = "words" if np.mean(seen.words) > 0.5 else holding
-            why = f"column {number + 1} holds {what}, not {part.field} from {part.low:g} to {part.high:g}"
-            if why not in reasons.values():
-                reasons.setdefault(fit.format.name, why)
-    return "; ".join(f"it is not {name} ({why})" for name, why in list(reasons.items())[:3])
+            ends = " to ".join(dict.fromkeys(f"{end:g}" for end in seen.ends))
+            holding = "words" if np.mean(seen.words) > 0.5 else ends
+            why = f"column {number + 1} holds {holding}, not {part.field} from {part.low:g} to {part.high:g}"
+            if fit.format.name not in names.values():
+                names.setdefault(why, fit.format.name)
+    return "; ".join(f"it is not {name} ({why})" for why, name in list(names.items())[:3])
 
 
 def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str, str]:
@@ -452,15 +445,12 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     first = lines[0].split(",") if lines else []
     titled = shapes.titled(first)
     rows = [line.split(",") for line in lines[titled:]]
-    quotes = any('"' in line for line in lines)
-    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
-    if not found and rows and len(rows[0]) == len(dialect.columns) + 1:
-        found = list(shapes.named(first))
-    code = found[0].code if found else None
-    if code != "SYN145" and (code != "SYN125" or quotes):
+    found = shapes.between(first if titled else [], rows, dialect)
+    quoted = any('"' in line for line in lines)
+    if not found or found[0].code not in ("SYN125", "SYN145") or (found[0].code == "SYN125" and quoted):
         return found[0] if found else None
     plain = rows_of([TextFile("", "", "", "\n".join(lines).encode())])
-    if code == "SYN125" and (_decided(plain) or _misread(plain)):  # another format may have as many columns
+    if found[0].code == "SYN125" and (_decided(plain) or _misread(plain)):  # another format may have as many columns
         return None
     meant = [(shape, fit) for shape in found for fit in fits_of(plain.through(shape), [dialect]) if fit.possible]
     right = [shape for shape, fit in meant if fit.share >= ENOUGH] or [shape for shape, _ in meant]

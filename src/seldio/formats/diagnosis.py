@@ -160,21 +160,26 @@ class _Column:
         return from_numpy(values[(np.cumsum(known) - 1)[self.which[kept]]])
 
 
-def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
-    """Split rows of bare cells into columns."""
-    csv, names = pyarrow.csv, [str(at) for at in range(len(dialect.columns))]
-    longest = int(np.diff(np.flatnonzero(np.frombuffer(text, np.uint8) == 10), prepend=-1).max(initial=0))
-    few = pa.dictionary(pa.int32(), pa.string())  # decimals are nearly all different
-    kinds = [pa.string() if part.kind.startswith("real") else few for part in dialect.columns]
-    head = b",".join([b"0"] * len(names)) + b"\n"  # what stands first may be a second byte order mark
-    table = csv.read_csv(
-        pa.BufferReader(head + text),
-        csv.ReadOptions(column_names=names, block_size=max(1 << 20, 2 * longest), use_threads=len(text) > 1 << 20),
+def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 << 20) -> pa.Table:
+    """Return rows of bare cells as columns of these types; raise ArrowInvalid where Arrow cannot read one."""
+    csv = pyarrow.csv
+    return csv.read_csv(
+        pa.BufferReader(text),
+        csv.ReadOptions(column_names=list(types), block_size=block, use_threads=len(text) > 1 << 20),
         csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
         csv.ConvertOptions(
-            column_types=dict(zip(names, kinds, strict=True)), null_values=[], strings_can_be_null=False
+            column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
         ),
-    )  # fmt: skip
+    )
+
+
+def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
+    """Split rows of bare cells into columns of texts."""
+    longest = int(np.diff(np.flatnonzero(np.frombuffer(text, np.uint8) == 10), prepend=-1).max(initial=0))
+    few = pa.dictionary(pa.int32(), pa.string())  # decimals are nearly all different
+    types = {f"{at}": pa.string() if part.kind[:4] == "real" else few for at, part in enumerate(dialect.columns)}
+    head = b",".join([b"0"] * len(types)) + b"\n"  # what stands first may be a second byte order mark
+    table = split_cells(types, head + text, max(1 << 20, 2 * longest))
     texts = [column.combine_chunks() for column in table.columns]
     return [
         _Column(text, part, first=not at, own=bool(dialect.own))
@@ -231,28 +236,6 @@ def column_type(kind: str, decimals: bool) -> pa.DataType:
 # --- a file as a text ---------------------------------------------------------------------------------
 
 
-class _Cause:
-    """The findings of one cause: the first few whole, of the others their number and lines."""
-
-    def __init__(self) -> None:
-        self.first: list[Finding] = []
-        self.number = self.places = 0
-        self.lines: list[Ints] = []
-
-    def add(self, lines: Ints, places: int, number: int) -> None:
-        """Count *number* findings with so many *places*, all in *lines*."""
-        self.number += number
-        self.places += places
-        self.lines.append(lines)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """Few findings as they are, more as one."""
-        if self.number <= len(self.first):
-            return self.first
-        return [self.first[0].times(self.places, np.concatenate(self.lines))]
-
-
 class FileLook:
     """One file as a text: what is wrong with its encoding, line ends, header and widths, and its rows.
 
@@ -263,7 +246,8 @@ class FileLook:
     def __init__(self, file: TextFile, dialect: Dialect, undone: Collection[str] = ()) -> None:
         self.file, self.dialect, self.undone = file, dialect, undone
         self.width = len(dialect.columns)
-        self.causes: dict[tuple[str, bool], _Cause] = {}
+        self.cell_findings: list[Finding] = []
+        self.line_findings: dict[tuple[str, bool], list[tuple[Finding, int]]] = {}  # each with its number of lines
         self.meant: list[str | None] = []
         self.headless = False  # whether the header has to be put first
         self.certain = True  # whether cells can be told apart for sure
@@ -364,38 +348,36 @@ class FileLook:
 
     def note(self, finding: Finding, count: int = 1) -> None:
         """Take a finding, about *count* lines."""
-        cause = self.causes.setdefault((finding.code, finding.fixable), _Cause())
-        if len(cause.first) < SINGLY:
-            cause.first.append(finding)
-        line = finding.line or 1
-        cause.add(np.arange(line, line + count), count, 1)
+        self.line_findings.setdefault((finding.code, finding.fixable), []).append((finding, count))
 
     def note_cells(
         self, columns: Sequence[_Column], marked: Mapping[int, Bools], rows: Ints, begin: int, number: int
     ) -> None:
         """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
-        code, fixable = _CODES[number // 2], bool(number % 2) and self.certain
-        cause = self.causes.setdefault((code, fixable), _Cause())
-        for row in rows[:SINGLY].tolist():
-            line = int(self.lines[row - begin])
-            bad = [(at, columns[at].problem(row)) for at, mask in marked.items() if mask[row]]
-            for at, problem in bad[: SINGLY - len(cause.first)]:
-                cause.first.append(self.cell_finding(problem, at, line, fixable))
         places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
-        cause.add(self.lines[rows - begin], places, places)
+        fixable = bool(number % 2) and self.certain
+        first = [
+            self.cell_finding(columns[at].problem(row), at, int(self.lines[row - begin]), fixable)
+            for row in rows[:SINGLY].tolist()
+            for at, mask in marked.items()
+            if mask[row]
+        ]
+        self.cell_findings += first if places <= SINGLY else [first[0].times(places, self.lines[rows - begin])]
 
     def cell_finding(self, problem: cells.CellProblem, at: int, line: int, fixable: bool) -> Finding:
         """Return the finding about a cell."""
         (value, shift), (message, hint) = problem.shown, problem.sentences
-        before = self.line(line - 1).split(",")[:at]
-        column = 1 + sum(len(cell) + 1 for cell in before) + shift
+        column = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
         excerpt = self.line(line - 1, shown=True)
         rule, value = reader_rule(problem.fault.code), excerpt[column - 1 :][: len(value)]
         return rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable)
 
     def findings(self) -> list[Finding]:
-        """Everything that was found: of each cause a few findings, or one for all."""
-        every = itertools.chain.from_iterable(cause.findings for cause in self.causes.values())
+        """Return everything that was found: of each cause a few findings, or one for all."""
+        every = [*self.cell_findings]
+        for alike in self.line_findings.values():
+            lines = [finding.line + at for finding, count in alike if finding.line for at in range(count)]
+            every += [alike[0][0].times(len(lines), lines)] if len(alike) > SINGLY else [found for found, _ in alike]
         return sorted(every, key=lambda finding: finding.order)
 
     # --- the file as a whole -----------------------------------------------------------------------------
@@ -490,7 +472,7 @@ class FileLook:
         named = not any(map(cells.numeric, names)) and cells.wordy(names[0])
         if expected is None:
             if named:
-                self.odd_header(first, names)
+                self.odd_line(first, "a header", "remove it: the official loaders call int() on the first cell")
             return first + named
         if headed_by(line, expected):
             return first + 1
@@ -503,28 +485,28 @@ class FileLook:
         self.headless = "SYN112" in self.undone
         return first
 
-    def odd_header(self, first: int, names: list[str]) -> None:
-        """Report a header where none belongs, and what it says against the columns."""
-        faults = list(self.header_faults(names, self.line(first + 1)))
-        hint = "remove it: the official loaders call int() on the first cell"
+    def odd_line(self, number: int, what: str, hint: str) -> None:
+        """Report a line of names where none belongs, and what it says against the columns."""
+        titles = self.line(number).split(",")
+        names = [title.strip(' "#') for title in titles]
+        faults = list(self.header_faults(names, number if what == "a header" else len(self.ends)))
         if faults:
             hint += "; but first check what its names say about the columns"
-        message = f"a header line, but {self.dialect.name} has none"
-        self.report("SYN111", message, first + 1, hint, whole=True, fixable=not faults)
+        message = f"{what} line, but {self.dialect.name} has none"
+        self.report("SYN111", message, number + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
-            self.meant[first] = None
-        titles = self.line(first).split(",")
-        for index, message, hint in faults:
+            self.meant[number] = None
+        for index, message, more in faults:
             at, width = 1, None
             if index is not None:
-                at += sum(len(title) + 1 for title in titles[:index]) + titles[index].index(names[index])
+                at = len(",".join([*titles[:index], ""])) + titles[index].index(names[index]) + 1
                 width = len(names[index])
-            self.report("SYN113", message, first + 1, hint, whole=True, column=at, width=width)
+            self.report("SYN113", message, number + 1, more, whole=True, column=at, width=width)
 
-    def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
-        """Yield what a header says against the columns: the place of a name (None for all), message, hint."""
+    def header_faults(self, names: list[str], number: int) -> Iterator[tuple[int | None, str, str]]:
+        """Yield what a line of names says against the columns: the place of a name (None for all), message, hint."""
         fields = [part.field for part in self.dialect.columns]
-        for index, name in enumerate(names):
+        for index, name in enumerate(names if len(names) > 1 else ()):
             if name and name in names[:index]:
                 hint = "programs that read columns by name keep only one of the two"
                 yield index, f"the header lists {clipped(name)} twice", hint
@@ -534,7 +516,7 @@ class FileLook:
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
                 yield index, message, "columns in another order are misread: loaders ignore the header"
                 break
-        if second.strip() and (width := second.count(",") + 1) != len(names):
+        if number + 1 < len(self.ends) and (width := int(self.widths[number + 1])) not in (0, len(names)):
             hint = "pandas then reads the first column as an index and shifts the others"
             yield None, f"the header has {len(names)} columns, but the next line has {width}", hint
 
@@ -557,61 +539,30 @@ class FileLook:
 
     def rows(self, begin: int) -> Bools:
         """Return the lines that are rows of the right width; report the others."""
-        rows = self.widths == self.width
+        rows: Bools = self.widths == self.width
         rows[:begin] = False
-        quoted = self.quoted(begin) if b'"' in self.text and not self.undone else np.zeros(len(rows), bool)
         blank = np.flatnonzero(self.widths == 0)
         for run in np.split(blank, np.flatnonzero(np.diff(blank) > 1) + 1) if len(blank) else ():
-            if not quoted[run[0]]:
-                message = "blank line" if len(run) == 1 else f"{len(run):,} blank lines"
-                hint = "remove blank lines: the official loaders stop there"
-                self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
-        if b"#" in self.text:
-            for number in range(begin, len(rows)):
-                if not quoted[number] and self.line(number).lstrip().startswith("#"):
-                    quoted[number] = self.comment(number, rows[number])
-        ragged = ~rows & ~quoted & (self.widths > 0)
-        for number in np.flatnonzero(ragged[begin:]).tolist():
-            self.ragged(number + begin)
-        fitting: Bools = rows & ~quoted
-        return fitting
+            message = "blank line" if len(run) == 1 else f"{len(run):,} blank lines"
+            hint = "remove blank lines: the official loaders stop there"
+            self.report("SYN110", message, int(run[0]) + 1, hint, lines=len(run))
+        ragged = ~rows & (self.widths > 0)
+        ragged[:begin] = False
+        for number in range(begin, len(rows)) if b"#" in self.text else ():
+            if self.line(number).lstrip().startswith("#") and self.comment(number):
+                rows[number] = ragged[number] = False
+        for number in np.flatnonzero(ragged).tolist():
+            self.ragged(number)
+        return rows
 
-    def quoted(self, begin: int) -> Bools:
-        """Report quotes that do not close on their line; return the lines up to where they do."""
-        inside = np.zeros(len(self.ends), bool)
-        before = np.cumsum(np.frombuffer(self.text, np.uint8) == 34, dtype=np.int32)[self.ends]
-        for number in np.flatnonzero(np.diff(before, prepend=0) % 2).tolist():
-            if number < begin or inside[number] or not self.widths[number]:
-                continue
-            close = self.text.find(b'"', int(self.ends[number]))
-            last = int(np.searchsorted(self.ends, close)) if close >= 0 else len(inside) - 1
-            inside[number : last + 1] = True
-            message = f"a quoted cell spans {last + 1 - number} lines"
-            hint = "a row is one line of unquoted cells"
-            if close < 0:
-                message = "a quote is opened and never closed: the rest of the file is inside it"
-                hint = "cells are plain numbers: remove the quotes"
-            column = self.line(number).rindex('"') + 1
-            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
-        return inside
-
-    def comment(self, number: int, fits: bool) -> bool:
+    def comment(self, number: int) -> bool:
         """Report a comment, which may hold the names of the columns; False where it is a row (of a class called so)."""
+        patterns = [cells.PATTERNS[part.kind] for part in self.dialect.columns]
         parts = self.line(number).split(",")
-        kinds = [part.kind for part in self.dialect.columns]
-        if fits and all(cells.PATTERNS[kind].fullmatch(cell) for kind, cell in zip(kinds, parts, strict=True)):
+        if len(parts) == self.width and all(map(re.Pattern.fullmatch, patterns, parts)):
             return False
-        names = [name.strip(' "#') for name in parts]
-        contradicted = len(names) > 1 and any(self.header_faults(names, ""))
-        hint = 'remove it: the official loaders call int() on it; np.savetxt(header=…) needs comments=""'
-        if self.dialect.header is None:
-            hint = "remove it: the official loaders call int() on it; call np.savetxt without header="
-        if contradicted:
-            hint += "; but first check what its names say about the columns"
-        message = f"a comment line, but {self.dialect.name} has none"
-        self.report("SYN111", message, number + 1, hint, whole=True, fixable=not contradicted)
-        if "SYN111" in self.undone and not contradicted:
-            self.meant[number] = None
+        way = 'np.savetxt(header=…) needs comments=""' if self.dialect.header else "call np.savetxt without header="
+        self.odd_line(number, "a comment", f"remove it: the official loaders call int() on it; {way}")
         return True
 
     def ragged(self, number: int) -> None:
@@ -624,6 +575,10 @@ class FileLook:
             self.report("SYN108", message, number + 1, hint, whole=True)
         elif control := cells.control_character(text):
             self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
+        elif text.count('"') % 2:
+            message, hint = "a quote is opened and not closed in its line", "a row is one line of unquoted cells"
+            column = text.rindex('"') + 1
+            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"

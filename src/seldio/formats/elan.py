@@ -252,7 +252,6 @@ ELAN = ElanFormat(
     name="elan",
     title="ELAN annotation document: XML with tiers and time slots in milliseconds; directions in values or tiers",
     suffix=".eaf",
-    time_decimals=3,
     aliases=("eaf",),
     source="https://www.mpi.nl/tools/elan/EAF_Annotation_Format_3.0_and_ELAN.pdf",
     note="The value of an annotation is the class, or the name of its tier where it has none. Dependent tiers called "

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 
 from seldio.errors import DataError
 from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
-from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
-from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE, plain_exponents
+from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
+from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE
 from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
@@ -148,16 +147,18 @@ class CsvPart(FileRows):
     def __init__(self, dialect: Dialect, file: TextFile) -> None:
         self.dialect = dialect
         head = dialect.header.encode() + b"\n" if dialect.header else b""
+        newline = newline_of(file.data) if dialect.newline == "\r\n" else "\n"
+        data = file.data if newline == "\n" else file.data.replace(b"\r\n", b"\n")
         #: lines that stand before the first row
-        self.skipped = 1 if head and file.data.startswith(head) else 0
+        self.skipped = 1 if head and data.startswith(head) else 0
+        self.headed = not head or bool(self.skipped) or not data
         #: what is parsed: the rows alone
-        self.body = file.data[len(head) :] if self.skipped else file.data
-        self.headed = not head or bool(self.skipped)
+        self.body = data[len(head) :] if self.skipped else data
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
         self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
-        super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
+        super().__init__(file, ClipFile(file.clip, file.name, newline, file.data[-1:] in (b"\n", b"")))
 
     def take(self, look: FileLook) -> None:
         """Take over what a closer look at the file has found."""
@@ -202,9 +203,8 @@ class CsvPart(FileRows):
 # --- parsing ---------------------------------------------------------------------------------------
 
 _PLAIN = b"0123456789,-\n"
-#: Bytes of a file, or of several, that are parsed without pyarrow where they hold whole numbers alone.
-_FEW = 1 << 16
-_INT32 = np.iinfo(np.int32)
+#: An exponent that is not in the grammar.
+_ODD_EXPONENT = re.compile(rb"e(?!(?:-[0-9]{1,3}|[0-9]{1,2})[,\n])")
 #: pyarrow before 20 writes past its memory where a line has far more columns than the first.
 _OVERRUNS = pa.cpp_version_info.major < 20
 
@@ -222,28 +222,26 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
         return None
     decimals = b"." in joined or b"e" in joined
     types = {part.field: diagnosis.column_type(part.kind, decimals) for part in dialect.columns}
-    table = _parse(types, joined) if joined else pa.schema(types).empty_table()
-    if table is None or not all(map(_small, table.columns)):
+    try:
+        table = diagnosis.split_cells(types, joined) if joined else pa.schema(types).empty_table()
+    except pa.ArrowInvalid:
         return None
     for part, body in zip(parts, bodies, strict=True):
         # numpy counts a byte several times faster than bytes.count
         part.rows = int(np.count_nonzero(np.frombuffer(body, np.uint8) == 10))
-    return table if sum(part.rows for part in parts) == table.num_rows else None
+    whole = sum(part.rows for part in parts) == table.num_rows
+    return table if whole and all(map(_small, table.columns)) else None
 
 
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
     """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
-    extra = _distinct(joined.translate(None, _PLAIN))
     kinds = {part.kind for part in dialect.columns}
-    allowed = b"\r" if dialect.newline == "\r\n" else b""
-    if not kinds <= {"int", "flag"}:
-        allowed += b"." if "whole" in kinds else b".e"
+    decimal = b"" if kinds <= {"int", "flag"} else b"." if "whole" in kinds else b".e"
     return (
         kinds.isdisjoint(("name", "text"))
-        and extra <= set(allowed)
-        and all(part.headed or not part.file.data for part in parts)
-        and (ord("e") not in extra or plain_exponents(joined))
-        and (ord("\r") not in extra or _all_crlf(parts, joined))
+        and not joined.translate(None, _PLAIN + decimal)
+        and all(part.headed for part in parts)
+        and not (b"e" in joined and _ODD_EXPONENT.search(joined))
         and not (_OVERRUNS and _widest(joined) > len(dialect.columns))
     )
 
@@ -253,71 +251,6 @@ def _widest(data: bytes) -> int:
     text = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
     return int(np.diff(ends, prepend=-1).max(initial=0))
-
-
-def _distinct(data: bytes) -> set[int]:
-    """Which bytes there are in *data*: few, and each perhaps very often."""
-    found = set()
-    while data:
-        found.add(data[0])
-        data = data.translate(None, data[:1])
-    return found
-
-
-def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
-    """Whether every line of every file ends with CR LF; files' origins then say so."""
-    if joined.count(b"\r\n") != joined.count(b"\r"):
-        return False
-    for part in parts:
-        ends = part.body.count(b"\r\n")
-        if ends and ends != part.body.count(b"\n"):
-            return False
-        if ends:
-            part.origin = dataclasses.replace(part.origin, newline="\r\n")
-    return True
-
-
-def _parse(types: dict[str, pa.DataType], data: bytes) -> pa.Table | None:
-    """Parse rows of numbers; None where there is anything that cannot be taken exactly."""
-    if len(data) <= _FEW and set(types.values()) == {pa.int32()}:
-        cells = _whole_numbers(data, len(types))
-        if cells is not None:
-            return pa.Table.from_arrays([from_numpy(column) for column in cells], names=list(types))
-    csv = pyarrow.csv
-    try:
-        return csv.read_csv(
-            pa.BufferReader(data),
-            csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20),
-            csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
-            ),
-        )
-    except pa.ArrowInvalid:
-        return None
-
-
-def _whole_numbers(data: bytes, columns: int) -> Any:
-    """Rows of whole numbers as int32, shape (columns, rows); None where anything else is in *data*.
-
-    pyarrow's reader hands even a small file from thread to thread, which takes some milliseconds where processors are
-    busy, and its conversion of texts loads all of its functions.
-    """
-    text = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(text < 45)  # a comma or a line feed behind each cell
-    if not len(ends) or len(ends) % columns or ends[-1] != len(data) - 1:
-        return None
-    marks = text[ends].reshape(-1, columns)
-    if not ((marks[:, :-1] == 44).all() and (marks[:, -1] == 10).all()):
-        return None
-    try:
-        values = np.array(list(map(int, data[:-1].replace(b"\n", b",").split(b","))), np.int64)
-    except (ValueError, OverflowError):
-        return None
-    # numpy before 2 lets what is too large for 32 bits wrap around
-    if values.max() > _INT32.max or values.min() < _INT32.min:
-        return None
-    return np.ascontiguousarray(values.reshape(-1, columns).T.astype(np.int32))
 
 
 def _small(column: pa.ChunkedArray) -> bool:

@@ -6,15 +6,15 @@ import collections
 import dataclasses
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from seldio.formats import cells
 from seldio.formats.base import TextFile
-from seldio.formats.diagnosis import delimiter_of, plain_lines
+from seldio.formats.diagnosis import plain_lines
 from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape, counted
 
 Numbers = np.ndarray[Any, Any]
@@ -22,6 +22,8 @@ Numbers = np.ndarray[Any, Any]
 LINES, FEWEST = 4000, 6
 #: Bytes of the head and of the tail of a file, and of a usual row.
 _REACH, _ROW = 1 << 16, 64
+#: Cells of the widest row without commas.
+_MOST = 12
 #: Characters of the longest number that is read.
 _LONGEST = 60
 _MISSING = {"", "na", "n/a", "nan", "none", "null", "nil", "-", "--", "?", "missing", "unknown", "<na>", "nat", "#n/a"}
@@ -50,8 +52,7 @@ class NumberColumn:
         return bool((~np.isfinite(self.values) | (self.values == np.rint(self.values))).all())
 
 
-@dataclasses.dataclass(frozen=True)
-class SampledFile:
+class SampledFile(NamedTuple):
     """Rows of a file: the names of its first line, where that holds no number, and cells."""
 
     path: str
@@ -68,6 +69,15 @@ class LabelRows:
     columns: tuple[NumberColumn, ...]  # of the rows that have the usual number of cells
     strays: int  # rows with another number of cells
     shape: Shape | None = None  # what is between the rows as they are and these
+
+    @classmethod
+    def of(cls, files: Sequence[SampledFile], shape: Shape | None = None) -> LabelRows:
+        """Return the rows of *files*, behind a *shape*."""
+        rows = [row for file in files for row in file.rows]
+        width, usual = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+        columns = map(_column, zip(*(row for row in rows if len(row) == width), strict=True))
+        header = next((tuple(file.header) for file in files if file.header), ())
+        return cls(files, header, tuple(columns), len(rows) - usual, shape)
 
     @property
     def width(self) -> int:
@@ -95,40 +105,34 @@ class LabelRows:
         return len(np.unique(np.column_stack([column.values for column in self.columns[1:]]), axis=0))
 
     def through(self, shape: Shape) -> LabelRows:
-        """The same rows as they are meant."""
-        headers = (shape.undo(file.header) if file.header else () for file in self.files)
-        rows = (list(map(shape.undo, file.rows)) for file in self.files)
-        paths = (file.path for file in self.files)
-        return _joined(list(map(SampledFile, paths, headers, rows)), shape)
+        """Return the same rows as they are meant."""
+        undo = shape.undo
+        files = [SampledFile(path, undo(head) if head else (), [*map(undo, rows)]) for path, head, rows in self.files]
+        return LabelRows.of(files, shape)
 
 
 def rows_of(files: Sequence[TextFile]) -> LabelRows:
     """Return rows of *files*, which belong together; of very many files, every second or third is looked at."""
     files = files[:: 1 + len(files) * FEWEST // LINES]
     most = LINES // max(1, len(files))
-    return _joined([_file_rows(file.path, _lines(file.data, most)) for file in files])
+    return LabelRows.of([_sampled(file.path, _lines(file.data, most)) for file in files])
 
 
 def shape_of(data: bytes) -> tuple[int, str]:
     """Return the width and the header of a file: files that share them are looked at together."""
-    file = _file_rows("", _lines(data[:4096], 3))
+    file = _sampled("", _lines(data[:4096], 3))
     row = file.rows[0] if file.rows else file.header
     return len(row), ",".join(file.header)
 
 
-def _joined(files: Sequence[SampledFile], shape: Shape | None = None) -> LabelRows:
-    header = next((tuple(file.header) for file in files if file.header), ())
-    rows = [row for file in files for row in file.rows]
-    widths = collections.Counter(map(len, rows))
-    width = widths.most_common(1)[0][0] if rows else 0
-    usual = [row for row in rows if len(row) == width]
-    return LabelRows(files, header, tuple(map(_column, zip(*usual, strict=True))), len(rows) - len(usual), shape)
-
-
-def _file_rows(path: str, lines: Sequence[str]) -> SampledFile:
+def _sampled(path: str, lines: Iterable[str]) -> SampledFile:
     rows = [_split(line) for line in lines]
-    titles = _titles(rows[0]) if rows else ()
-    return SampledFile(path, titles, rows[1:] if titles else rows)
+    names = [cell.strip().strip('"') for cell in rows[0]] if rows else []
+    titles = names[1:] if names and names[0].lower() in INDEX_NAMES else names
+    wordy = len(names) > 1 and all(cells.wordy(title) and not cells.numeric(title) for title in titles)
+    if wordy or counted(names):
+        return SampledFile(path, [name.lower() for name in names], rows[1:])
+    return SampledFile(path, (), rows)
 
 
 def _lines(data: bytes, most: int) -> list[str]:
@@ -145,21 +149,14 @@ def _lines(data: bytes, most: int) -> list[str]:
     return [line.decode(errors="replace") for line in lines]
 
 
-def _titles(row: Row) -> tuple[str, ...]:
-    names = tuple(cell.strip().strip('"') for cell in row)
-    titles = names[1:] if names[0].lower() in INDEX_NAMES else names
-    wordy = not any(map(cells.numeric, titles)) and all(map(cells.wordy, titles)) and len(names) > 1
-    return tuple(name.lower() for name in names) if wordy or counted(names) else ()
-
-
 def _split(line: str) -> list[str]:
     """Return the cells of a line, by the delimiter that it seems to use."""
     if line.count(";") > 1:
         return [cell.replace(",", ".") for cell in line.split(";")]
     if "," in line:
         return line.split(",")
-    width = next((width for width in range(12, 2, -1) if delimiter_of(line, width) != ","), 0)
-    return line.split(delimiter_of(line, width)) if width else [line]
+    sign = next((sign for sign in "\t| " if 1 < line.strip().count(sign) < _MOST), None)
+    return line.split(sign) if sign else [line]
 
 
 def _column(texts: Sequence[str]) -> NumberColumn:

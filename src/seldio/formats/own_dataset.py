@@ -20,8 +20,8 @@ from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get, stem_of
-from seldio.formats.base import LabelFormat, TextFile
-from seldio.formats.dataset_toml import clips_of, parsed
+from seldio.formats.base import LabelFormat, Place, TextFile
+from seldio.formats.dataset_toml import TomlPlaces, clips_of, parsed
 from seldio.formats.label_csv import COMMA, Dialect, column
 from seldio.formats.label_rows import shape_of
 from seldio.formats.plain_csv import cells_of, delimiter_of, first_line
@@ -87,6 +87,14 @@ class OwnDataset:
         formats = self.labels.get("formats", ())
         return self.with_classes(get(formats[0])) if len(formats) == 1 else None
 
+    def clips(self, split: str) -> frozenset[str]:
+        """Return the clips that a split lists."""
+        return frozenset[str]().union(*map(clips_of, self.record["splits"][split].get("clips", ())))
+
+    def place(self, split: str) -> Place:
+        """Return where the file describes a split."""
+        return TomlPlaces(self.text).at(("splits", split))
+
     def splits(self, name: str) -> list[str]:
         """The splits that a file belongs to, by its folders and the name of its clip; more than one is a fault."""
         *folders, last = (self.below + name.removeprefix(self.folder)).split("/")
@@ -96,7 +104,7 @@ class OwnDataset:
             for split, keys in self.record.get("splits", {}).items()
             if {*folders} & {*keys.get("folders", ())}
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
-            or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
+            or clip in self.clips(split)
         ]
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:

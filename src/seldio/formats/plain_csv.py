@@ -6,9 +6,8 @@ The columns of a dataset's own may be written so; no row and no line moves, and 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from seldio.files.names import media_type, without_suffix
 from seldio.findings import Finding, Sink
 from seldio.formats.base import FileRows, Ints, Place, TextFile
 from seldio.formats.cells import numeric
+from seldio.formats.csv_text import QuotedCell, row_at
 from seldio.formats.diagnosis import plain_lines, thousands_in
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
 from seldio.reader_rules import READER_RULES
@@ -26,27 +26,11 @@ if TYPE_CHECKING:
 #: Bytes of a file that its first line is within.
 _HEAD = 4096
 DELIMITERS = (",", ";", "\t", "|")
-_CELLS = {sign: re.compile(rf' *"((?:[^"]|"")*)" *(?=[{sign}]|\Z)|([^{sign}]*)') for sign in DELIMITERS}
 
 
-class TableCell(NamedTuple):
-    """A cell: its text without quotes, and where that stands in its line."""
-
-    value: str
-    start: int
-    end: int
-
-
-def cells_of(line: str, delimiter: str) -> list[TableCell]:
-    """The cells of a line."""
-    found, position = list[TableCell](), 0
-    while match := _CELLS[delimiter].match(line, position):
-        group = 2 if match[1] is None else 1
-        found.append(TableCell(match[group].replace('""', '"'), *match.span(group)))
-        if match.end() == len(line):
-            break
-        position = match.end() + 1
-    return found
+def cells_of(line: str, delimiter: str) -> list[QuotedCell]:
+    """Return the cells of a line, without quotes."""
+    return row_at(line, 0, delimiter).cells
 
 
 def delimiter_of(line: str, names: Iterable[str] = (), width: int = 0) -> str:
@@ -65,66 +49,46 @@ def first_line(data: bytes) -> str:
     return plain_lines(data[:_HEAD]).decode(errors="replace").partition("\n")[0]
 
 
-class PlainCsv:
-    """The bytes of a table as bare cells between commas, and the way back."""
+def bare_lines(data: bytes, delimiter: str) -> list[str]:
+    """Return the lines of a table with bare cells between commas."""
+    return [_bare(line, delimiter) for line in _lines(data)]
 
-    def __init__(self, data: bytes, delimiter: str) -> None:
-        self.lines, self.delimiter = plain_lines(data).decode(errors="replace").split("\n"), delimiter
-        self.data = "\n".join(map(self._bare, self.lines)).encode()
 
-    def _bare(self, line: str) -> str:
-        return ",".join(self._cell(cell.value) for cell in cells_of(line, self.delimiter))
+def _lines(data: bytes) -> list[str]:
+    return plain_lines(data).decode(errors="replace").split("\n")
 
-    def _cell(self, text: str) -> str:
-        decimal = text.replace(",", ".", 1) if self.delimiter != "," else text  # elsewhere it may part thousands
-        return decimal if numeric(decimal.strip()) else text.replace(",", COMMA)
 
-    def place(self, line: int, index: int | None) -> Place:
-        """Return the location of a cell, or of its whole row."""
-        text = self.lines[line - 1]
-        if index is None:
-            return Place(line, 1, len(text) + 1, text, text)
-        cell = cells_of(text, self.delimiter)[index]
-        return Place(line, cell.start + 1, cell.end + 1, cell.value, text)
-
-    def moved(self, finding: Finding) -> Finding:
-        """A finding in the bare cells, where it is in the file."""
-        if finding.line is None or finding.column is None:
-            return finding
-        text = self.lines[finding.line - 1]
-        before = self._bare(text)[: finding.column - 1]
-        cell = cells_of(text, self.delimiter)[before.count(",")]
-        column = cell.start + len(before.rpartition(",")[2]) + 1
-        value = finding.value.replace(COMMA, ",") if finding.value else finding.value
-        message = finding.message.replace(COMMA, ",")
-        return dataclasses.replace(finding, column=column, value=value, message=message, excerpt=text)
+def _bare(line: str, delimiter: str) -> str:
+    bare_cells = []
+    for cell in cells_of(line, delimiter):
+        decimal = cell.value.replace(",", ".", 1) if delimiter != "," else cell.value  # elsewhere it may part thousands
+        bare_cells.append(decimal if numeric(decimal.strip()) else cell.value.replace(",", COMMA))
+    return ",".join(bare_cells)
 
 
 def part_of(dialect: Dialect, file: TextFile, sink: Sink) -> CsvPart:
-    """The rows of a file in the columns of a dataset, however they are written.
+    """Return the rows of a file in the columns of a dataset, however they are written.
 
     Commas in numbers show decimals; where all of them may part thousands as well, that is an error.
     """
     delimiter = delimiter_of(first_line(file.data), dialect.titles, len(dialect.columns)) if file.data else ","
-    by_rows = dialect.clips_by == "rows"
-    if delimiter == ",":
-        return CsvPart(dialect, file) if b'"' not in file.data and not by_rows else _OtherPart(dialect, file, delimiter)
-    part = _OtherPart(dialect, file, delimiter)
-    if number := thousands_in(plain_lines(file.data)):
-        line, text = next((at, text) for at, text in enumerate(part.table.lines, 1) if number in text)
+    if delimiter == "," and b'"' not in file.data and dialect.clips_by == "name":
+        return CsvPart(dialect, file)
+    if delimiter != "," and (number := thousands_in(plain_lines(file.data))):
+        line, text = next((at, text) for at, text in enumerate(_lines(file.data), 1) if number in text)
         message = f"{number} may be {number.replace(',', '.', 1)} or {number.replace(',', '')}"
         hint = "write numbers with a point for decimals, and without commas"
         column = text.index(number) + 1
         sink(READER_RULES["SYN125"].at(file.path, message, hint, line, column, number, text, fixable=False))
-    return part
+    return _OtherPart(dialect, file, delimiter)
 
 
 class _OtherPart(CsvPart):
     """The rows of one csv file that are written in another way."""
 
     def __init__(self, dialect: Dialect, file: TextFile, delimiter: str) -> None:
-        self.table = PlainCsv(file.data, delimiter)
-        rows = self.table.data.decode().split("\n")
+        self.written, self.sign = _lines(file.data), delimiter
+        rows = [_bare(line, delimiter) for line in self.written]
         clips = [_clip_without_events(dialect, row.split(",")) if dialect.clips_by == "rows" else "" for row in rows]
         #: The clips of which a row says that they have no events, and the lines of all other rows.
         self.silent = tuple(filter(None, clips))
@@ -134,8 +98,17 @@ class _OtherPart(CsvPart):
 
     def moved(self, finding: Finding) -> Finding:
         """See :meth:`CsvPart.moved`."""
-        line = None if finding.line is None else int(self.numbers[finding.line - 1])
-        return self.table.moved(dataclasses.replace(finding, line=line))
+        if finding.line is None:
+            return finding
+        line = int(self.numbers[finding.line - 1])
+        if finding.column is None:
+            return dataclasses.replace(finding, line=line)
+        text = self.written[line - 1]
+        *before, within = _bare(text, self.sign)[: finding.column - 1].split(",")
+        column = cells_of(text, self.sign)[len(before)].start + len(within) + 1
+        value = finding.value.replace(COMMA, ",") if finding.value else finding.value
+        message = finding.message.replace(COMMA, ",")
+        return dataclasses.replace(finding, line=line, column=column, value=value, message=message, excerpt=text)
 
     def take(self, look: FileLook) -> None:
         """See :meth:`CsvPart.take`."""
@@ -143,8 +116,12 @@ class _OtherPart(CsvPart):
         self.physical = self.numbers[look.lines - 1]
 
     def _place(self, row: int, field: str | None) -> Place:
-        line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
-        return self.table.place(line, self.dialect.index(field))
+        line, index = int(self.lines(np.array([row]))[0]), self.dialect.index(field)
+        text = self.written[line - 1]
+        if index is None:
+            return Place(line, 1, len(text) + 1, text, text)
+        cell = cells_of(text, self.sign)[index]
+        return Place(line, cell.start + 1, cell.end + 1, cell.value, text)
 
 
 def _clip_without_events(dialect: Dialect, cells: Sequence[str]) -> str:

@@ -252,7 +252,6 @@ RAVEN = RavenFormat(
     suffix=".txt",
     also=(".tsv",),
     stem=r"(?i)(\.birdnet)?\.(table\.[0-9]+\.)?selections?(\.table)?\Z",
-    time_decimals=9,
     repairable=True,
     clips_by="rows",
     aliases=("raven-selections",),

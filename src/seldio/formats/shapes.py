@@ -8,11 +8,9 @@ it is a confidence.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from seldio.formats import cells
@@ -36,7 +34,7 @@ INDEX_NAMES = ("", "unnamed: 0")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
 _NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
-_OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
+_QUOTED = re.compile(r'"(-?[0-9]{1,9}),([0-9]{1,9})"')
 _HEAD = re.compile(r"-?[0-9]{1,9}")
 #: Different digits from which on a column of single digits is no class and no source.
 _MANY_DIGITS = 8
@@ -63,55 +61,42 @@ class Shape:
     certain: bool = True  # whether it is what such rows look like, and not only one way to make a format of them
 
     def line(self, text: str) -> str:
-        """A row, or the header over it, as it is meant."""
+        """Return a row, or the header over it, as it is meant."""
         return ",".join(self.undo(text.split(","))) if text.strip() else text
 
 
 def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
-    """Yield possible shapes of *files*, each given as its header (or nothing) and rows, of an unknown format.
-
-    The likelier ones first; a format has to be found behind them.
-    """
+    """Yield possible shapes of *files*, each given as its header (or nothing) and rows, of an unknown format."""
     rows = [row for _, rows in files for row in rows]
-    if not rows:
-        return
-    yield from filter(None, (_quoted(rows), _trailing(rows), _indexed(files)))
+    if rows:
+        yield from filter(None, (_quoted(rows), _trailing(rows), _indexed(files)))
 
 
 def doubtful(
     files: Sequence[tuple[Row, Rows]], dialects: Sequence[Dialect]
 ) -> Iterator[tuple[Shape, Sequence[Dialect]]]:
-    """The same for shapes that are looked at only where no format fits as it is; with the formats they may hide."""
+    """Yield shapes that are looked at only where no format fits as it is; with the formats they may hide."""
     rows = [row for _, rows in files for row in rows]
-    if not rows:
-        return
-    for shape in (_of_clips(rows), _named(rows), _timed([rows for _, rows in files])):
-        if shape is not None:
-            yield shape, dialects
-    for dialect in dialects:
-        for shape in _halved(rows, dialect):
-            yield shape, (dialect,)
+    if rows:
+        shapes = (_of_clips(rows), _named(rows), _timed([rows for _, rows in files]))
+        yield from ((shape, dialects) for shape in shapes if shape is not None)
+        yield from ((shape, (dialect,)) for dialect in dialects for shape in _halved(rows, dialect))
 
 
-def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator[Shape]:
-    """Yield possible shapes of a whole file of a format; *quotes*: it has some, which takes long to look at."""
-    spare = len(rows[0]) - len(dialect.columns) if rows else -1
-    quoted = _quoted(rows) if quotes else None
-    if quoted is not None and all(len(quoted.undo(row)) == len(dialect.columns) for row in rows):
-        yield quoted
-        return
-    if spare < 0 or any(len(row) != len(rows[0]) for row in rows):
-        return
-    made: list[Shape | None] = []
-    if spare == 1:
-        shares = (dataclasses.replace(shape, code="SYN146") for shape in surplus([rows]) if not shape.column)
-        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows) or next(shares, None)]
-    elif not spare and dialect.kind("frame") == "int":
-        made = [_timed([rows], float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
-    if any(made):
-        yield from filter(None, made)
-    else:
-        yield from _halved(rows, dialect)
+def between(header: Row, rows: Rows, dialect: Dialect) -> list[Shape]:
+    """Return what may be between the rows of a whole file and a format: one shape, or all that join its decimals."""
+    width, wanted = {len(row) for row in rows}, len(dialect.columns)
+    tried = [*possible([(header, rows)])]
+    if width == {wanted + 1}:
+        shares = (shape for shape in surplus([rows]) if not shape.column)
+        tried += filter(None, [_of_clips(rows), *(dataclasses.replace(shape, code="SYN146") for shape in shares)])
+        tried += named(header)
+    elif width == {wanted} and dialect.kind("frame") == "int":
+        classes = _named(rows) if dialect.kind("class_id") else None
+        tried += filter(None, [_timed([rows], float(1 / dialect.hop)), classes])
+    fits = [shape for shape in tried if len(width) == 1 or shape.code == "SYN125"]
+    fits = [shape for shape in fits if all(len(shape.undo(row)) == wanted for row in rows)]
+    return fits[:1] or ([*_halved(rows, dialect)] if len(width) == 1 else [])
 
 
 def titled(first: Row) -> bool:
@@ -129,45 +114,42 @@ def counted(first: Row) -> bool:
 
 
 def _trailing(rows: Rows) -> Shape | None:
-    """A comma at the end of every row."""
     if not all(len(row) > 2 and not row[-1].strip() for row in rows):
         return None
-    return Shape(
-        "SYN124", f"every row ends with a comma ({plural(len(rows), 'row')})",
-        "end each row after its last number: the comma adds an empty column",
-        lambda row: row[:-1] if len(row) > 1 and not row[-1].strip() else row,
-    )  # fmt: skip
+    message = f"every row ends with a comma ({plural(len(rows), 'row')})"
+    hint = "end each row after its last number: the comma adds an empty column"
+    return Shape("SYN124", message, hint, lambda row: row[:-1] if len(row) > 1 and not row[-1].strip() else row)
 
 
 def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
-    """A row index before every row, as ``DataFrame.to_csv`` writes one."""
+    """Return the shape of rows behind a row index, as ``DataFrame.to_csv`` writes one."""
     filled = [(header, rows) for header, rows in files if rows]
-    headed = [bool(header) and header[0].strip().strip('"').lower() in INDEX_NAMES for header, _ in filled]
-    count = [_numbers(rows, 0) for _, rows in filled]
-    if not filled or not all(column and _ascends(column, strictly=True) for column in count):
+    headed = all(header and header[0].strip().strip('"').lower() in INDEX_NAMES for header, _ in filled)
+    counts, frames = ([_numbers(rows, at) for _, rows in filled] for at in (0, 1))
+    if not all(count and _ascends(count, strictly=True) for count in counts):
         return None
-    if not all(headed):
-        # an index grows by one a row, as frames may as well, which stand behind it; a single class does not grow
-        frames = [_numbers(rows, 1) for _, rows in filled]
-        if any(column != list(range(column[0], column[0] + len(column))) for column in count):
-            return None
-        if not all(column and _ascends(column) for column in frames) or sum(map(len, map(set, frames))) < ENOUGH:
-            return None
-        if any(len(column) >= SOME and len(set(column)) == 1 for column in frames):
-            return None
-        strictly = frames != count and all(_ascends(column, strictly=True) for column in frames)
-        if strictly and [all(counts_rows(rows, at) for _, rows in filled) for at in (0, 1)] != [True, False]:
-            return None  # the frame may come first as well
-    rows = sum(len(column) for column in count)
-    return Shape(
-        "SYN114", f"the first column is a row index, not data ({plural(rows, 'row')})",
-        "in pandas, use to_csv(path, index=False), with header=False if the format has no header",
-        lambda row: row[1:],
-    )  # fmt: skip
+    if not headed and not _is_index(counts, frames):
+        return None
+    message = f"the first column is a row index, not data ({plural(sum(map(len, counts)), 'row')})"
+    hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
+    return Shape("SYN114", message, hint, lambda row: row[1:])
+
+
+def _is_index(counts: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> bool:
+    """Whether first columns grow by one a row, and second ones are frames, which may do so as well."""
+    if any([*count] != [*range(count[0], count[0] + len(count))] for count in counts):
+        return False
+    if not all(frame and _ascends(frame) for frame in frames) or sum(len({*frame}) for frame in frames) < ENOUGH:
+        return False
+    if any(len(frame) >= SOME and len({*frame}) == 1 for frame in frames):  # a single class does not grow
+        return False
+    if frames == counts or not all(_ascends(frame, strictly=True) for frame in frames):
+        return True
+    return [all(map(_counts_rows, columns)) for columns in (counts, frames)] == [True, False]
 
 
 def _of_clips(rows: Rows) -> Shape | None:
-    """A column of clip names before the rows of all clips."""
+    """Return the shape of rows of all clips behind a column of their names."""
     names = {row[0].strip().strip('"') for row in rows}
     if not all(len(row) > 4 for row in rows) or not all(re.search("[A-Za-z]", name) for name in names):
         return None
@@ -175,29 +157,26 @@ def _of_clips(rows: Rows) -> Shape | None:
         return None
     if any(re.search("[A-Za-z]", cell) for row in rows[:ENOUGH] for cell in row[1:2]):
         return None
-    return Shape(
-        "SUB106", f"one file for all clips: the first column names {plural(len(names), 'clip')} "
-        f"({listed(sorted(names), 3)})", "write one file per clip, named after the clip, without that column",
-        lambda row: row[1:], fixable=False,
-    )  # fmt: skip
+    clips = f"{plural(len(names), 'clip')} ({listed(sorted(names), 3)})"
+    message = f"one file for all clips: the first column names {clips}"
+    hint = "write one file per clip, named after the clip, without that column"
+    return Shape("SUB106", message, hint, lambda row: row[1:], fixable=False)
 
 
 def _named(rows: Rows) -> Shape | None:
-    """Class names where class numbers are due."""
+    """Return the shape of rows with class names where class numbers are due."""
     if len(rows) < SOME or not all(len(row) > 3 and _NAME.fullmatch(row[1].strip()) for row in rows):
         return None
     if any(cells.wordy(cell) for row in rows[:ENOUGH] for cell in (row[0], *row[2:])):
         return None
     names = sorted({row[1].strip() for row in rows})
-    return Shape(
-        "LAB317", f"column 2 holds class names, not class numbers: {listed(names, 3)}",
-        "write class numbers, counted from 0; seldio formats shows the class list of each format",
-        lambda row: [row[0], "0", *row[2:]], fixable=False,
-    )  # fmt: skip
+    message = f"column 2 holds class names, not class numbers: {listed(names, 3)}"
+    hint = "write class numbers, counted from 0; seldio formats shows the class list of each format"
+    return Shape("LAB317", message, hint, lambda row: [row[0], "0", *row[2:]], fixable=False)
 
 
 def _timed(files: Sequence[Rows], rate: float = 10.0) -> Shape | None:
-    """Times in seconds where frame numbers are due, in ascending order as those are."""
+    """Return the shape of rows with times in seconds where frames are due, in ascending order as those are."""
     first = [row[0].strip() for rows in files for row in rows]
     if len(first) < SOME or not any("." in cell for cell in first) or not all(map(_TIME.fullmatch, first)):
         return None
@@ -207,54 +186,46 @@ def _timed(files: Sequence[Rows], rate: float = 10.0) -> Shape | None:
         return None
     certain = all(abs(time * rate - round(time * rate)) < 1e-3 for time in times)
     do = f": write round(time * {rate:g})" if certain else ", and these times are no multiples of it: choose frames"
-    return Shape(
-        "LAB316", f"the first column holds times in seconds (up to {max(times):g}), not frame numbers",
-        f"a frame is {1000 / rate:g} ms{do}",
-        lambda row: [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row,
-        fixable=certain,
-    )  # fmt: skip
+    message = f"the first column holds times in seconds (up to {max(times):g}), not frame numbers"
+
+    def frames(row: Row) -> Row:
+        return [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row
+
+    return Shape("LAB316", message, f"a frame is {1000 / rate:g} ms{do}", frames, fixable=certain)
 
 
 def _quoted(rows: Rows) -> Shape | None:
-    """Decimals written with a comma, inside of quotes, as pandas does with ``decimal=","``."""
-    if not any('"' in ",".join(row) and any(_opened(row, at) for at in range(len(row) - 1)) for row in rows):
+    """Return the shape of decimals with a comma, inside of quotes, as pandas writes them with ``decimal=","``."""
+
+    def undo(row: Row) -> Row:
+        return _QUOTED.sub(r"\1.\2", ",".join(cell.strip() if '"' in cell else cell for cell in row)).split(",")
+
+    if not any('"' in cell for row in rows for cell in row) or all(len(undo(row)) == len(row) for row in rows):
         return None
-    return Shape(
-        "SYN125", "decimals are written with a comma, in quotes", "use decimal points, and no quotes",
-        lambda row: [
-            f"{cell.strip()[1:]}.{row[at + 1].strip()[:-1]}" if _opened(row, at) else cell
-            for at, cell in enumerate(row) if not (at and _opened(row, at - 1))
-        ],
-    )  # fmt: skip
-
-
-def _opened(row: Row, at: int) -> bool:
-    """Whether a cell is the first half of a number in quotes."""
-    return at + 1 < len(row) and bool(_OPEN.fullmatch(row[at].strip()) and _CLOSE.fullmatch(row[at + 1].strip()))
+    return Shape("SYN125", "decimals are written with a comma, in quotes", "use decimal points, and no quotes", undo)
 
 
 def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
-    """Decimals written with a comma, each in two cells; a shape for each way to join them that has no contradiction."""
-    spare = len(rows[0]) - len(dialect.columns)
-    open_ = [number for number, part in enumerate(dialect.columns) if part.kind not in ("int", "flag", "name", "zero")]
-    if not 1 <= spare <= len(open_) or any(len(row) != len(rows[0]) for row in rows):
+    """Yield a shape for each way without a contradiction to join decimals with a comma, each in two cells."""
+    spare = len(rows[0]) - len(dialect.columns) if rows else 0
+    decimals = [at for at, part in enumerate(dialect.columns) if part.kind not in ("int", "flag", "name", "zero")]
+    if not 1 <= spare <= len(decimals) or any(len(row) != len(rows[0]) for row in rows):
         return
-    for chosen in itertools.combinations(open_, spare):
-        heads = [number + sum(other < number for other in chosen) for number in chosen]
-        if not all(_joins(row[at], row[at + 1]) for row in rows for at in heads):
-            continue
-        if not all(_decimals([row[at + 1] for row in rows]) for at in heads):
+    for chosen in itertools.combinations(decimals, spare):
+        heads = [number + earlier for earlier, number in enumerate(chosen)]
+        if not all(_joins(row, heads) for row in rows) or not all(
+            _decimals([row[at + 1] for row in rows]) for at in heads
+        ):
             continue
         fields = " and ".join(dialect.columns[number].field for number in chosen)
-        yield Shape(
-            "SYN125", f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma",
-            "use decimal points: a comma starts the next cell",
-            functools.partial(_joined, heads=heads),
-        )  # fmt: skip
+        message = f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma"
+        yield Shape("SYN125", message, "use decimal points: a comma starts the next cell", _joiner(heads))
 
 
-def _joins(whole: str, decimals: str) -> bool:
-    return _HEAD.fullmatch(whole.strip()) is not None and _WHOLE.fullmatch(decimals) is not None
+def _joins(row: Row, heads: Sequence[int]) -> bool:
+    return len(row) > max(heads) + 1 and all(
+        _HEAD.fullmatch(row[at].strip()) and _WHOLE.fullmatch(row[at + 1]) for at in heads
+    )
 
 
 def _decimals(column: Sequence[str]) -> bool:
@@ -270,24 +241,25 @@ def _decimals(column: Sequence[str]) -> bool:
     return (padded and (len(lengths) == 1 or trimmed)) or (max(lengths) > _LONG and trimmed)
 
 
-def _joined(row: Row, heads: Sequence[int]) -> Row:
-    if len(row) <= max(heads) + 1 or not all(_joins(row[at], row[at + 1]) for at in heads):
-        return row
-    return [
-        f"{cell}.{row[at + 1]}" if at in heads else cell for at, cell in enumerate(row) if at - 1 not in heads
-    ]  # fmt: skip
+def _joiner(heads: Sequence[int]) -> Callable[[Row], Row]:
+    def join(row: Row) -> Row:
+        if not _joins(row, heads):
+            return row
+        whole = [f"{cell}.{row[at + 1]}" if at in heads else cell for at, cell in enumerate(row)]
+        return [cell for at, cell in enumerate(whole) if at - 1 not in heads]
+
+    return join
 
 
 def _numbers(rows: Rows, at: int) -> list[int]:
-    """A column of whole numbers; empty where it is none."""
-    found = [row[at].strip() for row in rows if len(row) > at]
-    return list(map(int, found)) if len(found) == len(rows) and all(map(_WHOLE.fullmatch, found)) else []
+    """Return a column of whole numbers; empty where it is none."""
+    column = [row[at].strip() if len(row) > at else "" for row in rows]
+    return list(map(int, column)) if all(map(_WHOLE.fullmatch, column)) else []
 
 
-def counts_rows(rows: Rows, at: int) -> bool:
+def _counts_rows(values: Sequence[int]) -> bool:
     """Whether a column does nothing but count the rows, from 0 or 1."""
-    values = _numbers(rows, at)
-    return len(values) >= ENOUGH and values[0] in (0, 1) and values == list(range(values[0], values[0] + len(values)))
+    return len(values) >= ENOUGH and values[0] in (0, 1) and [*values] == [*range(values[0], values[0] + len(values))]
 
 
 def _ascends(values: Sequence[int], strictly: bool = False) -> bool:
@@ -297,93 +269,67 @@ def _ascends(values: Sequence[int], strictly: bool = False) -> bool:
 # --- columns that no format has, or that are in another place ---------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class _ColumnCells:
-    """One column of rows: its cells as text, and as numbers where all of them are."""
-
-    texts: tuple[str, ...]
-
-    @cached_property
-    def values(self) -> tuple[float, ...]:
-        real = cells.PATTERNS["real"]
-        return tuple(map(float, self.texts)) if all(real.fullmatch(text) for text in self.texts) else ()
-
-    @property
-    def confidence(self) -> bool:
-        """Whether it may be one: many different decimals, over much of what lies from 0 to 1, or to 100."""
-        values = self.values
-        if len({*values}) < ENOUGH or len(values) < _MANY or min(values) < 0 or max(values) > 100:
-            return False
-        whole, (most, share) = sum(value % 1 == 0 for value in values), (1, 2) if max(values) <= 1 else (100, 4)
-        return max(values) - min(values) >= most / 5 and share * whole <= len(values)
-
-    def __str__(self) -> str:
-        if len(set(self.texts)) == 1:
-            return f"holds only {self.texts[0]}"
-        low, high = (min(self.values), max(self.values)) if self.values else (min(self.texts), max(self.texts))
-        return f"holds {low:g} to {high:g}" if self.values else f"holds {low} to {high}"
-
-
 def is_confidence(name: str) -> bool:
     """Whether the name of a column says that it holds a confidence."""
     return _CONFIDENCE.fullmatch(name.strip().strip('"')) is not None
 
 
+def _are_confidences(values: Sequence[float]) -> bool:
+    """Whether these are many different decimals, over much of what lies from 0 to 1, or to 100."""
+    if len({*values}) < ENOUGH or len(values) < _MANY or min(values) < 0 or max(values) > 100:
+        return False
+    whole, (most, share) = sum(value % 1 == 0 for value in values), (1, 2) if max(values) <= 1 else (100, 4)
+    return max(values) - min(values) >= most / 5 and share * whole <= len(values)
+
+
 def named(header: Row) -> Iterator[Shape]:
-    """The column that a header calls a confidence, if it is one."""
+    """Yield the column that a header calls a confidence, if it is one."""
     places = [at for at, name in enumerate(header) if is_confidence(name)]
     if len(places) == 1:
         at = places[0]
-        yield Shape(
-            "SYN145", f"column {at + 1} is headed {clipped(header[at].strip())}: no format has a confidence",
-            "write the file without it; --unsafe-fixes removes the column", _without(at), column=at,
-        )  # fmt: skip
+        message = f"column {at + 1} is headed {clipped(header[at].strip())}: no format has a confidence"
+        hint = "write the file without it; --unsafe-fixes removes the column"
+        yield Shape("SYN145", message, hint, _without(at), column=at)
 
 
 def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
-    """Each column of rows of several *files* that looks like one too many."""
-    columns = [_ColumnCells(tuple(cell.strip() for cell in column))
-               for column in zip(*itertools.chain.from_iterable(files), strict=True)]  # fmt: skip
-    for at, column in reversed(list(enumerate(columns))):
-        if at < _FIRST and not column.confidence:
+    """Yield each column of rows of several *files* that looks like one too many."""
+    columns = [[cell.strip() for cell in column] for column in zip(*itertools.chain(*files), strict=True)]
+    for at, texts in reversed(list(enumerate(columns))):
+        numbers = [*map(float, texts)] if all(map(cells.PATTERNS["real"].fullmatch, texts)) else []
+        share = _are_confidences(numbers)
+        if at < _FIRST and not share:
             continue
-        different = len(set(column.texts))
-        twin = next((n for n, other in enumerate(columns[:at]) if other.texts == column.texts), None)
-        certain, says = True, str(column)
-        if twin is not None and different > 1:
-            certain, says = different >= ENOUGH, f"repeats column {twin + 1}"
-        elif all(counts_rows(rows[:ENOUGH], at) for rows in files):
+        ends = f"{min(numbers):g} to {max(numbers):g}" if numbers else f"{min(texts)} to {max(texts)}"
+        code, certain, different = "SYN146", True, len({*texts})
+        if texts in columns[:at] and different > 1:
+            certain, says = different >= ENOUGH, f"repeats column {columns.index(texts) + 1}"
+        elif all(_counts_rows(_numbers(rows[:ENOUGH], at)) for rows in files):
             says = "counts the rows"
-        elif different == 1 or column.confidence:
-            certain = False
+        elif different == 1:
+            certain, says = False, f"holds only {texts[0]}"
+        elif share:
+            code, certain, says = "SYN145", False, f"holds {ends}, as confidences do"
         else:
             continue
-        code, like = ("SYN145", ", as confidences do") if says == str(column) and different > 1 else ("SYN146", "")
-        yield Shape(
-            code, f"one column too many: without column {at + 1}, which {says}{like}, the rows fit a format",
-            f"check what wrote column {at + 1}, and write the files without it",
-            _without(at), fixable=False, column=at, certain=certain,
-        )  # fmt: skip
+        message = f"one column too many: without column {at + 1}, which {says}, the rows fit a format"
+        hint = f"check what wrote column {at + 1}, and write the files without it"
+        yield Shape(code, message, hint, _without(at), fixable=False, column=at, certain=certain)
 
 
 def exchanged(width: int) -> Iterator[tuple[Shape, set[int]]]:
-    """Each two of *width* columns as in each other's place, with these two."""
+    """Yield each two of *width* columns as in each other's place, with these two."""
     for one, other in itertools.combinations(range(width), 2):
-        yield Shape(
-            "SYN147", f"columns {one + 1} and {other + 1} seem to be in each other's place",
-            f"write column {other + 1} before column {one + 1}; only who wrote them knows what they hold",
-            _with_exchanged(one, other), fixable=False, column=one,
-        ), {one, other}  # fmt: skip
+        message = f"columns {one + 1} and {other + 1} seem to be in each other's place"
+        hint = f"write column {other + 1} before column {one + 1}; only who wrote them knows what they hold"
+        order = [other if at == one else one if at == other else at for at in range(width)]
+        shape = Shape("SYN147", message, hint, _in_order(order), fixable=False, column=one)
+        yield shape, {one, other}
 
 
 def _without(at: int) -> Callable[[Row], Row]:
     return lambda row: [*row[:at], *row[at + 1 :]]
 
 
-def _with_exchanged(one: int, other: int) -> Callable[[Row], Row]:
-    def exchange(row: Row) -> Row:
-        if len(row) <= other:
-            return row
-        return [*row[:one], row[other], *row[one + 1 : other], row[one], *row[other + 1 :]]
-
-    return exchange
+def _in_order(order: Sequence[int]) -> Callable[[Row], Row]:
+    return lambda row: [row[at] for at in order] if len(row) == len(order) else row

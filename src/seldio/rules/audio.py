@@ -144,7 +144,7 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
 
 def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    for clip in audio.tree.clips:
+    for clip in audio.tree.clips if audio.whole else ():
         pair = [audio.whole.get(name or "") for name in (clip.foa, clip.mic)]
         if pair[0] is None or pair[1] is None:
             continue

@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,10 +20,11 @@ import pyarrow as pa
 from seldio.catalogues.parts import resolved
 from seldio.findings import SINGLY, Finding, Rule, Severity
 from seldio.formats import LabelFormat, get
-from seldio.formats.base import FileRows, FirstRow, Ints, LabelReading, TextFile
+from seldio.formats.base import FileRows, FirstRow, Ints, LabelReading
 from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.label_csv import Dialect
-from seldio.reader_rules import READER_RULES, RECORDS
+from seldio.reader_rules import RECORDS
+from seldio.rules.registry import rule_of
 from seldio.schema.arrays import pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped
@@ -56,26 +57,35 @@ class Labels:
     """
 
     def __init__(self, reading: LabelReading, *, named: bool = False, reference: Reference | None = None) -> None:
-        self.reading, self.named = reading, named
-        self.format = reading.format
-        self.dialect = reading.format if isinstance(reading.format, Dialect) else None
-        expected = reference.clips if reference is not None else {}
+        self.reading, self.named, self.format = reading, named, reading.format
+        self.dialect = dialect = reading.format if isinstance(reading.format, Dialect) else None
+        #: the largest azimuth of the format, in degrees
+        self.widest = 90 if dialect is not None and dialect.folded else 180
+        #: how many units of the format make a metre; None where it has no unit
+        self.metre = dialect.metre if dialect is not None else None
+        #: whether the format has numbers of sources
+        self.numbered = dialect is None or "source" not in dialect.fills
         #: label frames of the clips of the reference, where it has them
+        expected = reference.clips if reference is not None else {}
         self.lengths = {clip: frames for clip, frames in expected.items() if frames is not None}
+        #: the columns of the table; empty if it has no rows
+        self.fields = frozenset(reading.table.column_names if reading.table.num_rows else ())
+        #: the files that have rows, their numbers, first rows, numbers of rows, and clips
+        self.filled: list[FileRows] = [part for part in reading.parts if part.rows]
+        self.every = range(len(self.filled))
+        self._firsts = [part.first for part in self.filled]
+        self.starts: Ints = np.array(self._firsts, dtype=np.int64)
+        self.sizes: Ints = np.diff(np.append(self.starts, len(self)))
+        self.clips: list[str] = [part.origin.clip for part in self.filled]
         #: set if the files are in a different format altogether: all other rules are skipped then
         self.foreign = False
-        self._columns: dict[str, Values] = {}
-        self._extremes: dict[tuple[str, str], Values] = {}
         #: by column, the files whose values a rule accounts for
         self.accounted: dict[str, Bools] = {}
+        self._columns: dict[str, Values] = {}
+        self._extremes: dict[tuple[str, str], Values] = {}
 
     def __len__(self) -> int:
         return int(self.reading.table.num_rows)
-
-    @cached_property
-    def fields(self) -> frozenset[str]:
-        """The columns of the table; empty if it has no rows."""
-        return frozenset(self.reading.table.column_names if len(self) else ())
 
     def has(self, *fields: str) -> bool:
         """Whether the table has all of *fields*, and at least one row."""
@@ -92,21 +102,6 @@ class Labels:
             self._columns[field] = to_numpy(chunk)
         return self._columns[field]
 
-    @property
-    def labels(self) -> Labels:
-        """All of this, for rules that need more than columns."""
-        return self
-
-    @property
-    def widest(self) -> int:
-        """The largest azimuth of the format, in degrees."""
-        return 90 if self.dialect is not None and self.dialect.folded else 180
-
-    @property
-    def metre(self) -> int | None:
-        """Return how many units of the format make a metre; None where it has no unit."""
-        return self.dialect.metre if self.dialect is not None else None
-
     @cached_property
     def origin(self) -> LabelFormat:
         """The format of the rows; of a table, the one that they came from."""
@@ -117,12 +112,7 @@ class Labels:
         """Whether the format has a header line."""
         return isinstance(self.origin, Dialect) and bool(self.origin.header)
 
-    @property
-    def numbered(self) -> bool:
-        """Whether the format has numbers of sources."""
-        return self.dialect is None or "source" not in self.dialect.fills
-
-    @property
+    @cached_property
     def classes(self) -> int:
         """How many classes there are."""
         return len(vocabulary(self.format.vocabulary))
@@ -138,41 +128,6 @@ class Labels:
         return clipped(part.place(row - part.first, field).value, 30)
 
     # --- files ---------------------------------------------------------------------------------------
-
-    @property
-    def parts(self) -> Sequence[FileRows]:
-        """The files of the reading, those without rows too."""
-        return self.reading.parts
-
-    @cached_property
-    def filled(self) -> list[FileRows]:
-        """The files that have rows."""
-        return [part for part in self.parts if part.rows]
-
-    @property
-    def every(self) -> range:
-        """The numbers of all files."""
-        return range(len(self.filled))
-
-    @cached_property
-    def starts(self) -> Ints:
-        """The first row of each file."""
-        return np.array(self._firsts, dtype=np.int64)
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """How many rows each file has."""
-        return np.diff(np.append(self.starts, len(self)))
-
-    @cached_property
-    def clips(self) -> list[str]:
-        """The clip of each file."""
-        return [part.origin.clip for part in self.filled]
-
-    @property
-    def texts(self) -> list[TextFile]:
-        """The content of each file."""
-        return [part.file for part in self.filled]
 
     def low(self, field: str) -> Values:
         """The smallest value of *field* in each file; 0 without that column."""
@@ -218,10 +173,6 @@ class Labels:
     def file_of(self, row: int) -> int:
         """The file of a row."""
         return bisect.bisect_right(self._firsts, row) - 1
-
-    @cached_property
-    def _firsts(self) -> list[int]:
-        return [part.first for part in self.filled]
 
     def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
         """Record that a rule accounts for the values of *fields* in *files*: nothing else is reported of them.
@@ -364,7 +315,9 @@ class Labels:
         return RowFault(int(self.starts[file]), field, words, fixable=fixable)
 
     def value(self, name: str) -> Any:
-        """A column, or what is computed from columns, by its name."""
+        """A column, or what is computed from columns, by its name; ``labels`` is all of this."""
+        if name == "labels":
+            return self
         return self.column(name) if name in COLUMNS else getattr(self, name)
 
 
@@ -393,13 +346,6 @@ class RowFinding(NamedTuple):
 Check = Callable[..., "Bools | Iterable[RowFault]"]
 
 
-@cache
-def code_of(check: Check) -> str:
-    """The code of the rule that a function checks, which is called like it."""
-    name = check.__name__.replace("_", "-")
-    return next(code for code, rule in READER_RULES.items() if rule.name == name)
-
-
 def columns_of(check: Check) -> list[str]:
     """The columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
     code = check.__code__
@@ -421,7 +367,7 @@ def run(
         for fault in faults:
             file, field = labels.file_of(fault.row), columns[0] if columns else fault.field
             if field is None or field not in but or not but[field][file]:
-                yield RowFinding(_reported(labels, code_of(check), fault), file)
+                yield RowFinding(_reported(labels, rule_of(check), fault), file)
 
 
 class _Words(dict[str, Any]):
@@ -438,11 +384,11 @@ class _Words(dict[str, Any]):
         return value[self._fault.row] if isinstance(value, np.ndarray) else value
 
 
-def _reported(labels: Labels, code: str, fault: RowFault) -> Finding:
-    record, words = RECORDS[code], _Words(labels, fault)
+def _reported(labels: Labels, rule: Rule, fault: RowFault) -> Finding:
+    record, words = RECORDS[rule.code], _Words(labels, fault)
     message = record["message"].format_map(words) if fault.message is None else fault.message
     hint = record["hint"].format_map(words) if fault.hint is None else fault.hint
-    finding = labels.finding(READER_RULES[code], fault.row, fault.field, message, hint)
+    finding = labels.finding(rule, fault.row, fault.field, message, hint)
     if fault.severity is None and fault.fixable:
         return finding
     severity = fault.severity or finding.severity

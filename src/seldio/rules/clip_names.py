@@ -217,16 +217,14 @@ def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapp
 
 
 def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
-    if collection.reference is not None and (other := other_split(collection)) is not None:
+    if (other := other_split(collection)) is not None:
         names = sorted(map(posixpath.basename, other.clips))
         message = f"{plural(len(names), 'file')} of {other.mine} ({listed(names, 2)}), but "
-        message += f"{printable(collection.reference.path)} has clips of {other.theirs}"
+        message += f"{collection.where} has clips of {other.theirs}"
         yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
 
 
 def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    if collection.reference is None:
-        return
     mine, missing = _alone(collection)
     if len(mine) > SINGLY and not collection.clips.keys() & collection.expected.keys():  # said of the files
         return
@@ -239,7 +237,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
     names = [printable(clip) for clip in missing if clip not in unread]
     needed = f"{names[0]}.csv" if len(missing) == 1 and names else "a file for each of its clips"
-    hint = f"{printable(collection.reference.path)} requires {needed}; leave it empty if nothing was detected"
+    hint = f"{collection.where} requires {needed}; leave it empty if nothing was detected"
     if len(names) > SINGLY:
         count = f"{len(names):,} of {plural(len(collection.expected), 'clip')}"
         yield found(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
@@ -249,19 +247,18 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
-    if collection.reference is None:
-        return
-    where = printable(collection.reference.path)
     surplus, missing = _alone(collection)
     if len(surplus) > SINGLY:
-        message = f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {where}: "
+        message = (
+            f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {collection.where}: "
+        )
         message += listed([printable(clip) for clip in surplus], 3)
         if len(missing) == len(collection.expected):
             message += f"; its clips are {listed([printable(clip) for clip in missing], 2)}"
         yield found(collection.path, message)
         return
     for clip in surplus:
-        yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {where}")
+        yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {collection.where}")
 
 
 def _alone(collection: Collection) -> tuple[list[str], list[str]]:
@@ -317,4 +314,5 @@ def _as_recording(name: str, collection: Collection) -> str:
     return padded if collection.submitted and CLIP_NAME.fullmatch(padded) else name
 
 
-NAME_RULES = (misspelt_clip, name_around_clip, files_of_other_split, missing_clip, surplus_clip, result_name)
+NAME_RULES = (name_around_clip, result_name)
+REFERENCE_RULES = (misspelt_clip, files_of_other_split, missing_clip, surplus_clip)

@@ -12,9 +12,10 @@ from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
 from seldio.formats.base import OF_SYSTEMS, FileRows, LabelReading
+from seldio.text import printable
 
 if TYPE_CHECKING:
-    from seldio.catalogues.groups import FileGroup
+    from seldio.catalogues import FileGroup
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.media.audio import Probe
 
@@ -48,11 +49,11 @@ class Collection:
     @staticmethod
     def of(
         source: Source, readings: Sequence[LabelReading], reference: Reference | None, wrong: Sequence[Finding] = (),
-        others: Sequence[FileGroup] = (),
+        others: Sequence[FileGroup] = (), own: OwnDatasets | None = None,
     ) -> Collection:  # fmt: skip
         """Return the files of *source*, with the labels among them and the clips that are expected."""
-        made = Collection(source.path, source.kind, source.entries, readings, reference, source.exported, wrong)
-        return dataclasses.replace(made, others=others)
+        entries, exported = source.entries, source.exported
+        return Collection(source.path, source.kind, entries, readings, reference, exported, wrong, own, others)
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:
@@ -68,6 +69,16 @@ class Collection:
     def expected(self) -> Mapping[str, int | None]:
         """The clips of the reference; none without one."""
         return self.reference.clips if self.reference is not None else {}
+
+    @property
+    def where(self) -> str:
+        """The reference as messages call it; empty without one."""
+        return printable(self.reference.path) if self.reference is not None else ""
+
+    @property
+    def labelled(self) -> Mapping[str, int]:
+        """The label frames of each clip up to its last label in the reference, where that has labels."""
+        return self.reference.labelled if self.reference is not None else {}
 
     @cached_property
     def unread_labels(self) -> list[FileGroup]:

@@ -124,14 +124,13 @@ class FramedClip(NamedTuple):
 
 def framed_clips(collection: Collection) -> list[FramedClip]:
     """Those of all files with frames."""
-    labelled = collection.reference.labelled if collection.reference is not None else {}
     found = []
     for reading in (one for one in collection.readings if "frame" in one.table.column_names):
         frames, hop = to_numpy(reading.table["frame"]), reading.format.hop
         for part in (one for one in reading.parts if one.rows):
             length, end = collection.expected.get(part.origin.clip), reading.format.clip_frames
             known = length is not None or end is not None
-            length = length if known else labelled.get(part.origin.clip)  # in frames of 100 ms
+            length = length if known else collection.labelled.get(part.origin.clip)  # in frames of 100 ms
             end = end if length is None else int(length * HOP / hop)
             found.append(FramedClip(part, frames[part.first : part.first + part.rows], hop, end, known))
     return found

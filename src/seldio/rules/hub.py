@@ -1,6 +1,6 @@
 """HUB: what the Hugging Face Hub rejects or cannot show, found before anything is uploaded.
 
-Numbers and sizes of files (HUB1), splits and configurations as defined by the card (HUB3), and the YAML values at the
+Numbers of files (HUB1), splits and configurations as defined by the card (HUB3), and the YAML values at the
 top of the card (HUB6).
 """
 
@@ -14,10 +14,8 @@ from seldio.rules.collection import Found
 from seldio.rules.hub_folder import HubFolder
 from seldio.text import listed, plural, printable
 
-#: What the Hub accepts: files in a folder, splits of a configuration, configurations, and gigabytes of a file. Of files
-#: in all and of gigabytes, what it recommends.
-MOST_IN_FOLDER, MOST_SPLITS, MOST_CONFIGS, LARGEST = 10_000, 30, 4_000, 500
-MOST_FILES, LARGE = 100_000, 200
+#: Files in a folder that the Hub accepts, and in all that it recommends.
+MOST_IN_FOLDER, MOST_FILES = 10_000, 100_000
 
 
 def hub_folder_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
@@ -30,30 +28,6 @@ def hub_folder_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
 def hub_repository_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
     if len(folder.files) > MOST_FILES:
         yield found(folder.path, f"{len(folder.files):,} files; the Hub recommends fewer than {MOST_FILES:,}")
-
-
-def hub_file_too_large(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    for entry in folder.files:
-        if entry.size > LARGEST * 1e9:
-            yield found(entry.path, f"{entry.size / 1e9:,.0f} GB; the Hub stores files of up to {LARGEST} GB")
-
-
-def hub_large_file(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    for entry in folder.files:
-        if LARGE < entry.size / 1e9 <= LARGEST:
-            yield found(entry.path, f"{entry.size / 1e9:,.0f} GB; the Hub recommends less than {LARGE} GB")
-
-
-def hub_splits(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    for config in folder.configs:
-        if (count := len(config.splits)) > MOST_SPLITS:
-            message = f"configuration {printable(config.name)} has {count:,} splits; the viewer shows up to"
-            yield found(folder.card_path, f"{message} {MOST_SPLITS}")
-
-
-def hub_configs(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    if (count := len(folder.configs)) > MOST_CONFIGS:
-        yield found(folder.card_path, f"{count:,} configurations; the viewer shows up to {MOST_CONFIGS:,}")
 
 
 def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
@@ -77,10 +51,6 @@ def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Findi
 HUB_RULES = (
     hub_folder_files,
     hub_repository_files,
-    hub_file_too_large,
-    hub_large_file,
-    hub_splits,
-    hub_configs,
     hub_card_unreadable,
     hub_no_license,
     hub_pattern_without_files,

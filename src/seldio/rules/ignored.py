@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from seldio.catalogues.groups import FileGroup, leftover_groups
+from seldio.catalogues import FileGroup, leftover_groups
 from seldio.files import Entry, Source
 from seldio.findings import Finding
 from seldio.rules.collection import Collection, Found

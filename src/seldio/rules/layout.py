@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from seldio.catalogues.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.about import with_address
-from seldio.formats.dataset_toml import TomlPlaces, clips_of
 from seldio.formats.datasets import Field, Set
-from seldio.formats.own_dataset import OwnDataset
 from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import OwnDataset
 
 _name = attrgetter("name")
 _EVALUATION = {
@@ -298,15 +299,14 @@ def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Itera
             message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
             yield found(own.path, message, "a clip is in one split: do not test on what was trained on",
                         **_at(own, both[1]))  # fmt: skip
-        for split, keys in own.record.get("splits", {}).items() if not own.below else ():
-            names = frozenset[str]().union(*map(clips_of, keys.get("clips", ())))
-            if missing := sorted(names - clips.keys()):
+        for split in own.record.get("splits", {}) if not own.below else ():
+            if missing := sorted(own.clips(split) - clips.keys()):
                 message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
                 yield found(own.path, message, "add them, or take them from the list", **_at(own, split))
 
 
 def _at(own: OwnDataset, split: str) -> Mapping[str, object]:
-    place = TomlPlaces(own.text).at(("splits", split))
+    place = own.place(split)
     return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
 
 

@@ -84,7 +84,7 @@ def _contradicted(labels: Labels) -> Candidate | None:
     least = max(3, len(labels) // 20)
     if all(np.count_nonzero(_strays(labels, field)) < least for field in STRAYS if labels.has(field)):
         return None
-    detection = detect(labels.texts)
+    detection = detect([part.file for part in labels.filled])
     best = detection.candidates[0] if detection.format is not None else None
     if best is None or means_the_same(best.format, labels.dialect):
         return None

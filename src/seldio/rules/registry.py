@@ -50,7 +50,7 @@ def rule(code: str, severity: Severity, fix: Fix = "none", *, needs: str = "") -
     return made
 
 
-def rule_of(check: Check) -> Rule:
+def rule_of(check: Callable[..., Any]) -> Rule:
     """Return the rule that a function checks, which is called like it."""
     return _BY_NAME[check.__name__.replace("_", "-")]
 

@@ -50,7 +50,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
     if reference is not None and behind > FEW_BEHIND * rows:
         worst = max(unknown, key=lambda one: len(one.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding or false alarms")
+        yield found(worst.part.file.path, f"{message}{collection.where}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
         ends = [int(one.frames.max()) for one in unknown]
         last, files = Counter(ends).most_common(1)[0]
@@ -84,12 +84,12 @@ def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
             many = f"{len(empty):,} of {plural(len(labels), 'label file')} {'is' if len(empty) == 1 else 'are'} empty"
             yield found(empty[0].file.path, many, "that is right if nothing sounds in the clip")
         return
-    ((_, part),), reference = collection.parts, collection.reference
+    ((_, part),) = collection.parts
     others = {entry.path for entry in collection.entries} - {part.file.path}
     unread = any(one.path in others and one.severity is ERROR for one in collection.wrong)
     if part.rows or part.file.data.strip() or unread:
         return
-    events = reference.labelled.get(part.origin.clip, 0) if reference is not None else 0
+    events = collection.labelled.get(part.origin.clip, 0)
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
         yield found(part.file.path, f"the only label file is empty{more}")
@@ -101,8 +101,7 @@ _LONG, _MANY_ROWS = 300, 100
 
 
 def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
-    labelled = collection.reference.labelled if collection.reference is not None else {}
-    parts = [part for _, part in collection.parts if labelled.get(part.origin.clip, 0) >= _LONG]
+    parts = [part for _, part in collection.parts if collection.labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
     rows = np.array([part.rows for part in parts if part.rows])
     if len(empty) < max(ALIKE, len(parts) / 10) or len(rows) < ALIKE or (median := np.median(rows)) < _MANY_ROWS:
@@ -150,7 +149,7 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
-    tree = read_tree([file.path for _, file in known])
+    tree = read_tree([file.path for _, file in known], formats={name for name, _ in known})
     labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
         place.name: place.inside and place.top is not None and place.top.field == "metadata"
         for place in tree.places
@@ -160,7 +159,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         usual, count = Counter(name for name, _ in files).most_common(1)[0]
         by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
         for (name, is_label), pairs in by_place.items():
-            if name in tree.formats if is_label else name == usual or 2 * count <= len(files):
+            if name in tree.row.dialects if is_label else name == usual or 2 * count <= len(files):
                 continue
             asked = get(tree.row.dialects[0] if is_label else usual)
             others = f"labels of {tree.row.title}" if is_label else plural(len(files) - len(pairs), "other file")
@@ -277,12 +276,12 @@ _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 NUMBERED = 10
 
 
+SUBMISSION_REFERENCE_RULES = (many_empty,)
 SUBMISSION_RULES = (
     frame_past_end,
     padded_output,
     all_empty,
     empty_file,
-    many_empty,
     one_file_for_all,
     result_twice,
     several_formats,

@@ -136,7 +136,7 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
         """The longest recording of each label file, by the name of that; missing if one recording is incomplete."""
         found: dict[str, tuple[RecordingFile, Probe]] = {}
         names = {place.name for place in self.places}
-        for clip in self.tree.clips:
+        for clip in self.tree.clips if self.whole else ():  # clips are models, which are slow to load
             own = [name for name in clip.recordings.values() if name in names]
             if clip.metadata is not None and own and all(name in self.whole for name in own):
                 found[clip.metadata] = max((self.whole[name] for name in own), key=lambda pair: pair[1].seconds)

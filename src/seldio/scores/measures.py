@@ -6,7 +6,9 @@ import dataclasses
 
 from seldio.reports.tables import Column
 
-ER = Column("ER", "ER", "", 3, "lower", "location-dependent error rate: (S + D + I) over references")
+ER = Column(
+    "ER", "ER", "", 3, "lower", "location-dependent error rate of all classes together: (S + D + I) over references"
+)
 F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
 LE = Column("LE", "LE", "°", 1, "lower", "class-dependent localization error, over matched pairs near and far")
 LR = Column("LR", "LR", "%", 1, "higher", "class-dependent localization recall")

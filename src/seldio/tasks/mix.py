@@ -1,57 +1,69 @@
-"""Which of many items to keep: some of each task, in the proportions of a benchmark, with even answers.
+"""Which of many items to keep: some of each task, by weights, and no answer more often than guessing has it.
 
-Each clip gives all its items, and what the choice has to know of each is a few numbers (``KEY``) that are put together
-over all parts; so the choice is the same for any cut into parts. With *balance* it begins with the items that cannot be
-guessed from their text (:mod:`seldio.tasks.even`).
+Each option of a question *claims* something: that the bell sounds, that it sounds twice, that the speech lasts longer.
+Whoever knows how often each claim is right guesses well. So a balanced choice caps each claim: of the questions that
+offer it, it is right in no more than guessing has right, 5 % more, or one question. Questions whose right claims are
+most over the cap are left out first. An open question has no options; each of its answers is kept up to a cap, and
+answers that are too rare for it are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017, for pairs.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
 from seldio.tasks.english import SO_BENCH, TASKS
-from seldio.tasks.even import CLAIMS, CONTEXTS, OPTIONS, UNEVEN, fair, flat, packed, within
 from seldio.tasks.task import Task, first_class, hashed
 from seldio.text import listed
 
-#: What the choice of items looks at, 24 bytes each: task and answer as hashes, and the luck of the draw.
-KEY = np.dtype([("task", np.uint64), ("group", np.uint64), ("chance", np.uint64)])
-#: And to balance them, whether the answer can be guessed by itself, what the question tells that may go with it (0:
-#: nothing), and what the options claim (nothing: open).
-EVEN_KEY = np.dtype(
-    [*KEY.descr, ("word", np.bool_), ("contexts", np.uint64, (CONTEXTS,)), ("claims", np.uint32, (OPTIONS, CLAIMS))]
-)
-Keys = np.ndarray[Any, np.dtype[np.void]]
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-
 #: Widths of the bins in which numbers count as the same answer: degrees, metres, seconds.
 _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_time": 5.0}
+#: How much more often than by guessing an answer may be right.
+SHARE = 0.05
+#: Why a question that has one right answer is left out; words that reports show.
+UNEVEN = "no counterpart question balances its answer"
 
 
-def answer_group(item: Item) -> Hashable:
-    """Return the group of equal answers of an item: the task's own, a bin of its number or its label."""
-    return _group(item, _task(item))[0]
+class Lot(NamedTuple):
+    """All that the choice of items looks at of an item."""
+
+    task: str
+    group: Hashable  # equal answers have one
+    chance: int  # the luck of the draw
+    guessable: bool = False  # whether guessing the group answers the question: not so of bins of numbers
+    contexts: tuple[Hashable, ...] = ()  # what the question tells that may go with its answer
+    claims: tuple[tuple[Hashable, ...], ...] = ()  # of each option, the right one first; none of an open question
 
 
 def _task(item: Item) -> Task[Any, Any] | None:
-    task = TASKS.get(item.task or "")
-    if task is not None or item.language != "ru":
-        return task
+    if item.task in TASKS or item.language != "ru":
+        return TASKS.get(item.task or "")
     from seldio.tasks import russian
 
     return russian.TASKS.get(item.task or "")
 
 
+def lot(item: Item, seed: int) -> Lot:
+    """Return what :func:`choice` looks at of *item*."""
+    task, chance = _task(item), hashed(seed, item.id)
+    group, guessable = _group(item, task)
+    if task is None:
+        return Lot(str(item.task), group, chance, guessable)
+    claims = [*(task.claims(item) if task.claims else [])]
+    if claims and item.options:  # the place of an option claims to be that of the right one, too
+        right = item.options.index(str(item.canonical_answer))
+        others = (place for place in range(len(item.options)) if place != right)
+        claims = [(*option, place) for option, place in zip(claims, (right, *others), strict=True)]
+    contexts = task.contexts(item) if task.contexts else ()
+    return Lot(task.name, group, chance, guessable, contexts, tuple(map(tuple, claims)))
+
+
 def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:
-    """Return the group of equal answers, and whether guessing it answers the question (not so of bins of numbers)."""
     if task is not None and task.alike is not None:
         return task.alike(item), task.alike is not first_class
     for field, width in _BINS.items():
@@ -59,6 +71,9 @@ def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:
         if value is not None:
             return int(value // width), False
     return item.canonical_answer, True
+
+
+# --- how many of each task ----------------------------------------------------------------------------------
 
 
 def targets(
@@ -83,11 +98,9 @@ def targets(
     Raises:
         UsageError: a number below 1, or a task without a weight among the *proportions* where these are needed.
     """
-    for name, number in (("per task", per_task), ("total", total)):
+    for what, number in (("per task", per_task), ("in total", total)):
         if number is not None and number < 1:
-            raise UsageError(
-                f"the number of questions {'in ' if name == 'total' else ''}{name} is at least 1, not {number}"
-            )
+            raise UsageError(f"the number of questions {what} is at least 1, not {number}")
     counts = {task: number for task, number in available.items() if number}
     if (balance or total is not None) and (lacking := sorted(set(counts) - set(proportions))):
         raise UsageError(f"no weight is known for {listed(lacking)}: its share of the questions cannot be worked out")
@@ -118,100 +131,114 @@ def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -
     return {task: number for task, number in shares.items() if number}
 
 
-_hashed = lru_cache(maxsize=4096)(hashed)
+# --- which of them ------------------------------------------------------------------------------------------
 
 
-_NO_CLAIMS = [[0] * CLAIMS] * OPTIONS
+def in_turn(lots: Iterable[Lot]) -> list[Lot]:
+    """Return *lots* of a task so that the first few have as many different answers as there can be."""
+    seen, turns = Counter[Hashable](), list[tuple[int, Lot]]()
+    for drawn in sorted(lots, key=lambda lot: lot.chance):
+        turns.append((seen[drawn.group], drawn))
+        seen[drawn.group] += 1
+    return [drawn for _, drawn in sorted(turns, key=lambda pair: (pair[0], pair[1].chance))]
 
 
-def key(item: Item, seed: int, *, balance: bool = False) -> tuple[Any, ...]:
-    """Return the fields of *item* that :func:`chosen` needs: ``KEY``, or ``EVEN_KEY`` to *balance* items."""
-    task = _task(item)
-    group, word = _group(item, task)
-    hashes = _hashed(str(item.task)), _hashed(repr(group)), hashed(seed, item.id)
-    if not balance:
-        return hashes
-    claims = task.claims(item) if task is not None and task.claims is not None else None
-    if claims is not None and item.options:  # the place of an option claims to be that of the right one, too
-        others = [number for number, text in enumerate(item.options) if text != item.canonical_answer]
-        places = [item.options.index(str(item.canonical_answer)), *others]
-        claims = [[*option, number] for option, number in zip(claims, places, strict=True)]
-    contexts = [0] * CONTEXTS
-    for number, context in enumerate(task.contexts(item) if task is not None and task.contexts is not None else ()):
-        contexts[number] = _hashed(repr(context))
-    return *hashes, word and claims is None, contexts, _NO_CLAIMS if claims is None else packed(claims)
+def _claim_weights(lot: Lot) -> Counter[Hashable]:
+    weights = Counter[Hashable]()
+    for place, option in enumerate(lot.claims):
+        for claim in option:
+            weights[claim] += -1 if place else len(lot.claims) - 1
+    return weights
 
 
-def even(keys: Keys) -> Mask:
-    """Mask the largest subset of each task whose answers cannot be guessed."""
-    keep = np.ones(len(keys), bool)
-    for task in np.unique(keys["task"]):
-        rows = np.flatnonzero(keys["task"] == task)
-        task_keys = keys[rows]
-        if task_keys["claims"].any():
-            keep[rows] = False
-            keep[rows[fair(task_keys["claims"], task_keys["chance"])]] = True
-        elif task_keys["word"].all():
-            keep[rows] = False
-            for number in range(CONTEXTS):
-                uncontested = within(task_keys["contexts"][:, number], task_keys["group"], task_keys["chance"])
-                rows, task_keys = rows[uncontested], task_keys[uncontested]
-            keep[rows[flat(task_keys["group"], task_keys["chance"])]] = True
-    return keep
+def capped_claims(lots: Iterable[Lot]) -> list[Lot]:
+    """Leave out questions until no claim is right more often than by guessing, but for :data:`SHARE` or a question."""
+    kept, weights = list(lots), Counter[Hashable]()  # times right, less times wrong for each other option
+    offered = Counter(claim for lot in kept for option in lot.claims for claim in option for _ in lot.claims)
+    for drawn in kept:
+        weights.update(_claim_weights(drawn))
+
+    def excess(lot: Lot) -> float:
+        return max(weights[claim] - max(SHARE * offered[claim], len(lot.claims) - 1) for claim in lot.claims[0])
+
+    def harm(lot: Lot) -> tuple[float, int]:
+        return min(weights[claim] for option in lot.claims[1:] for claim in option) - excess(lot), lot.chance
+
+    while worst := sorted((lot for lot in kept if excess(lot) > 0), key=harm):
+        left_out = set[Lot]()
+        for drawn in worst[: math.ceil(len(worst) / 10)]:
+            if excess(drawn) > 0:
+                left_out.add(drawn)
+                weights.subtract(_claim_weights(drawn))
+                offered.subtract(claim for option in drawn.claims for claim in option for _ in drawn.claims)
+        kept = [lot for lot in kept if lot not in left_out]
+    return kept if len({lot.claims[0] for lot in kept}) > 1 else []
 
 
-def chosen(keys: Keys, wanted: Mapping[str, int], among: Mask | None = None) -> Mask:
-    """Mask the *wanted* number of items of each task.
+def capped_answers(lots: Iterable[Lot]) -> list[Lot]:
+    """Cap each answer so that the most frequent one has at most :data:`SHARE` more than guessing.
 
-    Of each task answers are taken in turn (see :func:`answer_group`), so that rare ones are kept. The choice
-    depends on the set of items, not on their order.
-
-    Args:
-        keys: of each item its ``KEY``; its ``EVEN_KEY`` if there is *among*.
-        wanted: how many of each task.
-        among: what :func:`even` gives of *keys*, if only those are to be chosen. Of a task with options a few less may
-            be chosen than are wanted: as many as are even.
+    Answers that are too rare for that are left out, as many as leave the most to tell (the entropy of the answers times
+    the number of questions).
     """
-    keep = np.zeros(len(keys), bool)
-    rows = np.arange(len(keys))
-    if among is not None:
-        contested = keys["claims"].any(axis=(1, 2))
-        for name, number in wanted.items():
-            contested_rows = np.flatnonzero(contested & (keys["task"] == np.uint64(hashed(name))))
-            keep[contested_rows[fair(keys["claims"][contested_rows], keys["chance"][contested_rows], number)]] = True
-        rows = np.flatnonzero(among & ~contested)
-    open_keys = keys[rows]
-    order = np.lexsort((open_keys["chance"], open_keys["group"], open_keys["task"]))
-    task, group = open_keys["task"][order], open_keys["group"][order]
-    new = np.ones(len(open_keys), bool)
-    new[1:] = (np.diff(task) != 0) | (np.diff(group) != 0)
-    starts = np.flatnonzero(new)
-    turn = np.arange(len(open_keys)) - np.repeat(starts, np.diff([*starts.tolist(), len(open_keys)]))
-    order = order[np.lexsort((open_keys["chance"][order], turn, task))]
-    task = open_keys["task"][order]
-    for name, number in wanted.items():
-        first, last = (np.searchsorted(task, np.uint64(hashed(name)), side=side) for side in ("left", "right"))
-        keep[rows[order[first : min(last, first + number)]]] = True
-    return keep
+    ordered = sorted(lots, key=lambda lot: lot.chance)
+    counts = Counter(lot.group for lot in ordered)
+    best, least, most = 0.0, 0, 0
+    for rarest in sorted(set(counts.values())):
+        frequent = [number for number in counts.values() if number >= rarest]
+        share = 1 / len(frequent) + SHARE
+        caps = range(1, max(frequent) + 1)
+        cap = bisect_right(caps, share, key=lambda cap: cap / sum(min(number, cap) for number in frequent))
+        shown = [min(number, cap) for number in frequent]
+        information = sum(number * math.log(sum(shown) / number) for number in shown if number)
+        if information > best * (1 + 1e-9):
+            best, least, most = information, rarest, cap
+    seen, kept = Counter[Hashable](), list[Lot]()
+    for drawn in ordered:
+        seen[drawn.group] += 1
+        if counts[drawn.group] >= least and seen[drawn.group] <= most:
+            kept.append(drawn)
+    return kept
+
+
+def _even(lots: list[Lot]) -> list[Lot]:
+    """Return the lots of a task that are left where answers cannot be guessed."""
+    if any(lot.claims for lot in lots):
+        return capped_claims(lot for lot in lots if lot.claims)
+    if not all(lot.guessable for lot in lots):
+        return lots
+    for number in range(max(len(lot.contexts) for lot in lots)):
+        by_context = defaultdict[Hashable, list[Lot]](list)
+        for drawn in lots:
+            by_context[drawn.contexts[number : number + 1]].append(drawn)
+        lots = [
+            lot
+            for alike in by_context.values()
+            for lot in capped_answers(alike) or [min(alike, key=lambda a: a.chance)]
+        ]
+    return capped_answers(lots)
 
 
 def choice(
-    keys: Keys,
-    asked: Mapping[str, int],
+    lots: Iterable[Lot],
     *,
     per_task: int | None = None,
     balance: bool = False,
     total: int | None = None,
     proportions: Mapping[str, int] = SO_BENCH,
-) -> tuple[Mask, dict[str, int]]:
-    """Mask the items to keep (see :func:`targets`); count those of each task that are too uneven (:data:`UNEVEN`)."""
-    among = even(keys) if balance else None
-    counts = dict(asked)
-    if among is not None:
-        counts = {name: int((among & (keys["task"] == np.uint64(hashed(name)))).sum()) for name in asked}
-    wanted = targets(counts, per_task=per_task, balance=balance, total=total, proportions=proportions)
-    uneven = {name: asked[name] - number for name, number in counts.items() if asked[name] > number}
-    return chosen(keys, wanted, among), uneven
+) -> tuple[set[Lot], dict[str, int]]:
+    """Return the lots to keep (see :func:`targets`), and how many of each task are too uneven (:data:`UNEVEN`).
+
+    Of each task answers are taken in turn, so that rare ones are kept. The choice does not depend on the order of lots.
+    """
+    of_task = defaultdict[str, list[Lot]](list)
+    for drawn in lots:
+        of_task[drawn.task].append(drawn)
+    even = {task: _even(drawn) if balance else drawn for task, drawn in of_task.items()}
+    available = {task: len(drawn) for task, drawn in even.items()}
+    wanted = targets(available, per_task=per_task, balance=balance, total=total, proportions=proportions)
+    kept = {drawn for task, number in wanted.items() for drawn in in_turn(even[task])[:number]}
+    return kept, {task: len(drawn) - available[task] for task, drawn in of_task.items() if len(drawn) > available[task]}
 
 
 def select(
@@ -224,17 +251,11 @@ def select(
     proportions: Mapping[str, int] = SO_BENCH,
     skipped: Counter[tuple[str, str]] | None = None,
 ) -> list[Item]:
-    """Return the items to keep, in their order (see :func:`targets` and :func:`chosen`), and count up *skipped*."""
+    """Return the items to keep, in their order (see :func:`targets` and :func:`choice`), and count up *skipped*."""
     if per_task is None and total is None and not balance:
         return list(items)
-    keys = as_keys((key(item, seed, balance=balance) for item in items), balance=balance)
-    asked = Counter(str(item.task) for item in items)
-    keep, uneven = choice(keys, asked, per_task=per_task, balance=balance, total=total, proportions=proportions)
+    lots = [lot(item, seed) for item in items]
+    keep, uneven = choice(lots, per_task=per_task, balance=balance, total=total, proportions=proportions)
     if skipped is not None:
         skipped.update({(task, UNEVEN): number for task, number in uneven.items()})
-    return [item for item, is_kept in zip(items, keep.tolist(), strict=True) if is_kept]
-
-
-def as_keys(keys: Iterable[tuple[Any, ...]], *, balance: bool = False) -> Keys:
-    """Keys as an array."""
-    return np.array(list(keys), EVEN_KEY if balance else KEY)
+    return [item for item, drawn in zip(items, lots, strict=True) if drawn in keep]

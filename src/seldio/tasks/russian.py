@@ -39,20 +39,10 @@ from seldio.tasks.wordings import one_few_many
 # --- wording ----------------------------------------------------------------------------------------------
 YES, NO = "да", "нет"
 ONE, SEVERAL = "один", "несколько"
-
-_WORDINGS = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
-SINGLE, DOUBLE, LONGER, KINDS, TIMES, PRESENT, FIRST, LONGEST_OF = (
-    tuple(_WORDINGS[name])
-    for name in ("single", "double", "longer", "kinds", "times", "present", "first", "longest_of")
-)
-
-
-_ASKED = (
-    "Прослушайте аудиозапись.<audio> Прочитайте вопрос к аудио, оцените варианты ответа на вопрос и выберите один "
-    "правильный. Дайте ответ буквой без дополнительных пояснений.\n\nВопрос: {question}"
-)
+_DATA = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
+SINGLE, DOUBLE, LONGER, KINDS, TIMES, PRESENT, FIRST, LONGEST_OF = map(tuple, _DATA["wordings"].values())
 #: The prompts around a question, by its number of options: the benchmark's, with Latin letters throughout.
-INSTRUCTIONS = {n: (template(n), f"{_ASKED}{option_lines(n)}\n\nОтвет:") for n in (2, 4)}
+INSTRUCTIONS = {n: (template(n), _DATA["instruction"].format(options=option_lines(n))) for n in (2, 4)}
 
 
 def pauses(margins: Margins) -> str:
@@ -301,102 +291,50 @@ def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) 
 
 
 # --- what could be guessed -----------------------------------------------------------------------------------
-#: What is asked in which wordings.
-_ASKED_FOR = {
-    "kinds": KINDS, "single": SINGLE, "double": DOUBLE, "longer": LONGER, "times": TIMES, "present": PRESENT,
-    "first": FIRST, "longest": LONGEST_OF,
-}  # fmt: skip
+#: What questions that name no class ask for.
+_ASKED_FOR = {question: wordings[0] for wordings in (KINDS, PRESENT, FIRST, LONGEST_OF) for question in wordings}
 
 
 @cache
-def _forms() -> dict[str, int]:
-    return {noun.x[case]: noun.number for noun in nouns().all for case in ("x", "x_gen", "x_acc", "x_with")}
+def _forms() -> tuple[re.Pattern[str], dict[str, int]]:
+    forms = {noun.x[case]: noun.number for noun in nouns().all for case in ("x", "x_gen", "x_acc")}
+    longest = sorted(map(re.escape, forms), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(longest)})\b"), forms
 
 
-@cache
-def _readings() -> list[tuple[str, re.Pattern[str]]]:
-    """Return each wording as a pattern whose groups x and y are its nouns, with the task it belongs to."""
-    noun, gap = "|".join(sorted(map(re.escape, _forms()), key=len, reverse=True)), re.compile(r"\\{(\w+)\\}")
-
-    def group(match: re.Match[str]) -> str:
-        name, _, form = match[1].partition("_")
-        if name == "pauses":
-            return r"(?: \(.*\))?"
-        return rf"(?P<{name}>{noun})" if form in ("", "gen", "acc", "with") else r"\w+"
-
-    return [
-        (kind, re.compile(gap.sub(group, re.escape(wording))))
-        for kind, wordings in _ASKED_FOR.items()
-        for wording in wordings
-    ]
-
-
-def asked_for(question: str) -> tuple[str, dict[str, int]]:
-    """Return the task of a question in one of these wordings and the numbers of its nouns x and y; else ``""``."""
-    for kind, pattern in _readings():
-        if match := pattern.fullmatch(question):
-            return kind, {name: _forms()[form] for name, form in match.groupdict().items()}
-    return "", {}
-
-
-def _claims(item: Item) -> list[list[Hashable]] | None:
-    """Return the claim of each option about the classes of the question; None if the wording is another."""
+def _claims(item: Item) -> list[list[Hashable]]:
+    """Return the claims of each option, the right one first, about the classes of the question."""
     right = str(item.canonical_answer)
     options = [right, *(option for option in item.options or () if option != right)]
-    kind, named = asked_for(item.question)
-    if not kind:
-        return None
-    if kind in ("single", "double"):
-        return [[(option, noun) for noun in sorted(named.values())] for option in options]
-    if kind == "longer":
-        return [[option, (kind, named["x" if option == YES else "y"])] for option in options]
-    if kind == "times":
-        numbers = [option.partition(" ")[0] for option in options]
-        return [[number, (named["x"], number)] for number in numbers]
-    return [[(kind, option)] for option in options]
+    if item.question in _ASKED_FOR:
+        return [[(_ASKED_FOR[item.question], option)] for option in options]
+    heard = [event.class_name for event in item.events or ()]
+    if item.task == _LONGER:
+        return [[option, ("longer", heard[0 if option == YES else -1])] for option in options]
+    if right in (YES, NO):
+        pattern, forms = _forms()
+        named = sorted({forms[form] for form in pattern.findall(item.question)})
+        return [[(option, noun) for noun in named] or [option] for option in options]
+    numbers = [option.partition(" ")[0] for option in options]
+    return [[number, (heard[0], number)] for number in numbers]
 
 
 # --- the tasks -----------------------------------------------------------------------------------------------
-#: The types of ruEnvAQA, in the order in which a clip's items come. Half of its questions have four options, and its
-#: types are balanced: hence the weights.
-_ALL: dict[str, Task[RussianClip, Choice]] = {
-    task.name: task
-    for task in (
-        Task(name="Music instrument counting", question_class="binary", weight=1, candidates=kinds, claims=_claims),
-        Task(
-            name="Single music instrument detection", question_class="binary", weight=1, candidates=single,
-            claims=_claims,
-        ),
-        Task(
-            name="Double music instrument detection", question_class="binary", weight=1, candidates=double,
-            claims=_claims,
-        ),
-        Task(
-            name="Music instrument comparison (longer)", question_class="binary", weight=1, candidates=longer,
-            claims=_claims,
-        ),
-        Task(
-            name="Audio captioning", question_class="multiple choice", weight=4, candidates=captioning,
-            claims=_claims,
-        ),
-        Task(
-            name="Music instrument comparison (louder)", question_class="binary", weight=1,
-            refused="labels tell when and where something sounds, not how loud: that needs the audio",
-        ),
-        Task(
-            name="Audio scene classification", question_class="multiple choice", weight=4,
-            refused="labels name sounds, not the place or the occasion of the recording",
-        ),
-        Task(
-            name="Sound QA with reasoning", question_class="multiple choice", weight=4,
-            refused="the answer takes knowledge of the world that labels do not hold",
-        ),
-    )
-}  # fmt: skip
-#: Those that labels can answer.
-TASKS = {name: task for name, task in _ALL.items() if task.candidates}
+_LONGER = "Music instrument comparison (longer)"
+_CANDIDATES = {
+    "Music instrument counting": kinds,
+    "Single music instrument detection": single,
+    "Double music instrument detection": double,
+    _LONGER: longer,
+    "Audio captioning": captioning,
+}
+#: The types that labels can answer, in the order in which a clip's items come.
+TASKS: dict[str, Task[RussianClip, Choice]] = {
+    name: Task(name=name, candidates=candidates, claims=_claims, **_DATA["tasks"][name])
+    for name, candidates in _CANDIDATES.items()
+}
 #: Types that labels cannot answer, with the reason.
-REFUSED = {name: task.refused for name, task in _ALL.items() if task.refused}
+REFUSED: dict[str, str] = _DATA["refused"]
 
 
 def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:

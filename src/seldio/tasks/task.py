@@ -128,10 +128,10 @@ class Task(TaskSpec, Generic[View, Made]):
         candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
         wordings: how it is asked, the usual way first.
         alike: what of an item counts as the same answer, where answers are to be even; None for the usual, see
-            :func:`seldio.tasks.mix.answer_group`.
+            :func:`seldio.tasks.mix.lot`.
         claims: of each option of an item, the right one first, what it says of a class or a number, None where that is
             not known; where items are balanced, each claim is right as often as guessing has it, see
-            :mod:`seldio.tasks.even`.
+            :mod:`seldio.tasks.mix`.
         contexts: of an item with an open answer, what the question tells that may go with its answer, two things at
             most; where items are balanced, answers are even for each.
     """

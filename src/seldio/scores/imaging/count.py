@@ -2,13 +2,15 @@
 
 A pair needs both sides, so that maps are drawn only where a frame has a label and a detection of one class whose
 boxes meet: all others have an overlap of 0 and no Pearson r, whatever they look like.
+
+The order of detections by score is the same in every resample, so that it is made once, and a resample is a weight for
+each detection. Precision rises only at hits, so that nothing is looked at in between.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +18,24 @@ from scipy.optimize import linear_sum_assignment
 
 from seldio.formats.dcase_json import list_offsets
 from seldio.scores.imaging.energy_maps import Floats, Ints, Outline, compared
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, effective, units_of
 
-_NAN = float("nan")
+#: The program, and the overlaps (IoU) at which a pair counts as a detection.
+PROFILE = "dcase2026"
+TITLE = "DCASE 2026 Task 3: AP of energy maps at IoU 0.25, 0.50 and 0.75, and Pearson r"
+PROGRAM = "DCASE2026_Task3_SAISELD_baseline at d4df662 (30 June 2026), evaluate.py"
+THRESHOLDS = (0.25, 0.5, 0.75)
+#: Mean over the classes that have labels, or one list of all detections; the first is the default.
+Average = Literal["macro", "micro"]
+AVERAGES: tuple[Average, ...] = ("macro", "micro")
+
+_RECALLS = np.linspace(0.0, 1.0, 101)
+#: Numbers of one batch of resamples: 16 MB.
+_BATCH = 1 << 21
 
 
 class Detections(NamedTuple):
-    """Detections in the order in which the program sees them."""
+    """The detections of a clip in the order in which the program sees them."""
 
     class_id: Ints
     score: Floats
@@ -29,50 +43,23 @@ class Detections(NamedTuple):
     r: Floats  # Pearson r with that label, NaN without one
     references: Ints  # labels of each class
 
-    @staticmethod
-    def of(rows: Sequence[tuple[int, float, float, float]], references: Ints) -> Detections:
-        """From a row for each detection."""
-        numbers = np.array([row[0] for row in rows], np.int64)
-        values = np.array([row[1:] for row in rows], np.float64).reshape(-1, 3)
-        return Detections(numbers, values[:, 0], values[:, 1], values[:, 2], references)
-
-    @staticmethod
-    def joined(some: Sequence[Detections], classes: int) -> Detections:
-        """Return all of some clips as one."""
-        every = [*some, Detections.of([], np.zeros(classes, np.int64))]
-        numbers, score, iou, r, references = zip(*every, strict=True)
-        return Detections(
-            np.concatenate(numbers), np.concatenate(score), np.concatenate(iou), np.concatenate(r),
-            np.sum(references, axis=0),
-        )  # fmt: skip
-
-    def of_class(self, number: int) -> Detections:
-        """Those of one class."""
-        chosen = self.class_id == number
-        numbers, score, iou, r = (column[chosen] for column in self[:4])
-        return Detections(numbers, score, iou, r, self.references[[number]])
-
 
 class Annotations:
     """The labels or detections of a clip."""
 
     def __init__(self, table: pa.Table | None) -> None:
-        rows = table.num_rows if table is not None else 0
-        self.frames: list[int] = table["frame"].to_pylist() if table is not None else []
-        self.classes: list[int] = table["class_id"].to_pylist() if table is not None else []
-        given = table is not None and "score" in table.column_names
-        scores = table["score"].to_pylist() if table is not None and given else [None] * rows
+        columns = {} if table is None else {name: table[name] for name in table.column_names}
+        rows = 0 if table is None else table.num_rows
+        self.frames, self.classes, scores = (
+            columns[name].to_pylist() if name in columns else [None] * rows for name in ("frame", "class_id", "score")
+        )
         self.unscored = scores.count(None)
         self.scores = [0.0 if score is None else float(score) for score in scores]
-        given = table is not None and "distance" in table.column_names
-        distances = table["distance"].to_pylist() if table is not None and given else []
-        #: how many rows have one above 0
-        self.distances = sum(value is not None and value > 0 for value in distances)
         points = np.zeros((0, 3))
         #: where the polygons of each row begin, and the points of each polygon; and where the last ones end
         self.rows, self.polygons = np.zeros(rows + 1, np.int64), np.zeros(1, np.int64)
-        if table is not None and "segmentation" in table.column_names:
-            self.rows, self.polygons, points = list_offsets(table["segmentation"].combine_chunks())
+        if "segmentation" in columns:
+            self.rows, self.polygons, points = list_offsets(columns["segmentation"].combine_chunks())
         self.single: Floats = points.astype(np.float32)
 
     def __len__(self) -> int:
@@ -101,136 +88,168 @@ def paired(labels: Annotations, detections: Annotations, classes: int) -> Detect
             references[number] += len(rows)
     # the union of two sets: its order, which decides between equal scores, is that of the program
     keys = [key for key in set(of_detection.keys()) | set(of_label.keys()) if 0 <= key[1] < classes]
-    sides = [(of_label[key], of_detection[key]) for key in keys if key in of_label and key in of_detection]
-    every = [(a, b) for rows, others in sides for b in others for a in rows]
-    iou, r = compared((labels.shape(a), detections.shape(b)) for a, b in every)
-    found, start = list[tuple[int, float, float, float]](), 0
+    shared = [key for key in keys if key in of_label and key in of_detection]
+    pairs = [(a, b) for key in shared for b in of_detection[key] for a in of_label[key]]
+    iou, r = compared((labels.shape(a), detections.shape(b)) for a, b in pairs)
+    order, overlaps, correlations, start = list[int](), list[float](), list[float](), 0
     for key in keys:
-        if key not in of_detection:
-            continue
-        others, pairs = of_detection[key], dict[int, int]()
-        if key in of_label:
+        others, partners = of_detection.get(key, []), dict[int, int]()
+        if key in of_label and others:
             shape = len(others), len(of_label[key])
             matrix = iou[start : start + shape[0] * shape[1]].reshape(shape)
             ends = linear_sum_assignment(-matrix) if matrix.size > 1 else ((0,), (0,))
-            pairs = {int(b): start + int(b) * shape[1] + int(a) for b, a in zip(*ends, strict=True)}
+            partners = {int(b): start + int(b) * shape[1] + int(a) for b, a in zip(*ends, strict=True)}
             start += matrix.size
-        for place in (*pairs, *(n for n in range(len(others)) if n not in pairs)):
-            values = (float(iou[pairs[place]]), float(r[pairs[place]])) if place in pairs else (0.0, _NAN)
-            found.append((key[1], detections.scores[others[place]], *values))
-    return Detections.of(found, references)
+        for place in (*partners, *(n for n in range(len(others)) if n not in partners)):
+            order.append(others[place])
+            overlaps.append(float(iou[partners[place]]) if place in partners else 0.0)
+            correlations.append(float(r[partners[place]]) if place in partners else np.nan)
+    class_id, score = np.array(detections.classes, np.int64)[order], np.array(detections.scores)[order]
+    return Detections(class_id, score, np.array(overlaps), np.array(correlations), references)
 
 
 # --- average precision ------------------------------------------------------------------------------
 
-_RECALLS = np.linspace(0.0, 1.0, 101)
 
+def average_precision(hits: Any, often: Floats, references: Floats) -> Floats:
+    """Return the mean, over 101 recalls, of the best precision at that recall or a higher one, as the program has it.
 
-@dataclasses.dataclass(frozen=True)
-class Precision:
-    """Scores over some detections."""
-
-    aps: Floats  # average precision at each threshold, NaN where there is no label
-    r: float  # mean Pearson r over pairs, NaN where no pair has one
-    pairs: int  # that have one
-    references: int  # labels
-    detections: int
-
-    @property
-    def mean(self) -> float:
-        """The mean over thresholds."""
-        return float(self.aps.mean()) if len(self.aps) else _NAN
-
-
-def precision(found: Detections, thresholds: Sequence[float], *, undetected: bool) -> Precision:
-    """Average precision of *found* as one list; *undetected*: 0, not NaN, where there are labels and no detection."""
-    references, count = int(found.references.sum()), len(found.score)
-    known = found.r[~np.isnan(found.r)]
-    r = float(known.mean()) if len(known) else _NAN
-    if not references or not count:
-        aps = np.full(len(thresholds), 0.0 if references and undetected else _NAN)
-    else:
-        order = np.argsort(-found.score)  # not stable, which decides between equal scores
-        aps = np.array([average_precision(found.overlap[order] >= value, references) for value in thresholds])
-    return Precision(aps, r, len(known), references, count)
-
-
-def average_precision(hits: np.ndarray[Any, np.dtype[np.bool_]], references: int) -> float:
-    """The mean, over 101 recalls, of the best precision at that recall or a higher one, in float32 as in the program.
+    It counts in float32.
 
     Args:
         hits: whether each detection is one, best score first.
-        references: the number of labels.
+        often: how often each of them counts, shape [batch, detections].
+        references: the number of labels, shape [batch].
     """
-    ordered = hits.astype(np.float32)
-    right, wrong = np.cumsum(ordered), np.cumsum(np.float32(1.0) - ordered)
-    recalls = (right / np.float32(references)).astype(np.float64)
-    best = np.maximum.accumulate((right / (right + wrong + np.float32(1e-9)))[::-1])[::-1]
-    places = np.searchsorted(recalls, _RECALLS, side="left")
-    steps = np.append(best, np.float32(0.0))[places]
-    return float(np.cumsum(steps, dtype=np.float32)[-1] / np.float32(101.0))
+    often, places = often.astype(np.float32), np.flatnonzero(hits)
+    right = np.cumsum(often[:, places], axis=1)
+    best = right / (np.cumsum(often, axis=1)[:, places] + np.float32(1e-9))
+    best = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        recalls = (right / references.astype(np.float32)[:, None]).astype(np.float64)
+    reached = np.searchsorted(_RECALLS, np.nan_to_num(recalls), side="right")
+    # what no hit reaches has a precision of 0
+    nothing = np.zeros((len(often), 1), np.float32)
+    steps = np.diff(np.hstack((nothing.astype(np.int64), reached, nothing.astype(np.int64) + len(_RECALLS))), axis=1)
+    each = np.repeat(np.hstack((best, nothing)).ravel(), steps.ravel()).reshape(len(often), -1)
+    return (np.cumsum(each, axis=1, dtype=np.float32)[:, -1] / np.float32(101.0)).astype(np.float64)
 
 
-def tied(found: Detections, thresholds: Sequence[float]) -> tuple[int, float, float]:
+def tied(overlap: Floats, score: Floats, references: int) -> tuple[int, float, float]:
     """Equal scores: detections that share theirs with one that is a hit where they are none, and the bounds of AP.
 
     The program sorts by score with an algorithm that leaves the order of equals open; the bounds are the means over
     thresholds if hits come last, and if they come first.
     """
-    if not len(found.score) or not found.references.sum():
-        return 0, _NAN, _NAN
-    hits = [found.overlap >= value for value in thresholds]
-    _, group = np.unique(found.score, return_inverse=True)
+    if not len(score) or not references:
+        return 0, np.nan, np.nan
+    hits = [overlap >= value for value in THRESHOLDS]
+    _, group = np.unique(score, return_inverse=True)
     mixed = np.zeros(group.max() + 1, bool)
-    for one in hits:
-        right = np.bincount(group, one)
+    for hit in hits:
+        right = np.bincount(group, hit)
         mixed |= (right > 0) & (right < np.bincount(group))
-    ends = []
-    for sign in (1, -1):
-        orders = (np.lexsort((sign * one, -found.score)) for one in hits)
-        total = int(found.references.sum())
-        ends.append(np.mean([average_precision(h[o], total) for h, o in zip(hits, orders, strict=True)]))
-    return int(mixed[group].sum()), float(ends[0]), float(ends[1])
+    once, total = np.ones((1, len(score))), np.array([references])
+    low, high = (
+        float(np.mean([average_precision(hit[np.lexsort((sign * hit, -score))], once, total) for hit in hits]))
+        for sign in (1, -1)
+    )
+    return int(mixed[group].sum()), low, high
 
 
-class AverageScore(NamedTuple):
-    """Scores over all classes."""
+class MapScores:
+    """Scores of all detections of some clips, with a weight for each clip."""
 
-    aps: Floats  # at each threshold
-    mean: float  # over thresholds
-    r: float  # Pearson r
-
-    @staticmethod
-    def macro(classes: Sequence[Precision], thresholds: int) -> AverageScore:
-        """Means over the classes that have labels, as far as they are defined."""
-        labelled = [one for one in classes if one.references]
-        aps = np.array([one.aps for one in labelled]).reshape(-1, thresholds)
-        r = _mean(np.array([one.r for one in labelled]))
-        return AverageScore(
-            np.array([_mean(column) for column in aps.T]), _mean(np.array([one.mean for one in labelled])), r
+    def __init__(self, detections: Mapping[str, Detections], average: Average) -> None:
+        self.detections, self.clips, self.average = detections, [*detections], average
+        every = detections.values()
+        self.class_id, self.score, self.overlap, r = (
+            np.concatenate([clip[field] for clip in every]) for field in range(4)
+        )
+        self.clip = np.repeat(np.arange(len(every)), [len(clip.score) for clip in every])
+        #: labels, sums of Pearson r and pairs that have one, shape [clips, classes]
+        self.references = np.array([clip.references for clip in every], np.float64)
+        known, classes = np.flatnonzero(~np.isnan(r)), self.references.shape[1]
+        place = self.clip[known] * classes + self.class_id[known]
+        self.r, self.pairs = (
+            np.bincount(place, values, self.references.size).astype(np.float64).reshape(-1, classes)
+            for values in (r[known], None)
         )
 
+    def take(self, clips: Sequence[str]) -> MapScores:
+        """Return the scores of some of the clips."""
+        return MapScores({clip: self.detections[clip] for clip in clips}, self.average)
 
-def _mean(values: Floats) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else _NAN
+    @property
+    def references_by_clip(self) -> Ints:
+        """How many labels each clip has."""
+        return np.asarray(self.references.sum(axis=1).astype(int))
+
+    def alone(self) -> Floats:
+        """Return the scores of each clip by itself."""
+        return self.scores(np.eye(len(self.clips)))
+
+    def pooled_support(self, over: Over = "clips") -> Floats:
+        """On how many clips, or rooms, each score rests in effect, shape [scores]."""
+        support = effective(self.references.sum(axis=1), units_of(self.clips, over))
+        return np.full(len(THRESHOLDS) + 2, support)
+
+    def few_classes(self, over: Over) -> int:
+        """Return how many classes of a mean over classes rest on too few clips, or rooms."""
+        held = effective(self.references, units_of(self.clips, over))
+        return int(np.count_nonzero((held > 0) & (held < FEWEST))) if self.average == "macro" else 0
+
+    def weak(self, over: Over) -> Any:
+        """Return which scores rest on few clips in effect, or on a class that too few tell about."""
+        return (self.pooled_support(over) < ENOUGH) | (self.few_classes(over) > 0)
+
+    def of_class(self, number: int) -> Ints:
+        """Return the detections of a class."""
+        return np.flatnonzero(self.class_id == number)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return mAP, AP at each threshold and Pearson r where clips have *weights*, shape [batch, clips]."""
+        step = max(1, _BATCH // max(1, len(self.clip)))
+        batches = (weights[start : start + step] for start in range(0, len(weights), step))
+        return np.concatenate(
+            [self._macro(batch) if self.average == "macro" else self._micro(batch) for batch in batches]
+        )
+
+    def exchanged(self, other: MapScores) -> Callable[[Floats], Floats]:
+        """Return what makes the differences from *other* where some clips change sides."""
+        others = {f"{clip}, exchanged": detections for clip, detections in other.detections.items()}
+        both = MapScores({**self.detections, **others}, self.average)
+
+        def differences(sides: Floats) -> Floats:
+            return both.scores(np.hstack((sides, 1 - sides))) - both.scores(np.hstack((1 - sides, sides)))
+
+        return differences
+
+    def by_class(self, weights: Floats) -> Floats:
+        """Return the same scores for each class, shape [batch, classes, scores]; NaN where it has no labels."""
+        references, pairs, r = (weights @ sums for sums in (self.references, self.pairs, self.r))
+        aps = [self._precision(weights, self.of_class(n), each) for n, each in enumerate(references.T)]
+        precision = np.stack(aps, axis=1)
+        return np.dstack((precision.mean(axis=2), precision, _share(r, pairs)))
+
+    def _macro(self, weights: Floats) -> Floats:
+        values = self.by_class(weights)
+        known = (weights @ self.references > 0)[:, :, None] & ~np.isnan(values)
+        return _share(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
+
+    def _micro(self, weights: Floats) -> Floats:
+        references, pairs, r = ((weights @ sums).sum(axis=1) for sums in (self.references, self.pairs, self.r))
+        aps = self._precision(weights, np.arange(len(self.clip)), references)
+        return np.column_stack((aps.mean(axis=1), aps, _share(r, pairs)))
+
+    def _precision(self, weights: Floats, rows: Ints, references: Floats) -> Floats:
+        """Return AP at each threshold; 0 where there are labels and no detection."""
+        rows = rows[np.argsort(-self.score[rows])]  # not stable, which decides between equal scores
+        often = weights[:, self.clip[rows]]
+        aps = [average_precision(self.overlap[rows] >= value, often, references) for value in THRESHOLDS]
+        return np.where(references[:, None] > 0, np.stack(aps, axis=1), np.nan)
 
 
-@dataclasses.dataclass(frozen=True)
-class ImagingScore:
-    """Scores by class and over all."""
-
-    classes: tuple[Precision, ...]
-    averages: dict[str, AverageScore]  # by the name of the average
-    pairs: int  # with a Pearson r
-
-
-def scored(found: Detections, thresholds: Sequence[float], *, undetected: bool) -> ImagingScore:
-    """Return the scores of all detections."""
-    each = (precision(found.of_class(n), thresholds, undetected=undetected) for n in range(len(found.references)))
-    classes = tuple(each)
-    micro = precision(found, thresholds, undetected=undetected)
-    averages = {
-        "macro": AverageScore.macro(classes, len(thresholds)), "micro": AverageScore(micro.aps, micro.mean, micro.r),
-    }  # fmt: skip
-    return ImagingScore(classes, averages, micro.pairs)
+def _share(part: Floats, whole: Any) -> Floats:
+    share: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return share

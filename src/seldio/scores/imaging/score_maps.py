@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +20,10 @@ from seldio.findings import raise_errors
 from seldio.formats import get as get_format
 from seldio.reports.tables import ScoreReport
 from seldio.schema.arrays import to_numpy
-from seldio.scores.imaging import profiles
-from seldio.scores.imaging.count import Annotations, Detections, ImagingScore, paired, scored
-from seldio.scores.imaging.profiles import PREDICTION, SKIPPED, Average, ImagingProfile
-from seldio.scores.imaging.report import ImagingCase, MapFacts, notices, tables
-from seldio.scores.imaging.resampled import with_intervals
-from seldio.scores.resampling import Intervals
-from seldio.scores.seld.join import Compared, SharedPart, SideLabels, join, reference_labels, settled
+from seldio.scores.imaging.count import AVERAGES, PROFILE, Annotations, Average, Detections, MapScores, paired
+from seldio.scores.imaging.report import PREDICTION, SKIPPED, ImagingCase, facts_of
+from seldio.scores.resampling import Intervals, Resampling
+from seldio.scores.seld.join import SharedPart, join, reference_labels, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
 from seldio.scores.signatures import Signature, of_labels
@@ -36,8 +35,8 @@ from seldio.vocabularies import vocabulary
 class ImagingOptions:
     """How energy maps are scored."""
 
-    profile: str | None = None  # name of the version; that of the labels' dataset by default
-    average: Average | None = None  # macro or micro; the profile's first by default
+    profile: str | None = None  # of energy maps there is one
+    average: Average | None = None  # macro or micro; macro by default
     by_clip: bool = False  # with the scores of each clip
     intervals: Intervals | None = None  # with 95 % confidence intervals, by bootstrap alone
     split: str | None = None  # score the clips of this split of the reference alone
@@ -64,33 +63,29 @@ def score_maps(
     """
     options = options or ImagingOptions()
     case = scored_maps(predictions, reference, options, format, reference_format)
-    report = report_of(path_of(predictions), case)
     if options.intervals is None:
-        return report
+        return case.report(path_of(predictions))
     if options.intervals.jackknife:
         raise UsageError("--intervals jackknife does not apply to energy maps; choose bootstrap")
-    return with_intervals(report, case, options.intervals.resampling)
+    return case.with_bootstrap(path_of(predictions), options.intervals.resampling)
 
 
-def report_of(system: str, case: ImagingCase) -> ScoreReport:
-    """Return the report on a case."""
-    profile = case.profile
-    settings = {"average": case.average, "iou": ", ".join(f"{value:g}" for value in profile.thresholds),
-                "program": profile.program}  # fmt: skip
-    over = f"{plural(len(case.counted), 'clip')}, {len(case.labels)} classes, {case.average} average"
-    return ScoreReport(
-        system, profile.name, profile.title, over, tables(system, case), notices(case), settings,
-        str(case.signature or ""), lead=profile.lead,
-    )  # fmt: skip
+def compare_maps(
+    systems: Sequence[Place], reference: Place, options: ImagingOptions, draw: Resampling, *, format: str | None = None,
+    reference_format: str | None = None, **shown: Any,
+) -> ScoreReport:  # fmt: skip
+    """Compare the energy maps of systems with those of labels; see :func:`.clips.compare_clips`."""
+    from seldio.scores.comparison.clips import compare_clips
+
+    formats = format, reference_format
+    return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
 
 
 def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
     """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
     asked: Any = {"split": known.options.get("split")}
     asked |= {name: name in known.options for name in ("allow_missing", "force")}
-    case = scored_maps(predictions, reference, ImagingOptions(profile=known.profile, **asked), **formats)
-    assert case.signature is not None
-    return case.signature
+    return scored_maps(predictions, reference, ImagingOptions(**asked), **formats).signature
 
 
 def scored_maps(
@@ -98,142 +93,105 @@ def scored_maps(
     reference_format: str | None = None,
 ) -> ImagingCase:  # fmt: skip
     """Return the scores of a system, and all that is to be said about them; see :func:`score_maps`."""
-    profile = profiles.get(options.profile or profiles.PROFILES[0].name)
-    average = options.average or profile.averages[0]
-    if average not in profile.averages:
-        raise UsageError(f"{profile.name} has no {average} average, only {', '.join(profile.averages)}")
+    average = options.average or AVERAGES[0]
+    if average not in AVERAGES:
+        raise UsageError(f"{PROFILE} has no {average} average, only {', '.join(AVERAGES)}")
     layout, reference_layout = (None if name is None else get_format(name) for name in (format, reference_format))
+    classes = vocabulary("starss")
     with reopened(reference, raise_errors) as labels, reopened(predictions, raise_errors) as outputs:
         truth = reference_labels(labels, reference_layout, options.split)
         compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
-        for side, path in ((compared.reference, reference), (compared.prediction, predictions)):
+        for side, path in ((truth, reference), (compared.prediction, predictions)):
             if "segmentation" not in side.fields:
                 raise UsageError(
-                    f"{printable(path_of(path))} is {side.layout.name}, which has no energy maps, and {profile.name} "
-                    "scores nothing else. To score directions against directions, name a profile of labels, such as "
-                    "dcase2023"
+                    f"{printable(path_of(path))} is {side.layout.name}, which has no energy maps, and {PROFILE} scores "
+                    "nothing else. To score directions against directions, name a profile of labels, such as dcase2023"
                 )
-        compared, skipped = _without_skipped(compared, profile)
-        classes = vocabulary(profile.vocabulary)
-        work = MapCounting(len(classes))
-        found = sum(compared.each(work, "scoring"), start=MapsCounted())
-        sides = (compared.reference, found.wrong), (compared.prediction, found.amiss)
-        forced = settled(sides, options.force)
-    score = found.score(profile, len(classes))
-    by_clip = {}
-    if options.by_clip:
-        by_clip = {clip: MapsCounted((one,)).score(profile, len(classes))
-                   for clip, one in zip(compared.clips, found.clips, strict=True)}  # fmt: skip
+        held = compared.prediction.held
+        files = {file.clip: file.entry for file in held.files} if isinstance(held, Part) else {}
+        skipped = _skipped(compared.clips, {clip: entry.name for clip, entry in files.items()})
+        compared = compared._replace(clips=[clip for clip in compared.clips if clip not in skipped])
+        parts = [*compared.each(partial(_counted, len(classes)), "scoring")]
+        wrong, amiss = (sum(faults, start=Faults()) for faults in zip(*(part[1:] for part in parts), strict=True))
+        forced = [str(error) for error in settled([(truth, wrong), (compared.prediction, amiss)], options.force)]
+    clips = [clip for counted, *_ in parts for clip in counted]
+    digests = sum(clip.digests[0] for clip in clips) & WORD, sum(clip.digests[1] for clip in clips) & WORD
     return ImagingCase(
-        profile, average, score, found.detections(len(classes)), [classes.label(n) for n in range(len(classes))],
-        found.reference, found.prediction, _files(truth), _files(compared.prediction), compared.left_out,
-        skipped, tuple(map(str, forced)), by_clip, dict(zip(compared.clips, found.clips, strict=True)),
-        of_labels(profile.name, {name: getattr(options, name) for name in _SIGNED}, found.digests),
-    )  # fmt: skip
-
-
-def _without_skipped(compared: Compared, profile: ImagingProfile) -> tuple[Compared, tuple[str, ...]]:
-    """The comparison without the predictions that the program skips for their names, and the names of these files.
-
-    Raises:
-        DataError: it skips all of them.
-    """
-    side = compared.prediction
-    named = {clip: name for clip, (name, _) in side.files.items()} if isinstance(side.held, Part) else {}
-    ending = SKIPPED.removeprefix("X")
-    skipped = [clip for clip in compared.clips if named.get(clip, "").endswith(ending)]
-    if skipped and len(skipped) == len(compared.clips):
-        raise DataError(
-            f"all {plural(len(skipped), 'file')} of predictions are called {SKIPPED}: the program of {profile.name} "
-            f"leaves them out, since it looks for labels called {SKIPPED.replace('.json', '_std.json')}: nothing "
-            f"is left to score. Call them {PREDICTION}"
-        )
-    left = [clip for clip in compared.clips if clip not in set(skipped)]
-    return compared._replace(clips=left), tuple(named[clip] for clip in skipped)
-
-
-def _files(side: SideLabels) -> tuple[tuple[str, int], ...]:
-    part = side.held
-    return tuple((file.entry.name, file.entry.size) for file in part.files) if isinstance(part, Part) else ()
-
-
-# --- counting, a part after the other ---------------------------------------------------------------
+        MapScores({name: clip.detections for name, clip in zip(compared.clips, clips, strict=True)}, average),
+        [classes.label(number) for number in range(len(classes))],
+        sum((clip.reference for clip in clips), Counter()),
+        sum((clip.prediction for clip in clips), Counter()),
+        [(entry.name, entry.size) for entry in files.values()],
+        compared.left_out,
+        [*skipped.values()],
+        forced,
+        options.by_clip,
+        of_labels(PROFILE, {name: getattr(options, name) for name in _SIGNED}, digests),
+    )
 
 
 #: Options that shape the numbers of a score, as its signature has them.
 _SIGNED = ("average", "split", "allow_missing", "force")
 
 
-def digest_of_maps(clip: str, table: pa.Table | None) -> int:
+def _skipped(clips: list[str], names: dict[str, str]) -> dict[str, str]:
+    """Return the files of predictions that the program skips for their names, by clip.
+
+    Raises:
+        DataError: it skips all of them.
+    """
+    ending = SKIPPED.removeprefix("X")
+    skipped = {clip: names[clip] for clip in clips if names.get(clip, "").endswith(ending)}
+    if skipped and len(skipped) == len(clips):
+        raise DataError(
+            f"all {plural(len(skipped), 'file')} of predictions are called {SKIPPED}: the program of {PROFILE} leaves "
+            f"them out, since it looks for labels called {SKIPPED.replace('.json', '_std.json')}: nothing is left to "
+            f"score. Call them {PREDICTION}"
+        )
+    return skipped
+
+
+# --- counting, a part after the other ---------------------------------------------------------------
+
+
+class CountedClip(NamedTuple):
+    """A clip, without its maps."""
+
+    detections: Detections
+    reference: Counter[str]  # what is notable about its labels, see :func:`~seldio.scores.imaging.report.facts_of`
+    prediction: Counter[str]
+    digests: tuple[int, int]  # of the rows of both sides
+
+
+def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults, Faults]:
+    """Count the clips of a part; return the errors of both sides too.
+
+    Raises:
+        InvalidData: something in a file is wrong.
+    """
+    (labels, wrong), (outputs, amiss) = part.first.rows(), part.second.rows()
+    references, predictions = by_clip(labels), by_clip(outputs)
+    found = []
+    for clip in part.clips:
+        tables = references.get(clip), predictions.get(clip)
+        a, b = map(Annotations, tables)
+        digests = digest_of_maps(clip, tables[0], a), digest_of_maps(clip, tables[1], b)
+        found.append(CountedClip(paired(a, b, classes), facts_of(a, classes), facts_of(b, classes), digests))
+    return found, wrong, amiss
+
+
+def digest_of_maps(clip: str, table: pa.Table | None, side: Annotations) -> int:
     """Return a digest of a clip's rows with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
     name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
     total = int.from_bytes(sha256(name).digest()[:8], "little")
-    if table is None or not table.num_rows:
-        return total & WORD
-    fields = [name for name in _MARKED if name in table.column_names]
-    columns = np.stack([np.round(np.asarray(to_numpy(table[field]), np.float64), 6) + 0.0 for field in fields], axis=1)
-    maps = table["segmentation"].combine_chunks()
-    starts, inner = to_numpy(maps.offsets), maps.values
-    while pa.types.is_list(inner.type):
-        starts, inner = to_numpy(inner.offsets)[starts], inner.values
-    values = np.asarray(to_numpy(inner), np.float64)
-    for row, (start, stop) in enumerate(pairwise(starts.tolist())):
-        text = name + columns[row].tobytes() + values[start:stop].tobytes()
+    fields = [field for field in _MARKED if table is not None and field in table.column_names]
+    columns = [np.round(np.asarray(to_numpy(table[field]), np.float64), 6) + 0.0 for field in fields]
+    for row, values in enumerate(zip(*columns, strict=True)):
+        points, ends = side.shape(row)
+        text = name + np.array([*values, *ends]).tobytes() + points.tobytes()
         total += int.from_bytes(sha256(text).digest()[:8], "little")
     return total & WORD
 
 
 #: Columns of a map's row.
 _MARKED = ("frame", "class_id", "source", "azimuth", "elevation", "distance", "score")
-
-
-@dataclasses.dataclass(frozen=True)
-class MapsCounted:
-    """The counts of some clips; parts add up in the order of their clips."""
-
-    clips: tuple[Detections, ...] = ()
-    reference: MapFacts = dataclasses.field(default_factory=MapFacts)  # what is notable about the labels
-    prediction: MapFacts = dataclasses.field(default_factory=MapFacts)
-    wrong: Faults = dataclasses.field(default_factory=Faults)  # errors in labels
-    amiss: Faults = dataclasses.field(default_factory=Faults)  # errors in predictions
-    digests: tuple[int, int] = (0, 0)  # of the rows of both sides
-
-    def __add__(self, other: MapsCounted) -> MapsCounted:
-        return MapsCounted(
-            self.clips + other.clips, self.reference + other.reference, self.prediction + other.prediction,
-            self.wrong + other.wrong, self.amiss + other.amiss,
-            ((self.digests[0] + other.digests[0]) & WORD, (self.digests[1] + other.digests[1]) & WORD),
-        )  # fmt: skip
-
-    def detections(self, classes: int) -> Detections:
-        """Return all detections in the program's order."""
-        return Detections.joined(self.clips, classes)
-
-    def score(self, profile: ImagingProfile, classes: int) -> ImagingScore:
-        """Return the scores."""
-        return scored(self.detections(classes), profile.thresholds, undetected=profile.undetected)
-
-
-@dataclasses.dataclass(frozen=True)
-class MapCounting:
-    """The work on a part."""
-
-    classes: int  # how many the vocabulary has
-
-    def __call__(self, part: SharedPart) -> MapsCounted:
-        """Return the counts of *part*.
-
-        Raises:
-            InvalidData: something in a file is wrong.
-        """
-        (labels, wrong), (outputs, amiss) = part.first.rows(), part.second.rows()
-        references, predictions = by_clip(labels), by_clip(outputs)
-        total = MapsCounted(wrong=wrong, amiss=amiss)
-        for clip in part.clips:
-            a, b = references.get(clip), predictions.get(clip)
-            sides = Annotations(a), Annotations(b)
-            of_labels, of_detections = (MapFacts.of(side, self.classes) for side in sides)
-            signed = digest_of_maps(clip, a), digest_of_maps(clip, b)
-            pairs = (paired(*sides, self.classes),)
-            total += MapsCounted(pairs, of_labels, of_detections, digests=signed)
-        return total

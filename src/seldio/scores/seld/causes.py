@@ -7,21 +7,28 @@ much better there is scored again, as it is, by whoever says it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, shifted
+from seldio.scores.resampling import rooms_of
 from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
+from seldio.scores.seld.scoring import SeldScore, count_sides
 from seldio.text import listed, printable
 
-#: Label frames by which onsets may be apart to be compared, those of a clip that count, and of how many one is tried.
-REACH, FRAMES, STEP = 200, 6000, 5
+#: Clips that changes are tried on, and their label frames that count, of how many one is tried.
+TRIED, FRAMES, STEP = 128, 6000, 5
+#: Label frames by which onsets may be apart to be compared.
+REACH = 200
+#: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
+_SHIFTED, _CHANGED = 1.05, 1.5
 Bools = NDArray[np.bool_]
 
 
@@ -29,10 +36,10 @@ class Suspect(NamedTuple):
     """A change that fits much better in the sample, and the clips that it is about."""
 
     change: Change
-    rooms: tuple[str, ...] = ()  # if it is about all clips of these
-    clips: tuple[int, ...] = ()  # numbers in the sample, if it is about these
-    where: str = ""  # those clips, in words
-    moved: tuple[int, ...] = ()  # of each clip of the sample, the one that has its predictions
+    clips: Ints  # their numbers
+    where: str = ""  # those clips, in words, if they are not all
+    moved: Ints | None = None  # of each of these clips, the one that has its predictions
+    least: float = _CHANGED  # how many times as good the score has to become
 
 
 class ProbableCause(NamedTuple):
@@ -49,6 +56,47 @@ class ProbableCause(NamedTuple):
         return f"with {self.change.text} {f}: {self.change.why}"
 
 
+def probable_causes(
+    score: SeldScore, reference: EventFrames, prediction: EventFrames, limits: Thresholds, classes: int
+) -> Iterator[ProbableCause]:
+    """Yield the changes that make the score clearly better, with the F-score that they give over the clips concerned.
+
+    All changes are tried on a sample of the rows, and the clips that one is about are scored with the best one.
+    """
+    tried = np.flatnonzero(np.isin(score.clips, sampled(score.clips)))
+    a, b = (_of_clips(side, tried) for side in (reference, prediction))
+    trial = Trial(_sample(a), _sample(b), len(tried), classes, score.profile, limits)
+    found = _suspects(trial, tried, score)
+    if not found and (frames := _shift(a, b)):
+        found = [Suspect(shifted(frames), np.arange(len(score.clips)), least=_SHIFTED)]
+    for change, clips, where, moved, least in found:
+        rows = applied(change, _of_clips(prediction, clips if moved is None else clips[moved]))
+        again = count_sides(_of_clips(reference, clips), rows, score.profile, limits, classes, len(clips))
+        old, new = (_f(score, counts, bool(where)) for counts in (score.counts[clips], again))
+        if new > least * old:
+            yield ProbableCause(change, where, old, new)
+
+
+def sampled(clips: Iterable[str]) -> list[str]:
+    """Return clips that are tried, chosen by their names alone: one clip more changes at most one of them."""
+    return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:TRIED])
+
+
+def _of_clips(side: EventFrames, clips: Ints) -> EventFrames:
+    """Return the rows of the *clips* with these numbers, which are numbered anew."""
+    place = np.full(max(int(side.clip.max(initial=0)), int(clips.max(initial=0))) + 1, -1)
+    place[clips] = np.arange(len(clips))
+    moved = dataclasses.replace(side, clip=place[side.clip])
+    return moved.take(np.flatnonzero(moved.clip >= 0))
+
+
+def _f(score: SeldScore, counts: Floats, some: bool) -> float:
+    """Return the F-score of *counts*, over the classes that they have where these are of *some* clips only."""
+    total = counts.sum(axis=0, keepdims=True)
+    values = score.present(total) if some else score.profile.score(total, score.average)[:, :, 0]
+    return float(values[0, score.profile.names.index("F")])
+
+
 def applied(change: Change, side: EventFrames) -> EventFrames:
     """Return events with a change undone, which concerns the columns that they have."""
     return dataclasses.replace(side, **change.undo(_columns(side)))
@@ -62,12 +110,10 @@ def _columns(side: EventFrames) -> dict[str, Any]:
 # --- the sample ----------------------------------------------------------------------------------------------
 
 
-def sample(side: EventFrames, chosen: Sequence[int]) -> EventFrames:
-    """Every fifth frame of the beginnings of the *chosen* clips."""
-    clip = np.zeros(max(int(side.clip.max(initial=0)), *chosen, 0) + 1, dtype=bool)
-    clip[list(chosen)] = True
-    kept = clip[side.clip] & (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
-    return side.take(kept & (side.class_id >= 0))
+def _sample(side: EventFrames) -> EventFrames:
+    """Return every fifth frame of the beginnings of clips."""
+    tried = (side.frame >= 0) & (side.frame < FRAMES) & (side.frame % STEP == STEP // 2)
+    return side.take(tried & (side.class_id >= 0))
 
 
 class Tally(NamedTuple):
@@ -101,7 +147,7 @@ class Trial:
         self.predictions = self._sums(self.b, np.ones(len(self.b), dtype=bool)).sum(axis=1)
         self.before = self.tally(self.b)
 
-    def of(self, *clips: Ints | Sequence[int]) -> Trial:
+    def of(self, *clips: Ints) -> Trial:
         """Return the same with the rows of some clips alone."""
         wanted = np.zeros(self.clips, dtype=bool)
         wanted[np.concatenate(clips).astype(np.int64)] = True
@@ -162,47 +208,50 @@ _OF_ROOM, _OF_CLIP, _CLIPS, _SURE, _CLEARER = 0.4, 0.5, 4, 2, 2
 _AS_GOOD = 0.97
 
 
-def suspects(trial: Trial, names: Sequence[str], rooms: Mapping[str, Sequence[int]]) -> list[Suspect]:
-    """The changes that fit much better: of the whole set, or else of rooms, or of clips that are in no such room.
+def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
+    """Return what fits much better: in the whole set, or else in rooms, or in clips that are in no such room.
 
-    *names* are those of the clips, *rooms* the clips of each room.
+    *tried* are the numbers of the clips of the trial.
     """
-    every = np.arange(trial.clips)
-    whole, *units = [
-        any(_bad(trial, clips).values()) for clips in (every, *map(np.array, rooms.values()), *every[:, None])
-    ]
+    every, names = np.arange(trial.clips), [score.clips[number] for number in tried.tolist()]
+    rooms = {room: np.array(clips) for room, clips in rooms_of(names).items()}
+    whole, *units = [any(_bad(trial, clips).values()) for clips in (every, *rooms.values(), *every[:, None])]
     poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
     trial = trial.of(every[units[len(rooms) :]] if not whole else every, *(rooms[room] for room in poor))
-    tried = {change: trial.tally(applied(change, trial.b)) for change in (*trial.changes, *_permuted(trial))}
-    if whole and (change := _best(trial, tried, every, _PLACED)) is not None:
-        return [Suspect(change)]
-    if whole and (moved := _moved(trial, names)) is not None:
-        return [moved]
-    found: dict[Change, list[str]] = {}
+    tallies = {change: trial.tally(applied(change, trial.b)) for change in (*trial.changes, *_permuted(trial))}
+    if whole and (change := _best(trial, tallies, every, _PLACED)) is not None:
+        return [Suspect(change, np.arange(len(score.clips)))]
+    if whole and (exchange := _moved(trial, names)) is not None:
+        part = f"the {len(tried)} of {len(score.clips):,} clips that are tried" if len(tried) < len(score.clips) else ""
+        return [Suspect(exchange[0], tried, part, exchange[1])]
+    of_rooms: dict[Change, list[str]] = {}
     for room in poor:
-        if (change := _best(trial, tried, np.array(rooms[room]), _OF_ROOM)) is not None:
-            found.setdefault(change, []).append(room)
-    told = {clip for some in found.values() for room in some for clip in rooms[room]}
+        if (change := _best(trial, tallies, rooms[room], _OF_ROOM)) is not None:
+            of_rooms.setdefault(change, []).append(room)
+    explained = {clip for some in of_rooms.values() for room in some for clip in rooms[room].tolist()}
     single: dict[Change, list[int]] = {}
-    for clip in set(every.tolist()) - told:
-        if (change := _best(trial, tried, np.array([clip]), _OF_CLIP)) is not None:
+    for clip in set(every.tolist()) - explained:
+        if (change := _best(trial, tallies, np.array([clip]), _OF_CLIP)) is not None:
             single.setdefault(change, []).append(clip)
-    suspected = [Suspect(change, tuple(some), where=listed(some, 3)) for change, some in found.items()]
-    for change, clips in _agreed(trial, tried, single):
+    found = [
+        Suspect(change, np.concatenate([score.rooms[room] for room in some]), listed(some, 3))
+        for change, some in of_rooms.items()
+    ]
+    for change, clips in _agreed(trial, tallies, single):
         where = f"at least {len(clips)} clips ({listed([printable(names[clip]) for clip in clips], 3)})"
-        suspected.append(Suspect(change, clips=tuple(clips), where=where))
-    return suspected
+        found.append(Suspect(change, tried[clips], where))
+    return found
 
 
 def _agreed(
-    trial: Trial, tried: Mapping[Change, Tally], single: Mapping[Change, list[int]]
-) -> Iterator[tuple[Change, list[int]]]:  # fmt: skip
+    trial: Trial, tallies: Mapping[Change, Tally], single: Mapping[Change, list[int]]
+) -> Iterator[tuple[Change, list[int]]]:
     """Yield the change that single clips agree on, if they do: each alone may be one with a source that is far off.
 
     Many clips agree, or two of which each fits nearly whole, in several classes.
     """
     for change, clips in single.items():
-        after = tried[change]
+        after = tallies[change]
         sure = _better(after.true[clips], trial.before.true[clips]).sum(axis=1) >= _SURE
         whole = sure & (after.true[clips].sum(axis=1) >= _ALL * after.matched[clips].sum(axis=1))
         others = max((len(some) for other, some in single.items() if other != change), default=0)
@@ -217,12 +266,12 @@ def _bad(trial: Trial, clips: Ints) -> dict[str, bool]:
     return {"place": bool(true < _PLACED * matched), "match": bool(matched < _FOUND * trial.references[clips].sum())}
 
 
-def _best(trial: Trial, tried: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
+def _best(trial: Trial, tallies: Mapping[Change, Tally], clips: Ints, least: float) -> Change | None:
     """Return the change that fits some clips much better than none, if one does."""
     bad = _bad(trial, clips)
-    sums = {change: each.true[clips].sum() for change, each in tried.items()}
+    sums = {change: each.true[clips].sum() for change, each in tallies.items()}
     most = max(sums.values(), default=0)
-    for change, each in tried.items():
+    for change, each in tallies.items():
         if sums[change] >= _AS_GOOD * most:
             return change if bad[change.improves] and _clear(trial, change, each, clips, least) else None
     return None
@@ -275,8 +324,8 @@ def _permuted(trial: Trial) -> Iterator[Change]:
 _MOST, _FITTING, _OTHER = 0.6, 0.2, 1.5
 
 
-def _moved(trial: Trial, names: Sequence[str]) -> Suspect | None:
-    """Return the files as they fit other clips much better than their own, if that is so for most of them."""
+def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
+    """Return which clip has the predictions of each, if most files fit another clip much better than their own."""
     clips = trial.clips
     placed = trial.before.true.sum()
     if clips < 3 or placed >= _PLACED * trial.references.sum():
@@ -313,28 +362,21 @@ def _moved(trial: Trial, names: Sequence[str]) -> Suspect | None:
         step = int(steps[counts.argmax()])
         why = f"names seem to be shifted by {min(step, clips - step)}"
     still = shifted(0)
-    change = Change("files", still.undo, still.redo, many, why)
-    return Suspect(change, clips=tuple(every.tolist()), moved=tuple(np.argsort(new).tolist()))
+    return Change("files", still.undo, still.redo, many, why), np.argsort(new)
 
 
 # --- shifts in time ----------------------------------------------------------------------------------------------
 
 
-def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:
-    """Return how many onsets of the reference have one of the same class a number of frames earlier in the prediction.
+def _shift(reference: EventFrames, prediction: EventFrames) -> int:
+    """By how many frames predictions have to be moved, if onsets tell that clearly; else 0.
 
-    Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved; they add up over
-    clips, of which the *chosen* ones count.
+    Onsets of the reference are counted that have one of the same class in the prediction, by the frames between them.
     """
     classes = max(int(side.class_id.max(initial=0)) for side in (reference, prediction)) + 1
-    a, b = (_onsets(side, chosen, classes) for side in (reference, prediction))
+    a, b = (_onsets(side, classes) for side in (reference, prediction))
     i, j = near_pairs(b, a, REACH)
-    moved = a[j] - b[i]
-    return np.asarray(np.bincount(moved + REACH, minlength=2 * REACH + 1), dtype=np.int64)
-
-
-def shift(counts: Ints) -> int:
-    """By how many frames predictions have to be moved, if onsets tell that clearly; else 0."""
+    counts = np.bincount(a[j] - b[i] + REACH, minlength=2 * REACH + 1)
     near = counts[:-2] + counts[1:-1] + counts[2:]  # systems are a frame early or late
     best, still = int(near.argmax()), near[REACH - 1]
     sharp = near[best] >= _ONSETS and near[best] >= _SHARPER * max(still, np.median(near))
@@ -347,11 +389,9 @@ def shift(counts: Ints) -> int:
 _ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
 
 
-def _onsets(side: EventFrames, chosen: Sequence[int], classes: int) -> Ints:
+def _onsets(side: EventFrames, classes: int) -> Ints:
     """The frames in which a class begins to sound, those of each clip and class far from those of others; sorted."""
-    clip = np.zeros(max(int(side.clip.max(initial=0)), *chosen, 0) + 1, dtype=bool)
-    clip[list(chosen)] = True
-    rows = clip[side.clip] & (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
+    rows = (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
     group = side.clip[rows] * classes + side.class_id[rows]
     keys = np.sort(group * (FRAMES + 2 * REACH) + side.frame[rows])
     return np.asarray(keys[np.diff(keys, prepend=-FRAMES) > _SILENCE])

@@ -5,18 +5,20 @@ references and predictions as in its fullest frame. In each frame they are paire
 over the segment by the place of the reference among the rows of its frame (not by its source number, as the official
 program has it), and one average counts once.
 
-Macro scores are means over the classes of the vocabulary, micro scores those of all classes pooled; the error rate is
-always pooled. A class of 2022 and 2023 without a match has an error of 180 degrees, one of later years has none.
+Counts of clips are an array of shape [clips, counts, classes], see :class:`Count`: a resample, a jackknife and a sum
+over clips are products with a matrix of weights. Macro scores are means over the classes of the vocabulary, micro
+scores those of all classes pooled; the error rate is always pooled. A class of 2022 and 2023 without a match has an
+error of 180 degrees, one of later years has none.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seldio.scores.seld.pairing import Matches, Paired
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
@@ -30,8 +32,6 @@ SECOND = 10
 TRACKS = 10
 #: More than any vocabulary has.
 _CLASSES = 1 << 20
-#: Degrees within which an error is at the threshold: more than rounding, and than the shortened vectors of 2024.
-EDGE = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,98 +44,49 @@ class Thresholds:
     onscreen: bool = False  # whether both must agree on being in the picture
 
 
-#: Numbers of any kind; sums over clips are floats.
-Sums: TypeAlias = NDArray[Any]
-#: How many of the sums are over all classes.
-_POOLED = 6
+class Count(IntEnum):
+    """Counts of each class, by their place in an array of counts."""
+
+    TRUE = 0  # predictions matched in class, place and (where asked) distance and picture
+    MISPLACED = 1  # matched predictions that miss a threshold
+    FALSE = 2  # predictions beyond the number of references
+    MISSED = 3  # references beyond the number of predictions
+    REFERENCES = 4  # references counted
+    MATCHED = 5  # pairs of prediction and reference, well placed or not
+    ANGLE = 6  # sum of their angular errors, degrees
+    DISTANCE = 7  # sum of their distance errors, metres
+    RELATIVE = 8  # sum of their distance errors, each divided by the distance
+    ONSCREEN = 9  # pairs that agree on being on screen
+    ERRORS = 10  # by segment or frame the greater number of wrong or missing sources, in all classes; with the first
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Counts:
-    """Sums that can be added over clips: shape [clips, classes], the last six [clips]."""
-
-    true: Sums  # predictions matched in class, place and (where asked) distance and picture
-    false: Sums  # predictions beyond the number of references
-    misplaced: Sums  # matched predictions that miss a threshold
-    missed: Sums  # references beyond the number of predictions
-    references: Sums  # references counted
-    matched: Sums  # pairs of prediction and reference, well placed or not
-    angle: Sums  # sum of their angular errors, degrees
-    distance: Sums  # sum of their distance errors, metres
-    relative: Sums  # sum of their distance errors, each divided by the distance
-    onscreen: Sums  # pairs that agree on being on screen
-    substituted: Sums  # errors of both kinds at once, by the segment or frame
-    deleted: Sums  # misses beyond those
-    inserted: Sums  # false ones beyond those
-    shared: Sums  # matches beyond the number of predictions: one that turns between references counts for each
-    apart: Sums  # classes of segments that both sides have, in no common frame
-    edge: Sums  # matches whose error is the threshold of the angle but for the last bits
-
-    @staticmethod
-    def zeros(clips: int, classes: int) -> Counts:
-        """Return no counts yet."""
-        per_class = len(dataclasses.fields(Counts)) - _POOLED
-        return Counts(*np.zeros((per_class, clips, classes)), *np.zeros((_POOLED, clips)))
-
-    @staticmethod
-    def joined(parts: Sequence[Counts]) -> Counts:
-        """Return the clips of several counts, one after the other."""
-        return Counts(*(np.concatenate(arrays) for arrays in zip(*(part.arrays() for part in parts), strict=True)))
-
-    def arrays(self) -> tuple[Sums, ...]:
-        """Return all sums, in their order."""
-        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
-
-    def map(self, change: Callable[[Sums], Any]) -> Counts:
-        """Each array changed by *change*."""
-        return Counts(*map(change, self.arrays()))
-
-    def take(self, clips: Any) -> Counts:
-        """Return the clips chosen by a mask, a slice or indices."""
-        return self.map(lambda array: array[clips])
-
-    def same(self, other: Counts) -> bool:
-        """Return whether all sums are the same."""
-        pairs = zip(self.arrays(), other.arrays(), strict=True)
-        return all(np.array_equal(one, another, equal_nan=True) for one, another in pairs)
-
-    def total(self) -> Counts:
-        """Return the sum over all clips, as one clip."""
-        return self.map(lambda array: array.sum(axis=0, keepdims=True))
-
-    def without_each(self) -> Counts:
-        """For each clip the sum over all others, shape as before."""
-        return self.map(lambda array: array.sum(axis=0, keepdims=True) - array)
-
-    def __len__(self) -> int:
-        return len(self.substituted)
-
-
-def per_clip(counts: Counts, units: Ints) -> Counts:
-    """Return the sums of counts of segments or frames, laid end to end, over the *units* of each clip."""
-    some = np.flatnonzero(units)
-    starts = (np.cumsum(units) - units)[some]
-
-    def add(array: Sums) -> Sums:
-        sums = np.zeros((len(units), *array.shape[1:]))
-        if len(some):
-            sums[some] = np.add.reduceat(array, starts, axis=0)
-        return sums
-
-    return counts.map(add)
+def no_counts(clips: int, classes: int) -> Floats:
+    """Return counts of which all are 0."""
+    return np.zeros((clips, len(Count), classes))
 
 
 # --- counts of the official programs --------------------------------------------------------------
 
 
-def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> Counts:
-    """Count every segment of *unit* frames, or every frame; shape [units, classes]."""
+class UnitCounts(NamedTuple):
+    """Counts of each class in each segment or frame, laid end to end; shape [units, classes]."""
+
+    references: Any
+    matched: Any
+    misplaced: Any
+    missed: Any
+    false: Any
+    cell: Ints  # of each match: unit times classes, and class
+    sums: dict[Count, Floats]  # the errors of each match
+
+
+def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> UnitCounts:
+    """Count every segment of *unit* frames, or every frame."""
     matches, classes = pairing.matches, pairing.classes
-    shape = pairing.frames // unit, classes
     references, predictions = (
         side.reshape(-1, unit, classes).max(axis=1) for side in (pairing.references, pairing.predictions)
     )
-    far: dict[str, Floats] = {}
+    sums: dict[Count, Floats] = {}
     if unit > 1:
         error, cell = _segment_tracks(matches, classes, unit)
         poor = error > limits.angle
@@ -145,31 +96,39 @@ def unit_counts(pairing: Paired, unit: int, limits: Thresholds) -> Counts:
         distance, relative, onscreen = pair_errors(*rows)
         poor = (error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
         poor |= limits.onscreen & (onscreen != 1)
-        far = {"distance": distance, "relative": relative, "onscreen": onscreen}
-
-    def summed(weights: Any = None) -> Any:
-        return np.bincount(cell, weights=weights, minlength=shape[0] * classes).reshape(shape)
-
-    matched, misplaced = summed(), summed(poor)
+        sums = {Count.DISTANCE: distance, Count.RELATIVE: relative, Count.ONSCREEN: onscreen}
+    matched, misplaced = (
+        np.bincount(cell, weights, references.size).reshape(references.shape) for weights in (None, poor)
+    )
     missed, false = np.maximum(references - predictions, 0), np.maximum(predictions - references, 0)
-    edge = np.bincount(cell[np.abs(error - limits.angle) < EDGE] // classes, minlength=shape[0])
-    counts = dataclasses.replace(
-        Counts.zeros(*shape), true=matched - misplaced, misplaced=misplaced, false=false, missed=missed,
-        references=references, matched=matched, angle=summed(error), edge=edge,
-        **{name: summed(each) for name, each in far.items()},
-    )  # fmt: skip
     if unit > 1:
         # where both sides have the class but no frame in common, the predictions count as misses and nothing else
         apart = (matched == 0) & (references > 0) & (predictions > 0)
-        counts = dataclasses.replace(
-            counts, missed=np.where(apart, predictions, missed), false=np.where(apart, 0, false),
-            apart=apart.sum(axis=1), shared=np.maximum(matched - predictions, 0).sum(axis=1),
-        )  # fmt: skip
-    wrong, gone = (counts.misplaced + counts.false).sum(axis=1), counts.missed.sum(axis=1)
-    return dataclasses.replace(
-        counts, substituted=np.minimum(wrong, gone), deleted=np.maximum(0, gone - wrong),
-        inserted=np.maximum(0, wrong - gone),
-    )  # fmt: skip
+        missed, false = np.where(apart, predictions, missed), np.where(apart, 0, false)
+    return UnitCounts(references, matched, misplaced, missed, false, cell, {Count.ANGLE: error, **sums})
+
+
+def clip_counts(pairing: Paired, unit: int, limits: Thresholds) -> Floats:
+    """Return the counts of each clip, shape [clips, counts, classes]."""
+    units, each = pairing.lengths // unit, unit_counts(pairing, unit, limits)
+    clips, classes = len(units), pairing.classes
+    some = np.flatnonzero(units)
+    starts = (np.cumsum(units) - units)[some]
+    counts = no_counts(clips, classes)
+    by_unit = {
+        Count.TRUE: each.matched - each.misplaced, Count.MISPLACED: each.misplaced, Count.FALSE: each.false,
+        Count.MISSED: each.missed, Count.REFERENCES: each.references, Count.MATCHED: each.matched,
+    }  # fmt: skip
+    wrong, missed = (each.misplaced + each.false).sum(axis=1), each.missed.sum(axis=1)
+    if len(some):
+        for place, array in by_unit.items():
+            counts[some, place] = np.add.reduceat(array, starts, axis=0)
+        counts[some, Count.ERRORS, 0] = np.add.reduceat(np.maximum(wrong, missed), starts)
+    clip_of_unit, (unit_of_match, class_of_match) = np.repeat(np.arange(clips), units), np.divmod(each.cell, classes)
+    place_of_match = clip_of_unit[unit_of_match] * classes + class_of_match
+    for place, errors in each.sums.items():
+        counts[:, place] = np.bincount(place_of_match, errors, clips * classes).reshape(clips, classes)
+    return counts
 
 
 def _segment_tracks(matches: Matches, classes: int, unit: int) -> tuple[Floats, Ints]:
@@ -239,43 +198,39 @@ def _held_tracks(side: EventFrames, rows: Ints) -> list[int]:
 # --- scores ----------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Values:
-    """Scores of many sets of counts."""
-
-    overall: Floats  # shape [sets, metrics]
-    by_class: Floats | None = None  # shape [sets, metrics, classes]; None for micro averages
-
-    def undefined(self) -> Values:
-        """Return NaN in the place of every score."""
-        return Values(self.overall * np.nan, None if self.by_class is None else self.by_class * np.nan)
-
-
 def scored(
-    counts: Counts, average: Average, names: Sequence[str], of_seld: Sequence[str], misplaced: float, nothing: float
-) -> Values:
-    """Return scores by name of sets of counts, with means over the classes that have one; see ``ScoreRow``."""
+    counts: Floats, average: Average, names: Sequence[str], of_seld: Sequence[str], misplaced: float, nothing: float
+) -> Floats:
+    """Return scores by name of sets of counts, shape [sets, scores, 1 + classes]; see ``ScoreRow``.
+
+    First come those over all classes: means over the classes that have one. Micro scores have nothing else.
+    """
     if average == "micro":
-        counts = counts.map(lambda array: array.sum(axis=1, keepdims=True) if array.ndim == 2 else array)
+        counts = counts.sum(axis=2, keepdims=True)
+    by_count = np.moveaxis(counts, 1, 0)
+    true, wrong, false, missed, references, matched, angle, distance, relative, onscreen, errors = by_count
 
-    def mean(total: Sums) -> Floats:
-        return np.where(counts.matched > 0, total / (counts.matched + EPSILON), nothing)
+    def mean(total: Floats) -> Floats:
+        return np.where(matched > 0, total / (matched + EPSILON), nothing)
 
-    errors = counts.substituted + counts.deleted + counts.inserted
-    wrong = misplaced * counts.misplaced + 0.5 * (counts.false + counts.missed)
-    angle, relative = mean(counts.angle), mean(counts.relative)
-    er = np.broadcast_to((errors / (counts.references.sum(axis=1) + EPSILON))[:, None], angle.shape)
-    f = counts.true / (EPSILON + counts.true + wrong)
-    lr = counts.matched / (EPSILON + counts.matched + counts.missed)
+    rate = errors.sum(axis=1, keepdims=True) / (references.sum(axis=1, keepdims=True) + EPSILON)
+    er = np.broadcast_to(rate, true.shape)
+    f = true / (EPSILON + true + (misplaced * wrong + 0.5 * (false + missed)))
+    lr = matched / (EPSILON + matched + missed)
     each = {
-        "ER": er, "F": f, "LE": angle, "AngE": angle, "DistE": mean(counts.distance), "RelDistE": relative, "LR": lr,
-        "OnscreenAcc": mean(counts.onscreen),
+        "ER": er, "F": f, "LE": mean(angle), "AngE": mean(angle), "DistE": mean(distance), "RelDistE": mean(relative),
+        "LR": lr, "OnscreenAcc": mean(onscreen),
     }  # fmt: skip
     if of_seld:
-        losses = {"ER": er, "F": 1 - f, "LE": angle / 180, "AngE": angle / 180, "RelDistE": relative, "LR": 1 - lr}
+        losses = each | {"F": 1 - f, "LE": each["LE"] / 180, "AngE": each["AngE"] / 180, "LR": 1 - lr}
         each["SELD"] = nanmean(np.stack([losses[name] for name in of_seld]), 0)
     by_class = np.stack([each[name] for name in names], axis=1)
-    return Values(by_class[:, :, 0]) if average == "micro" else Values(nanmean(by_class, 2), by_class)
+    return by_class if average == "micro" else with_means(by_class)
+
+
+def with_means(by_class: Floats) -> Floats:
+    """Return scores with their means over classes before them."""
+    return np.concatenate((nanmean(by_class, 2)[:, :, None], by_class), axis=2)
 
 
 def nanmean(values: Floats, axis: int) -> Floats:

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from seldio.reports.tables import Cell, Column, Table
-from seldio.scores.seld.metrics import Thresholds, nanmean, pair_errors, unit_counts
+from seldio.scores.seld.metrics import Count, Thresholds, nanmean, pair_errors, unit_counts
 from seldio.scores.seld.pairing import Paired, cell_groups, linear_sum_assignment, paired
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
@@ -78,16 +78,14 @@ def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:
     i, j = _confused(group, np.flatnonzero(missing), np.flatnonzero(alone), profile, limits)
 
     counts = unit_counts(group, profile.unit, limits)
-    missed, false, misplaced = (
-        np.rint(each).astype(np.int64) for each in (counts.missed, counts.false, counts.misplaced)
-    )
+    missed, false = counts.missed, counts.false
     kinds = np.zeros((len(KINDS), classes), np.int64)
     kinds[2] = _called(missed, a.frame[i] // profile.unit, a.class_id[i], a.frame[i])
     kinds[3] = _called(false, b.frame[j] // profile.unit, b.class_id[j], b.frame[j])
     kinds[0], kinds[1] = missed.sum(axis=0) - kinds[2], false.sum(axis=0) - kinds[3]
     of_class = a.class_id[matches.reference]
     kinds[5], kinds[6] = (np.bincount(of_class[fault == kind], minlength=classes) for kind in (_DISTANCE, _ONSCREEN))
-    kinds[4] = misplaced.sum(axis=0) - kinds[5] - kinds[6]
+    kinds[4] = counts.misplaced.astype(np.int64).sum(axis=0) - kinds[5] - kinds[6]
     pairs = np.bincount(a.class_id[i] * classes + b.class_id[j], minlength=classes**2).reshape(classes, classes)
     return Mistakes(kinds, pairs)
 
@@ -174,12 +172,10 @@ def lost_f(score: SeldScore, kinds: Ints) -> dict[str, Floats]:
 
     They add up to 1 - F, and are NaN where a class does not count. *kinds* as in :class:`Mistakes`.
     """
-    values, place = score.values(), score.profile.names.index("F")
-    references = score.counts.references.sum(axis=0)
-    if values.by_class is None:
-        rest, kinds, references = 1 - values.overall[:, place], kinds.sum(axis=1, keepdims=True), references.sum()
-    else:
-        rest = 1 - values.by_class[0, place]
+    f = score.values()[score.profile.names.index("F")]
+    rest, references = 1 - f[1:], score.counts[:, Count.REFERENCES].sum(axis=0)
+    if score.average == "micro":
+        rest, kinds, references = 1 - f, kinds.sum(axis=1, keepdims=True), references.sum()
     weigh = dict.fromkeys(KINDS, 0.5) | dict.fromkeys(("place", "distance", "onscreen"), score.profile.misplaced)
     many = {kind: weigh[kind] * each for kind, each in zip(KINDS, kinds, strict=True)}
     total = sum(many.values())
@@ -192,19 +188,15 @@ def lost_f(score: SeldScore, kinds: Ints) -> dict[str, Floats]:
 
 def repaired(score: SeldScore, kinds: Ints, error: str) -> float:
     """Return F if the errors of a kind were right: found, left out, called by their class, or put in their place."""
-    many = dict(zip(KINDS, kinds.astype(np.float64)[:, None], strict=True))
-    counts = score.counts.total()
-    first, *second = (many[kind] for kind in ERRORS[error][1])
+    first, *second = (kinds[KINDS.index(kind)] for kind in ERRORS[error][1])
+    counts = score.counts.sum(axis=0, keepdims=True)
     if error == "spurious":
-        counts = dataclasses.replace(counts, false=counts.false - first)
-    elif error in ("missed", "wrong_class"):
-        counts = dataclasses.replace(
-            counts, true=counts.true + first, missed=counts.missed - first, false=counts.false - sum(second)
-        )
+        counts[0, Count.FALSE] -= first
     else:
-        counts = dataclasses.replace(counts, true=counts.true + first, misplaced=counts.misplaced - first)
-    values = score.profile.score(counts, score.average)
-    return float(values.overall[0, score.profile.names.index("F")])
+        counts[0, Count.TRUE] += first
+        counts[0, Count.MISSED if error in ("missed", "wrong_class") else Count.MISPLACED] -= first
+        counts[0, Count.FALSE] -= sum(second)
+    return float(score.profile.score(counts, score.average)[0, score.profile.names.index("F"), 0])
 
 
 def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Sequence[str]) -> Iterator[Table]:
@@ -232,10 +224,9 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
     where = "segments of 1 s" if score.profile.unit > 1 else "label frames"
     yield Table("errors", f"errors: what F lacks to 100 %, counted in {where}", _ERRORS, tuple(rows))
     yield _confusions(mistakes.pairs, labels)
-    values = score.values().by_class
-    if values is not None:
+    if score.average == "macro":
         columns = (Column("class", "class"), _F, *(Column(error, ERRORS[error][0], "%", 1, "lower") for error in shown))
-        numbers = [values[0, score.profile.names.index("F")], *(lost[error] for error in shown)]
+        numbers = [score.values()[score.profile.names.index("F"), 1:], *(lost[error] for error in shown)]
         by_class = tuple(zip(labels, *(each.tolist() for each in numbers), strict=True))
         yield Table("class-errors", "points of F that each class loses", columns, by_class, aside=True)
 

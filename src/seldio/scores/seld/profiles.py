@@ -5,15 +5,16 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.scores.seld import pairing
-from seldio.scores.seld.metrics import SECOND, Average, Counts, Thresholds, Values, scored
+from seldio.scores.seld.metrics import SECOND, Average, Thresholds, scored
 from seldio.scores.seld.pairing import Measure
+from seldio.scores.seld.rows import Floats
 from seldio.text import meant
 
 
@@ -39,8 +40,7 @@ class SeldProfile:
     lead: str = "SELD"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     limits: Thresholds  # the default ones
-    #: which frames count: up to the last labelled one as the program has it, or a fixed number
-    horizon: Literal["before-last", "last-second"] | int = "last-second"
+    horizon: int | None = None  # how many label frames count; by default those up to the last labelled one
     vocabulary: str = "starss"  # of the classes
     misplaced: float = 1.0  # how much a misplaced source weighs in F, where a missed or a spurious one weighs a half
     #: by format of the prediction, what the program makes of it
@@ -50,15 +50,7 @@ class SeldProfile:
     metre: float = 1.0  # units of distance in a metre
     tracks: int = 0  # how many sources of a class a frame can have; 0 for any number
     years: tuple[int, ...] = ()  # of the challenge whose outputs it is for
-    #: what the program's own does: it prints the scores without the last file in place of those over all, it fails, or
-    #: there is none
-    jackknife: Literal["without-last", "fails"] | None = None
     aliases: tuple[str, ...] = ()  # further names
-
-    @property
-    def ordered(self) -> bool:
-        """Whether it tells references of one class and frame apart by the order of their rows."""
-        return self.horizon in ("last-second", 600)
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -70,8 +62,8 @@ class SeldProfile:
         """The names of the scores."""
         return [column.name for column in self.columns]
 
-    def score(self, counts: Counts, average: Average) -> Values:
-        """Return the scores of sets of counts."""
+    def score(self, counts: Floats, average: Average) -> Floats:
+        """Return the scores of sets of counts, see :func:`~seldio.scores.seld.metrics.scored`."""
         row = self.scores
         return scored(counts, average, self.names, row.of_seld, self.misplaced, row.nothing)
 

@@ -6,16 +6,11 @@ Where a sample fits much better with the predictions changed, they are scored ag
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
-from zlib import crc32
 
-import numpy as np
-
-from seldio.changes import shifted
 from seldio.check.vetting import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
@@ -24,17 +19,17 @@ from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
-from seldio.scores.resampling import Intervals, rooms_of
-from seldio.scores.seld import causes, mistakes, profiles
-from seldio.scores.seld.causes import ProbableCause, Suspect, Trial
+from seldio.scores.resampling import Intervals, Resampling
+from seldio.scores.seld import mistakes, profiles
+from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
-from seldio.scores.seld.metrics import Average, Counts, Thresholds
+from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.report import SeldCase, notices, tables, worst_clips
-from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, digest, event_frames, facts_of
+from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
+from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import Signature
-from seldio.text import plural, printable
+from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
 
@@ -104,7 +99,7 @@ def score_labels(
     options = options or SeldOptions()
     with opened_reference(reference, options, reference_format) as labels:
         case = scored_case(predictions, labels, options, format)
-    report = report_of(path_of(predictions), case)
+    report = case.report(path_of(predictions))
     formats = {"format": reference_format, "predictions_format": format}
     worst = worst_clips(case, sort, path_of(reference), path_of(predictions), formats)
     report = dataclasses.replace(report, tables=(*report.tables, worst))
@@ -115,6 +110,17 @@ def score_labels(
     changed = [name for name in ("angle", "distance", "relative", "onscreen")
                if getattr(case.limits, name) != getattr(case.profile.limits, name)]  # fmt: skip
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
+
+
+def compare_labels(
+    systems: Sequence[Place], reference: Place, options: SeldOptions, draw: Resampling, *, format: str | None = None,
+    reference_format: str | None = None, **shown: Any,
+) -> ScoreReport:  # fmt: skip
+    """Compare the outputs of systems with labels, and with each other; see :func:`.clips.compare_clips`."""
+    from seldio.scores.comparison.clips import compare_clips
+
+    with opened_reference(reference, options, reference_format) as labels:
+        return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
 
 
 class OpenReference(NamedTuple):
@@ -162,17 +168,18 @@ def scored_case(
         score = SeldScore(profile, options.average or profile.averages[0], clips, counts)
         forced = tuple(str(error) for side in (labels, written) for error in side.faults.settle(options.force))
     found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
-    ends = grid_lengths(profile, a, len(clips))
-    facts = dataclasses.replace(facts_of(a, b, ends, len(classes), profile.ordered), dropped=len(written.rows) - len(b))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
+    signed = signatures.of_labels(profile.name, given, (labels.digest, written.digest))
     drawn = options.intervals or Intervals()
     return SeldCase(
-        profile, limits, score, facts, [classes.label(n) for n in range(len(classes))],
-        compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out, compared.split,
+        profile, limits, score, [classes.label(n) for n in range(len(classes))],
+        ScoredSide(a, "reference row", labels.repeated, truth.layout.name),
+        ScoredSide(b, "predicted row", written.repeated, compared.prediction.layout.name),
+        grid_lengths(profile, a, len(clips)), signed, len(written.rows) - len(b), compared.remarks,
+        compared.left_out, compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
         named=options.profile is not None, forced=forced, causes=found,
         mistakes=mistakes.count(a, b, *counting) if options.errors else None,
-        signature=signatures.of_labels(profile.name, given, (labels.digest, written.digest)),
     )  # fmt: skip
 
 
@@ -190,33 +197,7 @@ def verified(
     options = SeldOptions(profile=known.profile, **asked)
     with opened_reference(reference, options, reference_format) as labels:
         case = scored_case(predictions, labels, options, format)
-    assert case.signature is not None
     return case.signature
-
-
-def report_of(system: str, case: SeldCase) -> ScoreReport:
-    """Return the report of a case."""
-    profile, average, limits = case.profile, case.score.average, case.limits
-    over = f"{plural(len(case.score.clips), 'clip')}, {len(case.labels)} classes"
-    settings = {
-        "average": average,
-        "angle": limits.angle,
-        "distance": None if math.isinf(limits.distance) else limits.distance,
-        "relative_distance": None if math.isinf(limits.relative) else limits.relative,
-        "onscreen": limits.onscreen,
-        "program": profile.program,
-    }
-    return ScoreReport(
-        system,
-        profile.name,
-        profile.title,
-        f"{over}, {average} average",
-        tables(system, case),
-        notices(case),
-        settings,
-        str(case.signature),
-        lead=profile.lead,
-    )
 
 
 # --- rows, and what they may need -------------------------------------------------------------------
@@ -228,6 +209,7 @@ class SideRows(NamedTuple):
     rows: EventFrames
     faults: Faults  # errors of the side
     digest: int
+    repeated: int  # rows like another one
 
 
 def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = None) -> SideRows:
@@ -241,57 +223,7 @@ def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = Non
     if table is not None and class_list is not None and table.num_rows:
         table = with_class_list(table, side.layout, class_list)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})
-    return SideRows(rows, side.faults + faults, digest(rows, clips))
-
-
-#: Clips that changes are tried on.
-TRIED = 128
-
-
-def sampled(clips: Iterable[str], most: int) -> list[str]:
-    """At most a given number of *clips*, chosen by their names alone: one clip more changes at most one of them."""
-    return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
-
-
-#: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
-_SHIFTED, _CHANGED = 1.05, 1.5
-
-
-def probable_causes(
-    score: SeldScore, reference: EventFrames, prediction: EventFrames, limits: Thresholds, classes: int
-) -> Iterator[ProbableCause]:
-    """Yield the changes that make the score clearly better, with the F-score that they give over the clips concerned.
-
-    All changes are tried on a sample of the rows, and the clips that one is about are scored with the best one.
-    """
-    names = sampled(score.clips, TRIED)
-    chosen, every = np.flatnonzero(np.isin(score.clips, names)), np.arange(len(score.clips))
-    a, b = (_of_clips(side, chosen) for side in (reference, prediction))
-    few = range(len(names))
-    trial = Trial(causes.sample(a, few), causes.sample(b, few), len(names), classes, score.profile, limits)
-    suspects = [(suspect, _CHANGED) for suspect in causes.suspects(trial, names, rooms_of(names))]
-    if not suspects and (shift := causes.shift(causes.lags(a, b, few))):
-        suspects.append((Suspect(shifted(shift)), _SHIFTED))
-    for (change, rooms, clips, where, files), least in suspects:
-        about = chosen[list(clips)] if clips else every
-        if rooms:
-            about = np.concatenate([score.rooms[room] for room in rooms])
-        elif files and len(about) < len(every):
-            where = f"the {len(about)} of {len(every):,} clips that are tried"
-        rows = _of_clips(prediction, chosen[list(files)] if files else about)
-        changed = rows if files else causes.applied(change, rows)
-        again = count_sides(_of_clips(reference, about), changed, score.profile, limits, classes, len(about))
-        old, new = (_f(score, counts, bool(where)) for counts in (score.counts.take(about), again))
-        if new > least * old:
-            yield ProbableCause(change, where, old, new)
-
-
-def _of_clips(side: EventFrames, clips: Ints) -> EventFrames:
-    """Return the rows of the *clips* with these numbers, which are numbered anew."""
-    place = np.full(max(int(side.clip.max(initial=0)), int(clips.max(initial=0))) + 1, -1)
-    place[clips] = np.arange(len(clips))
-    moved = dataclasses.replace(side, clip=place[side.clip])
-    return moved.take(np.flatnonzero(moved.clip >= 0))
+    return SideRows(rows, side.faults + faults, *digest(rows, clips))
 
 
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:
@@ -299,17 +231,10 @@ def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> 
     try:
         with opened_reference(reference, SeldOptions()) as (truth, profile, read):
             compared = join(truth, predictions, layout, allow_missing=True)
-            clips, class_list = tuple(sampled(compared.clips, TRIED)), truth.layout.vocabulary
+            clips, class_list = tuple(sampled(compared.clips)), truth.layout.vocabulary
             a, b = read(clips).rows, _rows(compared.prediction, clips, class_list).rows
         counting = profile.limits, len(vocabulary(class_list))
         score = SeldScore(profile, profile.averages[0], clips, count_sides(a, b, profile, *counting, len(clips)))
         return tuple(map(str, probable_causes(score, a, b, *counting)))
     except SeldioError:  # what is wrong with the files is said of them
         return ()
-
-
-def _f(score: SeldScore, counts: Counts, some: bool) -> float:
-    """Return the F-score of *counts*, over the classes that they have where these are of *some* clips only."""
-    total = counts.total()
-    values = score.present(total) if some else score.profile.score(total, score.average).overall
-    return float(values[0, score.profile.names.index("F")])

@@ -17,8 +17,17 @@ from numpy.typing import NDArray
 from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
-from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, effective, units_of
-from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values, nanmean, per_clip, ten_tracks, unit_counts
+from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, Summed, effective, units_of
+from seldio.scores.seld.metrics import (
+    Average,
+    Count,
+    Thresholds,
+    clip_counts,
+    nanmean,
+    no_counts,
+    ten_tracks,
+    with_means,
+)
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
 from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames, last_frames
@@ -31,12 +40,15 @@ NEAR = 1e-9
 
 @dataclasses.dataclass(frozen=True)
 class SeldScore:
-    """Counts of every clip, with what is needed to make scores of any part of them."""
+    """Counts of every clip, with what is needed to make scores of any part of them.
+
+    Scores have the shape [scores, 1 + classes], those over all classes first; of a micro average there are no others.
+    """
 
     profile: SeldProfile  # how they were counted
     average: Average  # of the scores
     clips: tuple[str, ...]  # names, in the order of the counts
-    counts: Counts  # of each clip and class
+    counts: Floats  # of each clip and class, see :class:`~seldio.scores.seld.metrics.Count`
 
     @property
     def rooms(self) -> dict[str, list[int]]:
@@ -46,111 +58,135 @@ class SeldScore:
     @property
     def overall(self) -> dict[str, float]:
         """The scores over all clips by name; NaN where there is no clip."""
-        return dict(zip(self.profile.names, self.values().overall[0].tolist(), strict=True))
+        return dict(zip(self.profile.names, self.values()[:, 0].tolist(), strict=True))
 
-    def values(self) -> Values:
-        """Return the scores over all clips, as one set; NaN over no clips."""
-        values = self.profile.score(self.counts.total(), self.average)
-        return values if len(self.counts) else values.undefined()
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Return which classes have references in which clip, shape [clips, classes]."""
+        return np.asarray(self.counts[:, Count.REFERENCES] > 0)
 
-    def present(self, counts: Counts) -> Floats:
-        """The overall scores of some *counts*, with means over the classes that have references; NaN where none has.
+    def values(self) -> Floats:
+        """Return the scores over all clips; NaN over no clips."""
+        values = self.partial(np.tensordot(np.ones((1, len(self.counts))), self.counts, 1))[0]
+        return values if len(self.counts) else values * np.nan
+
+    def take(self, clips: Sequence[str]) -> SeldScore:
+        """Return the score over some of the clips."""
+        place = {clip: number for number, clip in enumerate(self.clips)}
+        return dataclasses.replace(self, clips=tuple(clips), counts=self.counts[[place[clip] for clip in clips]])
+
+    @property
+    def references_by_clip(self) -> Ints:
+        """How many references each clip has."""
+        return np.asarray(self.counts[:, Count.REFERENCES].sum(axis=1).astype(int))
+
+    def alone(self) -> Floats:
+        """Return the overall scores of each clip by itself."""
+        return self.present(self.counts)
+
+    def without_each(self) -> Floats:
+        """Return for each clip the counts of all others together."""
+        return np.asarray(self.counts.sum(axis=0, keepdims=True) - self.counts)
+
+    def present(self, counts: Floats) -> Floats:
+        """The overall scores of sets of counts, with means over the classes that have references; NaN where none has.
 
         A mean over all classes is lower the fewer of them a clip has, which says nothing about the clip.
         """
-        values = self.profile.score(counts, self.average)
-        overall = values.overall.copy()
-        if values.by_class is not None:
-            there = counts.references > 0
-            overall = nanmean(np.where(there[:, None, :], values.by_class, np.nan), 2)
-        overall[counts.references.sum(axis=1) == 0] = np.nan
-        return overall
+        values, there = self.profile.score(counts, self.average), counts[:, Count.REFERENCES] > 0
+        overall = values[:, :, 0]
+        if self.average == "macro":
+            overall = nanmean(np.where(there[:, None, :], values[:, :, 1:], np.nan), 2)
+        return np.where(there.any(axis=1)[:, None], overall, np.nan)
 
-    def jackknife(self) -> tuple[Values, Values]:
-        """Return the lower and upper ends of the 95 % confidence intervals, shapes as in :meth:`values`."""
-        without = self.profile.score(self.counts.without_each(), self.average)
-        return _ends(intervals, self.values(), without)
-
-    def partial(self, counts: Counts) -> Values:
+    def partial(self, counts: Floats) -> Floats:
         """Return the scores of *counts* of some of the clips, such as a resample, one set each.
 
         A class that the reference has, but not these clips, is left out of the means over classes there: the programs
         would give it F 0 and LE 180, which says nothing about a system.
         """
         values = self.profile.score(counts, self.average)
-        if values.by_class is None:
-            return values
-        lost = (counts.references == 0) & (self.counts.references.sum(axis=0) > 0)
-        by_class = np.where(lost[:, None, :], np.nan, values.by_class)
-        if not lost.any():
-            return Values(values.overall, by_class)
+        lost = (counts[:, Count.REFERENCES] == 0) & self.held.any(axis=0)
         some = lost.any(axis=1)
-        overall = values.overall.copy()
-        overall[some] = nanmean(by_class[some], 2)
-        return Values(overall, by_class)
+        if self.average == "macro" and some.any():
+            values[some] = with_means(np.where(lost[some, None, :], np.nan, values[some, :, 1:]))
+        return values
 
-    def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Values, Values]:  # noqa: B008 - frozen
-        """Return the lower and upper ends of the 95 % bootstrap intervals, shapes as in :meth:`values`.
+    @property
+    def _summed(self) -> Summed:
+        """The counts of all clips as one matrix, with all scores, then F of each class, that its sum comes to."""
+        clips, *shape = self.counts.shape
+
+        def measured(sums: Floats) -> Floats:
+            values = self.partial(sums.reshape(-1, *shape))
+            return np.hstack((values[:, :, 0], values[:, self.profile.names.index("F"), 1:]))
+
+        return Summed(self.counts.reshape(clips, -1), measured)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return all scores, then F of each class, where clips have *weights*, shape [batch, clips]."""
+        return self._summed.scores(weights)
+
+    def exchanged(self, other: SeldScore) -> Callable[[Floats], Floats]:
+        """Return what makes the differences from *other* where some clips change sides."""
+        return self._summed.exchanged(other._summed)
+
+    def jackknife(self) -> tuple[Floats, Floats]:
+        """Return the lower and upper ends of the 95 % confidence intervals."""
+        return intervals(self.values(), self.profile.score(self.without_each(), self.average))
+
+    def bootstrap(self, draw: Resampling = Resampling()) -> tuple[Floats, Floats]:  # noqa: B008 - frozen
+        """Return the lower and upper ends of the 95 % bootstrap intervals.
 
         Raises:
             UsageError: rooms are to be drawn, and a clip has none in its name.
         """
         units = units_of(self.clips, draw.over)
-        totals = (self.counts.map(batch.__matmul__) for batch in resampling.weights(draw, units))
-        drawn = [self.partial(total) for total in totals]
-        by_class = [each.by_class for each in drawn if each.by_class is not None]
-        every = Values(np.concatenate([each.overall for each in drawn]), np.concatenate(by_class) if by_class else None)
-        count, values = len(np.unique(units)), self.values()
-        low, high = _ends(lambda _, each: resampling.interval(each, count), values, every)
-        if values.by_class is None or low.by_class is None or high.by_class is None:
-            return low, high
-        ends = bounded(self.profile.names, values.by_class[0], self.counts, (low.by_class[0], high.by_class[0]), units)
-        return Values(low.overall, ends[0][None]), Values(high.overall, ends[1][None])
+        batches = resampling.weights(draw, units)
+        drawn = np.concatenate([self.partial(np.tensordot(batch, self.counts, 1)) for batch in batches])
+        low, high = resampling.interval(drawn, len(np.unique(units)))
+        if self.average == "macro":
+            of_classes = self.values()[:, 1:], self.counts, (low[:, 1:], high[:, 1:])
+            low[:, 1:], high[:, 1:] = bounded(self.profile.names, *of_classes, units)
+        return low, high
 
-    def held(self, over: Over = "clips") -> Ints:
+    def clips_with(self, over: Over = "clips") -> Ints:
         """Return how many clips, or rooms, hold each class: have a reference of it."""
-        unit_of = units_of(self.clips, over)
-        return np.asarray((resampling.by_unit(self.counts.references, unit_of) > 0).sum(axis=0))
+        return np.asarray((resampling.by_unit(self.held, units_of(self.clips, over)) > 0).sum(axis=0))
 
-    def support(self, over: Over = "clips", *, pooled: bool = False) -> Floats:
+    def support(self, over: Over = "clips") -> Floats:
         """On how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
 
         They count by their references of the class; for errors by their matches; see
-        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer. *pooled*: of all
-        classes together, shape [scores].
+        :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer.
         """
+        return self._support(self.counts, over)
+
+    def pooled_support(self, over: Over = "clips") -> Floats:
+        """On how many clips, or rooms, each score of all classes together rests in effect, shape [scores]."""
+        return self._support(self.counts.sum(axis=2), over)
+
+    def _support(self, counts: Floats, over: Over) -> Floats:
         unit_of = units_of(self.clips, over)
-        counts = (each.sum(axis=1) if pooled else each for each in (self.counts.references, self.counts.matched))
-        held, matched = (effective(each, unit_of) for each in counts)
+        held, matched = (effective(counts[:, place], unit_of) for place in (Count.REFERENCES, Count.MATCHED))
         both = dict.fromkeys(("ER", "F", "LR"), held) | {"SELD": np.minimum(held, matched)}
         return np.stack([both.get(name, matched) for name in self.profile.names])
 
     def weak(self, over: Over = "clips") -> NDArray[np.bool_]:
         """Return which overall scores rest on few clips in effect, or on a class that too few tell about."""
-        return np.asarray((self.support(over, pooled=True) < ENOUGH) | self.lean(over).any(axis=1))
+        return np.asarray((self.pooled_support(over) < ENOUGH) | self.lean(over).any(axis=1))
 
     def lean(self, over: Over = "clips") -> NDArray[np.bool_]:
         """Return the classes in a mean over classes that too few clips tell about, shape [scores, classes]."""
-        values, support = self.values().by_class, self.support(over)
-        if values is None or self.average != "macro":
+        support = self.support(over)
+        if self.average != "macro":
             return np.zeros(support.shape, dtype=bool)
-        counted = ~np.isnan(values[0]) & (np.array(self.profile.names) != "ER")[:, None]
+        counted = ~np.isnan(self.values()[:, 1:]) & (np.array(self.profile.names) != "ER")[:, None]
         return np.asarray(counted & (support < FEWEST))
 
 
-def _ends(
-    interval: Callable[[Floats, Floats], tuple[Floats, Floats]], whole: Values, drawn: Values
-) -> tuple[Values, Values]:
-    """Return both ends of the intervals of all scores; *interval* makes those of numbers of which many were drawn."""
-    low, high = interval(whole.overall[0], drawn.overall)
-    if whole.by_class is None or drawn.by_class is None:
-        return Values(low[None]), Values(high[None])
-    lows, highs = interval(whole.by_class[0], drawn.by_class)
-    return Values(low[None], lows[None]), Values(high[None], highs[None])
-
-
 def bounded(
-    names: Sequence[str], values: Floats, counts: Counts, ends: tuple[Floats, Floats], unit_of: Ints
+    names: Sequence[str], values: Floats, counts: Floats, ends: tuple[Floats, Floats], unit_of: Ints
 ) -> tuple[Floats, Floats]:
     """Return the *ends* of intervals by class, with bounds in the place of those of shares that are 0 or 1.
 
@@ -160,11 +196,11 @@ def bounded(
     references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are NaN.
     """
     low, high = (each.copy() for each in ends)
-    unmatched = counts.matched.sum(axis=0) == 0
+    unmatched = counts[:, Count.MATCHED].sum(axis=0) == 0
     stuck = unmatched.copy()
     for place, name in enumerate(names):
         if name in ("F", "LR", "OnscreenAcc"):
-            weight = counts.matched if name == "OnscreenAcc" else counts.references
+            weight = counts[:, Count.MATCHED if name == "OnscreenAcc" else Count.REFERENCES]
             q = resampling.most_unseen(effective(weight, unit_of))
             none, every = values[place] <= NEAR, values[place] >= 1 - NEAR
             high[place] = np.where(none, 2 * q / (1 + q) if name == "F" else q, high[place])
@@ -174,6 +210,28 @@ def bounded(
         unknown = stuck if name == "SELD" else unmatched & (name not in ("ER", "F", "LR"))
         low[place], high[place] = (np.where(unknown, np.nan, end[place]) for end in (low, high))
     return low, high
+
+
+def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Return the lower and upper end for each score: NaN where it is not defined, or there is but one clip.
+
+    The jackknife estimate ``n * whole - (n - 1) * mean``, give or take Student's t with n - 1 degrees of freedom
+    times the standard error ``sqrt((n - 1) / n * sum((without - mean) ** 2))``; *without* are the scores without each
+    of the n clips, shape [n, ...].
+    """
+    from scipy.special import stdtrit
+
+    count = len(without)
+    if count < 2:
+        return np.full(whole.shape, np.nan), np.full(whole.shape, np.nan)
+    mean = without.mean(axis=0)
+    estimate = whole - (count - 1) * (mean - whole)
+    error = np.sqrt((count - 1) * ((without - mean) ** 2).mean(axis=0))
+    reach = stdtrit(count - 1, 1 - (1 - confidence) / 2) * error
+    return estimate - reach, estimate + reach
+
+
+# --- from rows to counts ---------------------------------------------------------------------------
 
 
 def score_tables(
@@ -196,7 +254,7 @@ def score_tables(
 
 def count_sides(
     reference: EventFrames, prediction: EventFrames, profile: SeldProfile, limits: Thresholds, classes: int, clips: int
-) -> Counts:
+) -> Floats:
     """Count each of a number of *clips*.
 
     Raises:
@@ -204,8 +262,8 @@ def count_sides(
     """
     a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
     groups = paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
-    counted = (per_clip(unit_counts(group, profile.unit, limits), group.lengths // profile.unit) for group in groups)
-    return Counts.joined([Counts.zeros(0, classes), *counted])
+    counts = (clip_counts(group, profile.unit, limits) for group in groups)
+    return np.concatenate([no_counts(0, classes), *counts])
 
 
 def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
@@ -231,30 +289,10 @@ def fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
 
 def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
     """Return the label frames of each clip that count, in whole units of the profile."""
-    if isinstance(profile.horizon, int):
-        lengths = np.full(clips, profile.horizon, dtype=np.int64)
-    else:
-        lengths = np.maximum(last_frames(reference, clips), 0)
+    lengths = np.maximum(last_frames(reference, clips), 0)
+    if profile.horizon is not None:
+        lengths = np.full(clips, profile.horizon)
     return -(-lengths // profile.unit) * profile.unit
-
-
-def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the lower and upper end for each score: NaN where it is not defined, or there is but one clip.
-
-    The jackknife estimate ``n * whole - (n - 1) * mean``, give or take Student's t with n - 1 degrees of freedom
-    times the standard error ``sqrt((n - 1) / n * sum((without - mean) ** 2))``; *without* are the scores without each
-    of the n clips, shape [n, ...].
-    """
-    from scipy.special import stdtrit
-
-    count = len(without)
-    if count < 2:
-        return np.full(whole.shape, np.nan), np.full(whole.shape, np.nan)
-    mean = without.mean(axis=0)
-    estimate = whole - (count - 1) * (mean - whole)
-    error = np.sqrt((count - 1) * ((without - mean) ** 2).mean(axis=0))
-    reach = stdtrit(count - 1, 1 - (1 - confidence) / 2) * error
-    return estimate - reach, estimate + reach
 
 
 # --- while a model trains --------------------------------------------------------------------------
@@ -287,7 +325,7 @@ class SeldAccumulator:
             raise UsageError(f"{self.profile.name} has no {self.average} average")
         self._limits = limits or self.profile.limits
         self._classes = len(vocabulary(self.profile.vocabulary))
-        self._clips: dict[str, Counts] = {}
+        self._clips: dict[str, Floats] = {}
 
     def update(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> None:
         """Count a clip; one that was counted before is counted again.
@@ -343,8 +381,8 @@ class SeldAccumulator:
     def score(self) -> SeldScore:
         """Return all counts, for scores by class or by clip and for intervals; clips in alphabetic order."""
         names = sorted(self._clips)
-        counts = [self._clips[name] for name in names] or [Counts.zeros(0, self._classes)]
-        return SeldScore(self.profile, self.average, tuple(names), Counts.joined(counts))
+        counts = np.concatenate([no_counts(0, self._classes), *(self._clips[name] for name in names)])
+        return SeldScore(self.profile, self.average, tuple(names), counts)
 
     def merge(self, other: SeldAccumulator) -> None:
         """Take over the clips that another one counted, e.g. in another process.
@@ -357,7 +395,7 @@ class SeldAccumulator:
         if (self.profile, self.average, self._limits) != (other.profile, other.average, other._limits):
             raise UsageError("the accumulators count in different ways")
         for clip in sorted(self._clips.keys() & other._clips.keys()):
-            if not self._clips[clip].same(other._clips[clip]):
+            if not np.array_equal(self._clips[clip], other._clips[clip], equal_nan=True):
                 raise UsageError(
                     f"both accumulators counted {clip}, and not the same: they had other labels of it, or other "
                     "predictions. Give each clip a unique name, and count it with one model"
@@ -382,11 +420,9 @@ class SeldAccumulator:
 
     def state_dict(self) -> dict[str, Any]:
         """Return all counts as numbers and lists that json can hold."""
-        clips = {clip: [array[0].tolist() for array in counts.arrays()] for clip, counts in self._clips.items()}
-        return {
-            "profile": self.profile.name, "average": self.average,
-            "limits": dataclasses.asdict(self._limits), "clips": clips,
-        }  # fmt: skip
+        clips = {clip: counts[0].tolist() for clip, counts in self._clips.items()}
+        limits = dataclasses.asdict(self._limits)
+        return {"profile": self.profile.name, "average": self.average, "limits": limits, "clips": clips}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from :meth:`state_dict`.
@@ -394,17 +430,14 @@ class SeldAccumulator:
         Raises:
             UsageError: the state was saved by an accumulator of another profile, or an older seldio.
         """
-        same = (self.profile.name, self.average, dataclasses.asdict(self._limits))
-        if (state["profile"], state["average"], state["limits"]) != same:
+        own = self.state_dict()
+        if any(state[name] != own[name] for name in ("profile", "average", "limits")):
             raise UsageError("the state was saved by an accumulator of another profile")
-        if any(len(arrays) != len(dataclasses.fields(Counts)) for arrays in state["clips"].values()):
+        if any(len(counts) != len(Count) for counts in state["clips"].values()):
             raise UsageError(
                 "the state was saved by another version of seldio, which counted other things: start again"
             )
-        self._clips = {
-            clip: Counts(*(np.asarray(values, dtype=np.float64)[None] for values in arrays))
-            for clip, arrays in state["clips"].items()
-        }
+        self._clips = {clip: np.array([counts], dtype=np.float64) for clip, counts in state["clips"].items()}
 
 
 def by_clip(table: pa.Table | None) -> dict[str, pa.Table]:
