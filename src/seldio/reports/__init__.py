@@ -26,7 +26,7 @@ OUTPUTS = {
     "json": (("findings", "scores"), "json_report:json"),
     "jsonl": (("findings",), "json_report:jsonl"),
     "csv": (("findings", "scores"), "spreadsheet:csv_text"),
-    "sarif": (("findings",), "sarif:sarif"),
+    "sarif": (("findings",), "ci:sarif"),
     "github": (("findings",), "ci:github"),
     "markdown": (("findings", "scores"), "markup:markdown"),
     "html": (("findings", "scores"), "page:page"),
