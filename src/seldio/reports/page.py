@@ -19,7 +19,6 @@ from seldio.reports.excerpts import fit
 from seldio.reports.sections import (
     Section,
     by_cause,
-    common_folder,
     fix_mark,
     meanings,
     message,
@@ -281,16 +280,14 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
         elif table.name != "findings":
             yield _panel(_table(table, options), "whole")
         else:
-            folder = common_folder(report.findings)
-            near = f'<p class="hint">Paths are relative to {safe(folder)}</p>\n' if folder else ""
             groups = by_cause(report.findings, options.max_per_rule)[0]
-            found = "".join(_finding(group, report, options, folder) for group in groups)
-            yield _panel(f'<h2>Findings</h2>\n{near}<ul class="told">\n{found}</ul>\n', "whole")
+            found = "".join(_finding(group, report, options) for group in groups)
+            yield _panel(f'<h2>Findings</h2>\n<ul class="told">\n{found}</ul>\n', "whole")
     if rest:
         yield _panel(f"<h2>Notices</h2>\n{rest}", "whole")
 
 
-def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> str:
+def _finding(group: Sequence[Finding], report: Report, options: Options) -> str:
     finding = group[0]
     severity, code = finding.severity.value, safe(finding.code)
     known = options.catalogue.get(finding.code)
@@ -299,8 +296,8 @@ def _finding(group: Sequence[Finding], report: Report, options: Options, folder:
     where = f"{spread(group, report)}, e.g. " if len(group) > 1 else ""
     marked = f"<strong>{rule}{fix_mark(finding.fixable)}</strong> {severity}{name}"
     hint = f'<p class="hint">Hint: {safe(finding.hint)}</p>\n' if finding.hint else ""
-    also = f'<p class="hint">{safe(others(group, folder))}</p>\n' if len(group) > 1 else ""
-    head = f"{where}<code>{safe(place(finding).removeprefix(folder))}</code> {marked}<br>{safe(message(finding))}"
+    also = f'<p class="hint">{safe(others(group))}</p>\n' if len(group) > 1 else ""
+    head = f"{where}<code>{safe(place(finding))}</code> {marked}<br>{safe(message(finding))}"
     return f'<li class="{severity}">{head}\n{_excerpt(finding)}{hint}{also}</li>\n'
 
 
