@@ -34,8 +34,7 @@ from seldio.hub import pull, push, repository
 from seldio.hub.card import BEGIN, END
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings
-from seldio.rules.hub import HUB_RULES
-from seldio.rules.hub_folder import HubFolder, glob_pattern
+from seldio.rules.hub import HUB_RULES, HubFolder, glob_pattern
 from seldio.schemas import SCHEMAS
 
 REPO = "anna/sounds"

@@ -16,7 +16,7 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import check_classes
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
-from seldio.check.vetting import vet
+from seldio.check.labels import vet
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import UsageError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import pyarrow as pa
 
 from seldio import formats
-from seldio.check.facts import LabelFacts
+from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
 from seldio.data.index import Index, holds_predictions
@@ -193,7 +193,7 @@ class Dataset:
             found["events"] = {
                 "silent_clips": len(self.events) - len(pc.unique(table["clip"])),
                 "rows": table.num_rows,
-                **LabelFacts.of(table, self.events.hop).counts(self.events.hop, self.events.vocabulary),
+                **label_counts(table, self.events.hop, self.events.vocabulary),
             }
         if self._questions:
             found["items"] = {

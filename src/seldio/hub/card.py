@@ -27,7 +27,7 @@ from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
 from seldio.formats.label_csv import Dialect
-from seldio.rules.hub_folder import ASIDE, kind_of
+from seldio.rules.hub import ASIDE, kind_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 from seldio.text import plural
 

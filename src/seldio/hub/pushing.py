@@ -33,8 +33,7 @@ from seldio.formats.datasets import LOOSE
 from seldio.hub import repository
 from seldio.hub.card import About, CardContents, read_card, split_files, values_of
 from seldio.hub.repository import Head, Unreachable, asking, checked_name, content, holds, read_head
-from seldio.rules.hub import HUB_RULES
-from seldio.rules.hub_folder import HubFolder
+from seldio.rules.hub import HUB_RULES, HubFolder
 from seldio.text import Displayed, plural, printable
 
 #: What a dataset is made of; anything else stays behind and is named.

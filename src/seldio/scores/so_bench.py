@@ -201,7 +201,7 @@ def fields(rows: Sequence[Item] | Sequence[Prediction], *names: str) -> Iterator
     if not isinstance(rows, Rows):
         yield from map(attrgetter(*names), rows)
         return
-    for block in rows.blocks(*names):
+    for block in rows.table.select(names).to_batches(1024):
         yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
 
 
