@@ -46,7 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "rules/deep_evidence.py"),
-    "pandas": ("rules/deep_evidence.py",),
+    "pandas": ("reports/notebook.py", "rules/deep_evidence.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),
@@ -206,7 +206,7 @@ _NAMED_BY_THE_USER = {
     "check/repair.py": "the files that were read, repaired where they lie",
     "conversion/labels.py": "-o of one table",
     "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/repository.py": "the folder above that of pull",
-    "scores/verdicts.py": "--items",
+    "scores/replies.py": "--items",
     "data/exporting.py": "the folder of an export",
 }  # fmt: skip
 #: How many arguments come before the folder below which no link is followed.

@@ -80,7 +80,7 @@ def convert(to: str) -> Any:
 #: Results with how their ``repr`` begins and a word that a notebook shows.
 RESULTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "info": (lambda: seldio.info(LABELS), f"Description({LABELS}: 4 files)", "polyphony"),
-    "validate": (lambda: seldio.validate("submission"), "Validation(6 errors, 1 warning, 1 info in 4 f", "LAB102.html"),
+    "validate": (lambda: seldio.validate("submission"), "Validation(6 errors, 1 warning, 1 info in 4 f", "LAB102"),
     "fixed": (lambda: seldio.validate("submission", diff=True, unsafe_fixes=True).changes[0],
               "Fixed(submission/mix001.csv: SYN103", "+++ submission/mix001.csv"),
     "convert": (lambda: convert("dcase2020"), "Conversion(starss23 to dcase2020: 4 clips", "lost as allowed"),

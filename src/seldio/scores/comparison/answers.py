@@ -25,9 +25,9 @@ from seldio.scores.comparison.pairs import (
     tested,
 )
 from seldio.scores.judge import JudgeTally
+from seldio.scores.replies import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.scores.resampling import ENOUGH, Resampling, interval
 from seldio.scores.signatures import of_comparison
-from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.text import clipped, plural
 
 _COUNT = Column("items", "questions", "", 0, None, "number of questions in this row")
@@ -85,25 +85,24 @@ def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     from seldio.scores import so_bench
 
-    items, profile = sides.items or [], so_bench.get(sides.profile).changed(**options.threshold)
-    joined = so_bench.join_answers(items, sides.outputs, options.matching)
+    items, outputs, profile = (
+        list(sides.items or ()),
+        list(sides.outputs),
+        so_bench.get(sides.profile).changed(**options.threshold),
+    )
+    joined = so_bench.join_answers(items, outputs, options.matching)
     tally = JudgeTally()
     judge = imported(options.judgements, tally) if options.judgements else None
-    kept: list[ReplyVerdict] = []
-
-    def take(row: so_bench.Scored) -> None:
-        kept.append(of_scored(row, so_bench.state_of(row)))
-
-    wanted = take if options.items is not None else None
-    marks = so_bench.Marks(so_bench.count(items, sides.outputs, joined, profile, judge, options.offline), wanted)
-    asked = [items[number] for number in np.concatenate((joined.items, joined.missing)).tolist()]
+    marks = so_bench.Marks(so_bench.count(items, outputs, joined, profile, judge, options.offline))
+    asked = [row.item for row in marks.rows]
     if not asked:
         raise DataError("nothing to compare: no question has a prediction")
-    there = np.arange(len(asked)) < len(joined.items)
+    there = np.arange(len(asked)) < len(joined.pairs)
     told = (*tally.notices(), *so_bench.notices(marks, joined, profile))
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), marks.clip, (so_bench.ACCURACY,),
-        marks.correct[:, None], there, {"task": marks.tasks}, told, tuple(kept),
+        marks.correct[:, None], there, {"task": marks.tasks}, told,
+        tuple(map(of_scored, marks.rows)) if options.items is not None else (),
     )  # fmt: skip
 
 
@@ -113,7 +112,7 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     covered = join(sides.outputs, sides.items, allow_missing=options.allow_missing)
     judgements = judgements_of(options.judgements) if options.judgements else None
     case = count(sides.outputs, covered, judgements=judgements, allow_missing=options.allow_missing)
-    marks = case.marks("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
+    marks = case.reading("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
     columns = (
         BEST,
         Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2"),
