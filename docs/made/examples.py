@@ -22,7 +22,7 @@ from seldio.files import Entry
 from seldio.formats import ItemFormat, get
 from seldio.formats.datasets import dataset
 from seldio.formats.qa_csv import JascoPredictions
-from seldio.rules.hub_folder import HubFolder
+from seldio.rules.hub import HubFolder
 from seldio.schema.qa import Item
 
 Files = dict[str, bytes]

@@ -198,11 +198,6 @@ def get(name: str, kind: type[Any] | None = None) -> Any:
     return format
 
 
-def asked(name: str) -> Format:
-    """The format called *name*, of questions if there is one, else of labels; raises as :func:`get`."""
-    return of_questions(name) or get(name)
-
-
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     """The error for a name that no format has; *more*: what else it could mean."""
     from seldio.files.sources import OWN, on_disk
@@ -219,11 +214,6 @@ def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
     ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
     """
     return of_questions(f"{source.holds}-parquet" if source is not None and name == "parquet" else name)
-
-
-def format_names() -> list[str]:
-    """The names and aliases of all formats of labels."""
-    return [name for one in index() if one.holds == "events" for name in (one.name, *one.aliases)]
 
 
 def by_content(data: bytes, name: str) -> LabelFormat | None:
@@ -258,12 +248,6 @@ def _stems() -> dict[str, list[re.Pattern[str]]]:
         for suffix in (one.suffix, *one.also) if one.stem else ():
             found.setdefault(suffix, []).append(re.compile(one.stem))
     return found
-
-
-def of_tool(data: bytes, name: str) -> bool:
-    """Whether a file begins like labels of a tool or of a dataset with tables of its own."""
-    found = by_content(data, name)
-    return found is not None and found.name != "dcase2026"
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
@@ -311,7 +295,6 @@ __all__ = [
     "Place",
     "TextFile",
     "by_content",
-    "format_names",
     "format_of_file",
     "get",
     "index",

@@ -20,7 +20,7 @@ from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
-    from seldio.answers.names import Names
+    from seldio.answers.extract import Names
 
 #: The key of ``answer_meta`` that a task is scored by, and the field of a judgement with the same of a prediction.
 TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
@@ -131,7 +131,8 @@ _MUST_SAY = {
 
 @lru_cache(maxsize=4096)
 def _says(task: str, text: str) -> bool:
-    from seldio.answers.bearings import directions, motion, sides
+    """Whether a text says a motion, a side or a direction, as answers of *task* do."""
+    from seldio.answers.measures import directions, motion, sides
 
     plain = _plainly(text)
     if task == "spatial_temporal":
@@ -141,7 +142,7 @@ def _says(task: str, text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _plainly(text: str) -> str:
-    from seldio.answers.plain_text import plainly
+    from seldio.answers.words import plainly
 
     return plainly(text)
 
@@ -153,7 +154,7 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
     texts = {(task, None if canonical else answer, canonical) for task, _, answer, canonical, _ in asked
              if task in PUBLISHED and (answer or "").strip()}  # fmt: skip
     if texts:
-        from seldio.answers.names import Names, names_in
+        from seldio.answers.extract import Names, names_in
 
         words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
         for row, truth in _judged(table, words.contradicted):
@@ -219,8 +220,7 @@ class _AnswersInWords:
         return _right(canonical) if wrong and canonical is not None else None
 
     def _read(self, task: str, question: str, answer: str, canonical: str | None) -> dict[str, Any] | None:
-        from seldio.answers.extract import extract
-        from seldio.answers.judgements import AnsweredQuestion
+        from seldio.answers.extract import AnsweredQuestion, extract
 
         return extract(AnsweredQuestion("", task, question, answer, canonical, {}, answer), self.names)
 

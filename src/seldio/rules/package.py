@@ -27,9 +27,9 @@ from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
 from seldio.rules.clip_names import CLIP_NAME
 from seldio.rules.collection import Collection, Found, Reference, grouped
-from seldio.rules.file_sets import SAME_ROWS
 from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
 from seldio.rules.registry import ERROR, findings
+from seldio.rules.submissions import SAME_ROWS
 from seldio.text import clipped, listed, plural, printable
 
 _LABEL = re.compile(
