@@ -24,7 +24,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
-from seldio.scores.judge import Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
+from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
 from seldio.scores.replies import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 
@@ -265,7 +265,7 @@ _SILENT = "Explanation1: there is no answer.\nRating: 0\nExplanation2: there is 
 
 def judged(
     rows: Sequence[Prediction],
-    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
+    judge: Ask,
     prompt: str = "seldio",
 ) -> list[Prediction]:
     """Return *rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
@@ -538,7 +538,7 @@ def count(
     rows: Sequence[Prediction],
     covered: Coverage,
     *,
-    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
+    judge: Ask | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     prompt: str = "seldio",
     allow_missing: bool = False,
@@ -672,7 +672,7 @@ def score(
     *,
     mode: Mode = "corrected",
     system: str = "predictions",
-    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
+    judge: Ask | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     prompt: str = "seldio",
     allow_missing: bool = False,

@@ -169,6 +169,10 @@ class Reply:
     model: str | None = None  # the name that the server gave itself
 
 
+#: Returns a reply to each request, in their order.
+Ask = Callable[[Sequence[JudgeRequest]], Sequence[Reply]]
+
+
 class Malformed(ValueError):
     """A reply that does not fit; says why."""
 

@@ -41,8 +41,7 @@ from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
-from seldio.scores.judge import JudgeRequest, ReplySchema, make
-from seldio.scores.replies import Server
+from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
 from seldio.tasks.specs import COUNTS, PUBLISHED, TaskSpec
 from seldio.text import clipped, listed, plural, printable
 
@@ -331,9 +330,9 @@ def to_judge(request: AnsweredQuestion) -> JudgeRequest:
     return make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", texts, schema)
 
 
-def through(server: Server) -> Judge:
-    """Return a judge for :func:`seldio.scores.so_bench.score` that asks *server*."""
-    return lambda asked: [reply.verdict for reply in server.ask([to_judge(request) for request in asked])]
+def through(ask: Ask) -> Judge:
+    """Return a judge for :func:`seldio.scores.so_bench.score` that asks in seldio's words."""
+    return lambda asked: [reply.verdict for reply in ask([to_judge(request) for request in asked])]
 
 
 # --- judgements made elsewhere ---------------------------------------------------------------------
