@@ -82,7 +82,6 @@ def _contradicting(*values: Any) -> str | None:
 
 
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
-    """Whether a meta has numbers, and those of the canonical answer are others."""
     numbers = _numbers(canonical) if meta else []
     return len(numbers) == len(meta) and any(
         abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, meta, strict=True)
@@ -108,7 +107,6 @@ def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Find
 
 
 def _lacking(asked: _Asked) -> str | None:
-    """Return the requirement that a canonical answer does not meet; None where it may be right."""
     task, text = str(asked.task), asked.canonical
     if text is None:
         return None
@@ -165,7 +163,6 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
 
 
 def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Right answers in which no word begins like one of their key words."""
     answers = table.values("answer")
     for row, words in enumerate(table.values("answer_meta.keywords")):
         told, answer = _beginnings(" ".join(words or ())), answers[row]
@@ -261,7 +258,6 @@ def _right(canonical: str | None) -> str:
 
 
 def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
-    """Whether more than half of the words of a transcript are others."""
     from seldio.answers.matching import transcribed
 
     if not canonical or not canonical.strip() or (f'"{canonical}"' in answer and answer.count('"') == 2):
