@@ -381,7 +381,7 @@ _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASC
 
 
 @dataclasses.dataclass(kw_only=True)
-class Reading:
+class AnswerMarks:
     """What judge's texts say in one reading, by number of the row; rows that the reading never saw are absent."""
 
     points: dict[int, int] = dataclasses.field(default_factory=dict)
@@ -405,7 +405,7 @@ class Reading:
 
 
 @dataclasses.dataclass(kw_only=True)
-class Official(Reading):
+class Official(AnswerMarks):
     """The results of ``eval.py``; of an orientation None is its ``?``."""
 
     best_mean: float | None = None  # None where it crashes before
@@ -515,13 +515,13 @@ class JascoCase:
             rows.setdefault(row.id or "", []).append(number)
         return rows
 
-    def reading(self, mode: Mode) -> Reading:
+    def reading(self, mode: Mode) -> AnswerMarks:
         """Return what rows are worth."""
         if mode == "eval.py":
             return self.official
         points = {number: verdict.points for number, verdict in enumerate(self.verdicts)}
         turned = {row: verdict.orientation if verdict.complete else None for row, verdict in enumerate(self.verdicts)}
-        return Reading(points=points, orientations=turned)
+        return AnswerMarks(points=points, orientations=turned)
 
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""

@@ -26,7 +26,7 @@ from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
     from seldio.scores.choices import ChoiceCase
-    from seldio.scores.jasco import JascoCase, Reading
+    from seldio.scores.jasco import AnswerMarks, JascoCase
     from seldio.scores.so_bench import Scored
 
 #: What no verdict is made of, and what they say who give none.
@@ -178,7 +178,7 @@ def of_scored(row: Scored) -> ReplyVerdict:
     return _of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
 
 
-def of_jasco(case: JascoCase, marks: Reading) -> Iterator[ReplyVerdict]:
+def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
     """Those of the answers to JASCO's instructions: of 2 points, as the judge says."""
     from seldio.scores.jasco import key
 
