@@ -175,7 +175,6 @@ _BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to t
 
 
 def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[Prediction]:
-    """Return predictions without ids with those of the questions in the same line."""
     if any(row.id is not None for row in outputs):
         raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
     if len(outputs) != len(items):
@@ -371,7 +370,6 @@ def plan_answers(predictions: Place, reference: Place | None, options: AnswerOpt
 
 
 def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | None]:
-    """Return the judge that *options* name; None where they name none."""
     if options.judge is None:
         return contextlib.nullcontext()
     settings = dataclasses.asdict(options.judge)

@@ -417,7 +417,6 @@ def notices(case: ChoiceCase) -> tuple[Notice, ...]:
 
 
 def _of_options(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield what there is to know where the right answer is the text of an option."""
     joined = case.joined
     lost = np.flatnonzero(case.measures[READ] > case.right(next(iter(case.measures))))
     if lost.size:
@@ -466,7 +465,6 @@ def _of_options(case: ChoiceCase) -> Iterator[Notice]:
 
 
 def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield what there is to know of ruEnvAQA."""
     rows = [*zip(case.joined.items, case.joined.texts, case.letters, strict=True)]
     odd = [
         item.id for item, *_ in rows

@@ -156,7 +156,6 @@ def _rating(value: str | None) -> tuple[int | None, int | None]:
 
 
 def _orientation(value: str | None) -> Orientation | None:
-    """Return the name that *value* begins with, if it is not a choice of several."""
     match = _WORD.match(value or "")
     if match is None:
         return None
