@@ -27,7 +27,7 @@ from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, margins_of
-from seldio.tasks.mix import lot, targets
+from seldio.tasks.mix import lot_of, targets
 from seldio.tasks.task import digest
 
 RUN = CliRunner()
@@ -140,7 +140,7 @@ def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
         seen: Counter[object] = Counter()
         order = []
         for chance, item in sorted((digest(seed, item.id), item) for item in items if item.task == task):
-            group = lot(item, seed).group
+            group = lot_of(item, seed).group
             order.append((seen[group], chance, item.id))
             seen[group] += 1
         kept.update(name for _, _, name in sorted(order)[:number])
