@@ -143,8 +143,8 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
             mapped[index] = given, None
         elif mapped[index][0] is None:
             (lost if mapped[index][1] is None else foreign)[label] += count
-    numbers = np.array([number or 0 for number, _ in mapped], np.int32)[rows]
-    ids = from_numpy(numbers, np.array([number is None for number, _ in mapped], bool)[rows])
+    numbers = np.array([-1 if number is None else number for number, _ in mapped], np.int32)
+    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in mapped], bool)[rows])
     names = from_texts(name for _, name in mapped)
     names = names.take(from_numpy(rows)) if names.null_count < len(names) else pa.nulls(len(rows), pa.string())
     kept = np.array([pair != (None, None) for pair in mapped], dtype=bool)[rows]

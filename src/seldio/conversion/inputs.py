@@ -13,7 +13,7 @@ import pyarrow as pa
 from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
-from seldio.check.vetting import Faults, vet
+from seldio.check.labels import Faults, vet
 from seldio.conversion.item_inputs import read_item_table
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source

@@ -16,7 +16,7 @@ import pyarrow as pa
 from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
-from seldio.check.vetting import vet
+from seldio.check.labels import vet
 from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields

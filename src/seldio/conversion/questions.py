@@ -18,7 +18,7 @@ import pyarrow as pa
 from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
-from seldio.check.vetting import Faults, vet
+from seldio.check.labels import Faults, vet
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
