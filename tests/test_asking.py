@@ -335,7 +335,7 @@ def test_a_set_of_ones_own_is_heard(labels: Path, tmp_path: Path) -> None:
             seldio.convert(tmp_path / place, out / "qa.json", to)
             assert not {finding.code for finding in seldio.validate(out).findings}
             assert len(list(out.rglob("*.wav"))) in (5, 6)  # silent clips are not asked about
-    with pytest.raises(SeldioError, match=r"has 2 channels.*--no-audio makes the questions"):
+    with pytest.raises(SeldioError, match=r"has 2 channels.*audio=False makes the questions"):
         seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench")
     done = seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench", audio=False)
     assert "a model hears the first 20 s of each" in str(done)
