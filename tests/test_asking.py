@@ -27,7 +27,7 @@ from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, margins_of
-from seldio.tasks.mix import lot, targets
+from seldio.tasks.mix import lot_of, targets
 from seldio.tasks.task import digest
 
 RUN = CliRunner()
@@ -140,7 +140,7 @@ def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
         seen: Counter[object] = Counter()
         order = []
         for chance, item in sorted((digest(seed, item.id), item) for item in items if item.task == task):
-            group = lot(item, seed).group
+            group = lot_of(item, seed).group
             order.append((seen[group], chance, item.id))
             seen[group] += 1
         kept.update(name for _, _, name in sorted(order)[:number])
@@ -335,7 +335,7 @@ def test_a_set_of_ones_own_is_heard(labels: Path, tmp_path: Path) -> None:
             seldio.convert(tmp_path / place, out / "qa.json", to)
             assert not {finding.code for finding in seldio.validate(out).findings}
             assert len(list(out.rglob("*.wav"))) in (5, 6)  # silent clips are not asked about
-    with pytest.raises(SeldioError, match=r"has 2 channels.*--no-audio makes the questions"):
+    with pytest.raises(SeldioError, match=r"has 2 channels.*audio=False makes the questions"):
         seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench")
     done = seldio.convert(tmp_path / "yard", tmp_path / "qa.jsonl", "so-bench", audio=False)
     assert "a model hears the first 20 s of each" in str(done)

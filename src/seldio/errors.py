@@ -80,8 +80,9 @@ def _argument(match: re.Match[str]) -> str:
     if match["place"]:
         return f"{name}={match['place']}"
     word = match["word"] or ""
-    if option in FLAGS:
-        return f"{name}=True{word and f' {word}'}"
+    if option in FLAGS or option == "no-audio":
+        flag = f"{name}=True" if option in FLAGS else "audio=False"
+        return f"{flag}{word and f' {word}'}"
     if word in VALUES or re.search(r"[0-9,-]", word) or (word and match.string[match.end() :].startswith(":")):
         return f"{name}={_literal(word)}"
     return f"{name}={word and f' {word}'}"

@@ -140,16 +140,13 @@ def _record(folder: Path, name: str | None, entries: Iterable[Entry], **tables: 
 def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
     columns = {}
     for text in options:
-        title, mark, value = text.rpartition("=")
+        title, _, value = text.rpartition("=")
         field, _, unit = value.partition(":")
-        option = f"seldio new --column {clipped(text)}"
-        if not mark or title not in header:
-            raise UsageError(f"{option}: write HEADER=FIELD, where HEADER is {' or '.join(header)}")
-        if field and field not in FIELDS:
-            raise UsageError(f"{option}: unknown field {field!r}; choose from {', '.join(FIELDS)}")
-        if unit and unit not in FIELDS.get(field, ()):
-            units = ", ".join(FIELDS.get(field, ())) or f"none, as {field or 'what is passed over'} has no unit"
-            raise UsageError(f"{option}: unknown unit {unit!r}; choose from {units}")
+        units = ("", *FIELDS.get(field, ()))
+        for what, word, choices in (("header", title, header), ("field", field, ("", *FIELDS)), ("unit", unit, units)):
+            if word not in choices:
+                choose = f"choose from {', '.join(filter(None, choices)) or 'none'}, and write HEADER=FIELD:UNIT"
+                raise UsageError(f"seldio new --column {clipped(text)}: unknown {what} {word!r}; {choose}")
         columns[title] = field, unit or None
     return columns
 
@@ -314,6 +311,10 @@ def _known_formats(catalogue: Catalogue) -> Counter[str]:
     return Counter(str(group.format) for group in catalogue.of("labels") if group.format for _ in group.files)
 
 
+def _saved(place: Path, path: Path) -> str:
+    return f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
+
+
 def _written(record: Mapping[str, Any], folder: Path) -> Path:
     place = folder / OWN
     if place.exists():
@@ -358,10 +359,6 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
     ready = [] if questions else ["", f"# run the same command with --write to save this as {OWN}"]
     return [*lines, "", *as_toml(record).splitlines(), *ready]
-
-
-def _saved(place: Path, path: Path) -> str:
-    return f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
 
 
 def _proposal(

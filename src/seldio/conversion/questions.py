@@ -104,7 +104,7 @@ class MakingQuestions:
                 batch.texts.append(encoded(item, cast("JsonItems", text)))
                 batch.asked[item.task] += 1
                 if self.selects:
-                    batch.lots.append(mix.lot(item, self.options["seed"]))
+                    batch.lots.append(mix.lot_of(item, self.options["seed"]))
         return batch
 
     def _recordings(self, table: pa.Table) -> dict[str, str]:
@@ -286,32 +286,21 @@ def _chosen(
     kept = Counter(lot.task for lot in made.lots if lot in keep)
     made.skipped.update({(task, mix.UNEVEN): number for task, number in uneven.items()})
     texts = [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
-    return texts, kept, [*_why_fewer(kept, made.asked, uneven, options)]
+    return texts, kept, [*_why_fewer(kept, made.asked, options)]
 
 
-def _why_fewer(
-    kept: Counter[str], asked: Counter[str], uneven: Mapping[str, int], options: QuestionOptions
-) -> Iterator[str]:
+def _why_fewer(kept: Counter[str], asked: Counter[str], options: QuestionOptions) -> Iterator[str]:
     number = plural(kept.total(), "question")
     if options.total is not None and kept.total() < options.total:
         limits = [name for name, on in (("--total balanced", options.balance), ("--per-task", options.per_task)) if on]
-        why = (
-            f"{' and '.join(limits)} {'leave' if len(limits) > 1 else 'leaves'} no more of the {asked.total():,} that "
-            "can be asked"
-            if limits
-            else "no more can be asked of these labels; more clips, a smaller --hop or smaller margins give more"
-        )
+        why = "no more can be asked of these labels; more clips, a smaller --hop or smaller margins give more"
+        if limits:
+            leave = "leave" if len(limits) > 1 else "leaves"
+            why = f"{' and '.join(limits)} {leave} no more of the {asked.total():,} that can be asked"
         yield f"{number} instead of --total {options.total:,}: {why}"
-    gone = [task for task in asked if not kept[task]]
-    small = [task for task in gone if asked[task] > uneven.get(task, 0)]
-    even = "too few of them even each other's answers out; ask about more labels, or leave out --total balanced"
-    for tasks, why in (
-        (small, "their share of the total is less than one; a greater --total keeps some"),
-        ([task for task in gone if task not in small], even),
-    ):
-        if tasks:
-            names = ", ".join(f"{task} ({asked[task]:,} asked)" for task in tasks)
-            yield f"no question of {names} among the {number}: {why}"
+    if gone := [f"{task} ({count:,} asked)" for task, count in asked.items() if not kept[task]]:
+        why = "none is left once answers are balanced" if options.balance else "its share is less than one"
+        yield f"no question of {', '.join(gone)} among the {number}: {why}; ask about more labels, or for more in all"
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def _task(item: Item) -> Task[Any, Any] | None:
     return russian.TASKS.get(item.task or "")
 
 
-def lot(item: Item, seed: int) -> Lot:
+def lot_of(item: Item, seed: int) -> Lot:
     """Return what :func:`choice` looks at of *item*."""
     task, chance = _task(item), hashed(seed, item.id)
     group, guessable = _group(item, task)
@@ -254,7 +254,7 @@ def select(
     """Return the items to keep, in their order (see :func:`targets` and :func:`choice`), and count up *skipped*."""
     if per_task is None and total is None and not balance:
         return list(items)
-    lots = [lot(item, seed) for item in items]
+    lots = [lot_of(item, seed) for item in items]
     keep, uneven = choice(lots, per_task=per_task, balance=balance, total=total, proportions=proportions)
     if skipped is not None:
         skipped.update({(task, UNEVEN): number for task, number in uneven.items()})

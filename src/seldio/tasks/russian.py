@@ -295,14 +295,14 @@ def _claims(item: Item) -> list[list[Hashable]]:
     if item.question in _ASKED_FOR:
         return [[(_ASKED_FOR[item.question], option)] for option in options]
     heard = [event.class_name for event in item.events or ()]
-    if item.task == _LONGER:
+    if item.task == _LONGER and heard:
         return [[option, ("longer", heard[0 if option == YES else -1])] for option in options]
     if right in (YES, NO):
         pattern, forms = _forms()
         named = sorted({forms[form] for form in pattern.findall(item.question)})
         return [[(option, noun) for noun in named] or [option] for option in options]
     numbers = [option.partition(" ")[0] for option in options]
-    return [[number, (heard[0], number)] for number in numbers]
+    return [[number, (heard[0] if heard else "", number)] for number in numbers]
 
 
 # --- the tasks -----------------------------------------------------------------------------------------------

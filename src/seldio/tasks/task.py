@@ -128,7 +128,7 @@ class Task(TaskSpec, Generic[View, Made]):
         candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
         wordings: how it is asked, the usual way first.
         alike: what of an item counts as the same answer, where answers are to be even; None for the usual, see
-            :func:`seldio.tasks.mix.lot`.
+            :func:`seldio.tasks.mix.lot_of`.
         claims: of each option of an item, the right one first, what it says of a class or a number, None where that is
             not known; where items are balanced, each claim is right as often as guessing has it, see
             :mod:`seldio.tasks.mix`.
