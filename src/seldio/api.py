@@ -932,14 +932,11 @@ def verify(
         here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
     elif asked is None:
         raise UsageError("the labels to compare with are required too")
-    elif scored_content(known.profile) == "maps":
-        from seldio.scores.imaging.score_maps import verified as of_maps
-
-        here = of_maps(known, given, asked, **formats)
     else:
-        from seldio.scores.seld.score_labels import verified as of_labels
-
-        here = of_labels(known, given, asked, **formats)
+        options: Any = {name: known.options.get(name) for name in ("classes", "split")}
+        options |= {name: name in known.options for name in ("allow_missing", "force")}
+        report = score(given, asked, profile=known.profile, format=format, reference_format=reference_format, **options)
+        here = Signature.parsed(report.signature)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
     reference_is = "the questions" if scored_content(known.profile) == "answers" else "the reference"

@@ -92,7 +92,7 @@ class Catalogue:
         contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True, lent: OwnDatasets | None = None,
     ) -> None:  # fmt: skip
         self.source, self.findings = source, list[Finding]()
-        chosen = formats.asked(format) if isinstance(format, str) else format
+        chosen = formats.of_questions(format) or formats.get(format) if isinstance(format, str) else format
 
         def take(finding: Finding) -> None:
             self.findings.append(finding)

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import json
 import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,10 +34,7 @@ from seldio.rules.registry import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.catalogues.parts import Part
-    from seldio.check.items import CheckedItems
     from seldio.check.validation import Examined
-    from seldio.formats.items import ItemReading
 
 # --- what a repair rests on --------------------------------------------------------------------------------
 
@@ -401,7 +397,9 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
             if code in found and path in one.local and (path not in careful or not _is_unsafe(code))
         }
         if forms:
-            for path, before, after in _with_answers_in_form(one.questions, forms):
+            from seldio.check.items import with_answers_in_form
+
+            for path, before, after in with_answers_in_form(one.questions, forms):
                 yield Fixed(path, before, after, (forms[path],))
 
 
@@ -486,56 +484,3 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
 
 # --- questions ---------------------------------------------------------------------------------------
 # What ``B`` becomes is a guess, since it may be meant as it stands; what the text of one option alone becomes is none.
-
-
-def _with_answers_in_form(
-    questions: Sequence[tuple[Part, CheckedItems]], paths: Collection[str]
-) -> Iterator[tuple[str, bytes, bytes]]:
-    """Yield path, bytes before and bytes after of each file of *questions* among *paths* that can be repaired."""
-    for part, checked in questions:
-        if part.files[checked.file].entry.path not in paths:
-            continue
-        chosen = part.chosen([checked.file])
-        for file in chosen.texts(lambda _: None):
-            reading = chosen.reading(file, lambda _: None)
-            after = None if reading is None else _answers_in_form(reading, file.data)
-            if after is not None:
-                yield file.path, file.data, after
-
-
-def _answers_in_form(reading: ItemReading, data: bytes) -> bytes | None:
-    """The file of *reading*, which holds *data*, with answers in form; None where that cannot be, or changes more."""
-    from seldio.rules.item_choices import misformed
-    from seldio.rules.item_table import ItemTable
-
-    right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
-    if not right or _written(reading, reading.table) != data:
-        return None
-    place = reading.table.schema.names.index("answer")
-    answers = [right.get(row, answer) for row, answer in enumerate(reading.table.column(place).to_pylist())]
-    after = _written(reading, reading.table.set_column(place, reading.table.schema.field(place), [answers]))
-    again = reading.format.read(after, reading.path, lambda _: None)
-    return after if again is not None and _alike(again.table, reading.table) else None
-
-
-def _alike(one: pa.Table, other: pa.Table) -> bool:
-    """Whether tables are the same but for answers, and for the records that some formats keep as they were written."""
-    names = [name for name in one.schema.names if name not in ("answer", "extra")]
-    if len(one) != len(other) or not one.select(names).equals(other.select(names)):
-        return False
-    return one.column("extra").equals(other.column("extra")) or all(
-        _plain(ours) == _plain(theirs)
-        for ours, theirs in zip(one.column("extra").to_pylist(), other.column("extra").to_pylist(), strict=True)
-    )
-
-
-def _plain(extra: str | None) -> dict[str, Any]:
-    from seldio.formats.mera import AS_WRITTEN
-
-    return {key: value for key, value in json.loads(extra or "{}").items() if key != AS_WRITTEN}
-
-
-def _written(reading: ItemReading, table: pa.Table) -> bytes:
-    from seldio.schema.qa import Rows
-
-    return reading.format.write(Rows(table, reading.format.model), reading.origin)

@@ -129,7 +129,7 @@ def examine(
         count += len({part.files[one.file].entry.path for part, one in items}) or int(submission is not None)
         tree, heard = None, list[Heard]()
         if package is not None:
-            from seldio.rules.package_rules import package_findings
+            from seldio.rules.package import package_findings
 
             count += len(package.metas)
             findings += package_findings(package)
@@ -193,11 +193,11 @@ def _submission(
     as_labels = format is not None and formats.named(format, LabelFormat) is not None
     if as_labels or (format is None and of_clips and all(is_csv(entry.name) for entry in source)):
         return None  # and nothing of questions is loaded
-    from seldio.check.items import Submission, is_submission
-    from seldio.formats.mera_submission import SUBMISSION
+    from seldio.check.items import submission_in
+    from seldio.formats.mera import SUBMISSION
 
     named = format in (SUBMISSION.name, *SUBMISSION.aliases)
-    return Submission.of(source, parts, reference) if is_submission(source, parts, reference, named) else None
+    return submission_in(source, parts, reference, named)
 
 
 def _items(

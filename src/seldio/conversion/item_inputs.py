@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import PARQUET_SUFFIX
-from seldio.errors import UsageError
+from seldio.errors import DataError, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Place, open_stream, path_of, reopened
 from seldio.findings import Sink, raise_errors
@@ -69,7 +69,10 @@ def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = ra
             return _held(lines, name, ".jsonl")
         data = pa.Table.from_pylist(list(data))
     if isinstance(first, Item | Prediction):
-        data = to_table(data, ITEM_SCHEMA if isinstance(first, Item) else PREDICTION_SCHEMA)
+        try:
+            data = to_table(data, ITEM_SCHEMA if isinstance(first, Item) else PREDICTION_SCHEMA)
+        except (ValueError, OverflowError) as error:
+            raise DataError(f"{name}: a table cannot hold one of its values: {error}") from error
     import pyarrow.parquet as pq
 
     from seldio.formats.parquet import write_parquet
@@ -124,4 +127,4 @@ def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table |
         raise UsageError(f"{printable(path_of(path))} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
     stored = get(f"{reading.format.holds}-parquet", ItemParquet)
-    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading, lambda _: None)))
+    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading)))

@@ -21,7 +21,7 @@ from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
-from seldio.errors import DataError, InvalidData, LossError, UsageError
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import Source
 from seldio.files.archives import zipped
 from seldio.files.names import is_zip
@@ -31,7 +31,7 @@ from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.mera import SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows
@@ -66,7 +66,7 @@ def convert_items(
             count = len(reading.rows)
         else:
             table, notes, dropped = _fitted(reading, target, fill, drop_unfit)
-            data, losses, taken = _written(reading, table, target, notes)
+            data, losses, taken = _written(reading, table, target)
             losses, count = dict(allowed(losses, target.name, allow_loss)), len(table)
             if taken is not None:
                 raise taken
@@ -171,32 +171,26 @@ def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
         return refusal
     try:
         target.write(Rows(table, target.model))
-    except LossError as error:
-        return "; ".join(f"{field}: {what}" for field, what in error.losses.items())
     except InvalidData as error:
         return error.finding.message
     return None
 
 
 def _written(
-    reading: ItemReading, table: pa.Table, target: ItemFormat, notes: list[str]
+    reading: ItemReading, table: pa.Table, target: ItemFormat
 ) -> tuple[bytes, dict[str, str], UsageError | None]:
     """Return the file, the losses of its rows, and an error if it would be read as another format."""
-    source, same = reading.format.name, reading.format.name == target.name
-    origin = target.origin_of(reading, notes.append)
+    same = reading.format.name == target.name
+    origin = target.origin_of(reading)
     marked, taken = table, None
-    try:
-        if isinstance(target, JsonItems) and not same:
-            head = target.write(Rows(table.slice(0, 1), target.model), origin)
-            seen = formats.format_of_file(head, f"out{target.suffix}")
-            marked = target.marked(table) if seen is None else table
-            if seen not in (None, target) and target.empty:
-                taken = _taken_for(seen, target, reading, table)
-        data = target.write(Rows(marked, target.model), origin)
-        losses = {} if same else _losses(table, marked, target, origin)
-    except LossError as error:  # of the format itself: no permission helps
-        fields = "; ".join(f"{field}: {what}" for field, what in error.losses.items())
-        raise UsageError(f"{target.name} cannot be made from {source}: {fields}") from error
+    if isinstance(target, JsonItems) and not same:
+        head = target.write(Rows(table.slice(0, 1), target.model), origin)
+        seen = formats.format_of_file(head, f"out{target.suffix}")
+        marked = target.marked(table) if seen is None else table
+        if seen not in (None, target) and target.empty:
+            taken = _taken_for(seen, target, reading, table)
+    data = target.write(Rows(marked, target.model), origin)
+    losses = {} if same else _losses(table, marked, target, origin)
     large = too_large(pq.read_metadata(BytesIO(data))) if isinstance(target, ItemParquet) and not same else None
     if large is not None:
         raise _unreadable(target, len(table), large.message)

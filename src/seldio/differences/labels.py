@@ -34,7 +34,7 @@ from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, settled, shared_parts
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, settled, shared_parts
 from seldio.text import listed, printable
 
 
@@ -64,7 +64,7 @@ class Comparing:
         Raises:
             InvalidData: something in a file cannot be read.
         """
-        (one, amiss), (two, wrong) = part.first.rows(as_read=True), part.second.rows(as_read=True)
+        (one, amiss), (two, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
         tables, hop = self._alike(one, two)
         index = {clip: number for number, clip in enumerate(part.clips)}
         labels, rests = Codes(), Codes()
@@ -125,17 +125,17 @@ class LabelVersions:
     @property
     def common(self) -> list[str]:
         """Clips that both have."""
-        return sorted(set(self.old.sizes) & set(self.new.sizes))
+        return sorted(set(self.old.clips) & set(self.new.clips))
 
     @property
     def dropped(self) -> list[str]:
         """Clips that only the old version has."""
-        return sorted(set(self.old.sizes) - set(self.new.sizes))
+        return sorted(set(self.old.clips) - set(self.new.clips))
 
     @property
     def added(self) -> list[str]:
         """Clips that only the new version has."""
-        return sorted(set(self.new.sizes) - set(self.old.sizes))
+        return sorted(set(self.new.clips) - set(self.old.clips))
 
     @property
     def fields(self) -> tuple[list[str], list[str]]:

@@ -235,7 +235,6 @@ def _seconds(value: object) -> float | None:
 def _late(
     start: float | None, end: float | None, seconds: float, times: Iterator[tuple[str, str, int | None, float]]
 ) -> Iterator[tuple[str, str, int | None, float, float]]:
-    """The times of an item after the end of its recording, *seconds* long, or of its part of it, and that end."""
     if start is not None and end is not None and end < start:
         return  # that is QAI105, and the length of the part is unknown
     if start is not None and start >= seconds:
@@ -250,7 +249,6 @@ def _late(
 def _times(
     span: list[float] | None, onset: float | None, events: list[dict[str, Any]] | None
 ) -> Iterator[tuple[str, str, int | None, float]]:
-    """The times in an item, each with its field, counted from the start of its clip."""
     if span is not None:
         yield "time_span", "answer_meta", None, max(span)
     if onset is not None:

@@ -67,13 +67,13 @@ def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
     if len(set(paths)) < len(paths):  # several clips in one file
         return
     severity = ERROR if collection.submitted else WARNING
-    twins = _alike(single, lambda part: (posixpath.dirname(part.file.name), part.content))
+    twins = _alike(single, lambda part: (posixpath.dirname(part.file.name), part.file.content))
     if twins:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
         yield found(twins[0][1].file.path, f"{message}byte for byte: {listed(pairs, 3)}",
                     "write them again, each from its recording", severity=severity)  # fmt: skip
-    twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.content))
+    twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.file.content))
     if twice and collection.submitted:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"

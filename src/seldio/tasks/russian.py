@@ -26,7 +26,7 @@ from typing import NamedTuple, Unpack
 import pyarrow as pa
 
 from seldio.formats.items import option_letter
-from seldio.formats.ruenvaqa import option_lines, template
+from seldio.formats.mera import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
