@@ -254,9 +254,8 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
 
     lines = in_lines(file.data, file.path)
     wrong: list[Finding] = []
-    documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [
-        parse(file.data, file.path, wrong.append)
-    ]  # fmt: skip
+    records = parse_lines(file.data, file.path, wrong.append) if lines else None
+    documents = [parse(file.data, file.path, wrong.append)] if records is None else list(records)
     if wrong:
         for finding in wrong:
             sink(finding)
