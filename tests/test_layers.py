@@ -46,7 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "rules/deep_evidence.py"),
-    "pandas": ("rules/deep_evidence.py",),
+    "pandas": ("reports/notebook.py", "rules/deep_evidence.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),
@@ -205,7 +205,7 @@ _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/printing.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
     "check/repair.py": "the files that were read, repaired where they lie",
     "conversion/labels.py": "-o of one table",
-    "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
+    "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/repository.py": "the folder above that of pull",
     "scores/replies.py": "--items",
     "data/exporting.py": "the folder of an export",
 }  # fmt: skip
@@ -280,7 +280,7 @@ _OF_OTHER_NAMES = (
 #: said what *others* make of a name or of the first bytes: the Hub, libsndfile.
 _HOMES_OF_NAMES = (
     "formats/__init__.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
-    "hub/configurations.py", "media/audio.py",
+    "hub/card.py", "media/audio.py",
 )  # fmt: skip
 
 

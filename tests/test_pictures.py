@@ -16,7 +16,7 @@ from effort import some
 
 import seldio
 from seldio.errors import SeldioError, UsageError
-from seldio.viewer.tracks import COLOURS
+from seldio.viewer.page_content import COLOURS
 
 #: Frame, class, source, azimuth, elevation, distance in cm: a bell that passes behind, a man, a knock of one frame.
 ROWS = (

@@ -24,8 +24,8 @@ import seldio
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
 from seldio.reports import Options, outputs, render, screens, terminal, write
+from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import dumps, report_schema
-from seldio.reports.sarif import FINGERPRINT, file_uri
 from seldio.reports.sections import verdict
 from seldio.rules import CATALOGUE as RULES
 from seldio.text import printable
@@ -499,8 +499,8 @@ def test_file_uri(path: str, uri: str) -> None:
 
 
 def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.reports.sarif.os.sep", "\\")
-    monkeypatch.setattr("seldio.reports.sarif.os.name", "nt")
+    monkeypatch.setattr("seldio.reports.ci.os.sep", "\\")
+    monkeypatch.setattr("seldio.reports.ci.os.name", "nt")
     uris = file_uri("C:\\data set\\a.csv"), file_uri("data\\a.csv")
     monkeypatch.undo()
     assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")

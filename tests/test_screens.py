@@ -44,24 +44,6 @@ def test_one_notice_for_one_cause_names_the_systems() -> None:
     assert "misread: a, b: no row is read" in text(*two)
 
 
-def test_numbers_of_one_cause_become_a_range() -> None:
-    counts = (1_300, 900, 2_000)
-    rows = [report(f"s{count}", Notice("rows", f"{count:,} of 4,000 rows of mix001 lost (s. 2-b)", True))
-            for count in counts]  # fmt: skip
-    assert "rows: 900 to 2,000 of 4,000 rows of mix001 lost (s. 2-b)" in text(*rows)
-    other = report("x", Notice("rows", "nothing of this is read", True))
-    assert text(*rows, other).count("rows: ") == 2
-
-
-@pytest.mark.parametrize("texts", [
-    ("class 3 is in no label", "class 7 is in no label"), ("nothing in 001.csv", "nothing in 007.csv"),
-    ("17/3 has no answer", "2/3 has no answer"), ("from 0.2 to 0.9 if turned by 90", "from 0.8 to 0.1 if turned by 30"),
-])  # fmt: skip
-def test_numbers_that_count_nothing_become_no_range(texts: tuple[str, str]) -> None:
-    shown = text(*(report(name, Notice("odd", said, True)) for name, said in zip("ab", texts, strict=True)))
-    assert [one in shown for one in texts] == [True, True], shown
-
-
 NARROW = ("ER", "F", "LE", "LR", "SELD")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -35,31 +35,26 @@ class _Workers:
 
     def map(self, work: Callable[[Item], Result], batches: Iterable[list[Item]]) -> Iterator[list[Result]]:
         """Return the results of each batch, in their order; never more than two for each worker are under way."""
-        send = self.sender(work)
         tasks: deque[Any] = deque()
-        for batch in batches:
-            tasks.append(send(batch))
+        for task in map(self.sender(work), batches):
+            tasks.append(task)
             if len(tasks) > 2 * self.count:
                 yield self.results(tasks.popleft())
-        while tasks:
-            yield self.results(tasks.popleft())
+        yield from map(self.results, tasks)
 
 
-@dataclass
 class _Running:
     """The workers a user asks for; they are started when there is work."""
 
-    count: int | None = 1
-    ray: bool = False
-    workers: _Workers | None = None
+    def __init__(self, count: int | None = 1, ray: bool = False) -> None:
+        self.count, self.ray = count, ray
 
-    def started(self) -> _Workers | None:
-        """Return the workers; None to work in this process."""
-        if self.workers is None and self.ray:
-            self.workers = _cluster(self.count)
-        elif self.workers is None and self.count is not None and self.count > 1:
-            self.workers = _processes(self.count)
-        return self.workers
+    @cached_property
+    def workers(self) -> _Workers | None:
+        """The workers; None to work in this process."""
+        if self.ray:
+            return _cluster(self.count)
+        return None if self.count is None or self.count == 1 else _processes(self.count)
 
 
 _running: ContextVar[_Running | None] = ContextVar("running", default=None)
@@ -91,7 +86,7 @@ def running(workers: int | None = None, ray: bool = False) -> Iterator[None]:
         raise KeyboardInterrupt(str(stop) or "stopped; no file is half-written") from None
     finally:
         _running.reset(token)
-        if now.workers is not None:
+        if "workers" in vars(now) and now.workers is not None:  # else none were started
             now.workers.close()
 
 
@@ -116,7 +111,7 @@ def parallel_map(
     Raises:
         SeldioError: a worker was killed, or the cluster failed; and what *work* raises.
     """
-    workers = None if here else (_running.get() or _Running()).started()
+    workers = None if here else (_running.get() or _Running()).workers
     length = 1 if workers is None else batch
     sizes: deque[int] = deque()
 

@@ -168,13 +168,6 @@ class Catalogue:
         counts = (f"{len(one.files):,} {one.kind}" + f" ({one.format})" * bool(one.format) for one in self.groups)
         return f"Catalogue({self.source.path!r}: {', '.join(counts)})"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        names = ("files", "kind", "format", "evidence", "certainty", "doubt")
-        rows = ((len(one.files), *(getattr(one, name) for name in names[1:])) for one in self.groups)
-        return rows_html(repr(self), "groups of files", names, rows)
-
 
 def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
     """Return what the datasets of a source say of themselves; None where nothing describes them."""

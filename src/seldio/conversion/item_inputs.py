@@ -14,7 +14,7 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.look import PARQUET_SUFFIX
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry, Source
-from seldio.files.sources import Place, open_stream, path_of, reopened
+from seldio.files.sources import Place, open_stream, reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get
 from seldio.text import json_text, listed, plural, printable
@@ -110,21 +110,13 @@ def held_items(source: Source) -> ItemFormat | None:
     return Catalogue(source, labels=False).asked
 
 
-def is_item_file(place: Place) -> bool:
-    """Whether *place* is one file of questions or predictions."""
-    with reopened(place, lambda _: None) as source:
-        return source.single and Catalogue(source).asked is not None
-
-
-def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
-    """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
+def read_item_table(source: Source, format: ItemFormat | None = None) -> pa.Table:
+    """The questions or predictions of a source, which holds one file of them, in a table."""
     from seldio.formats.item_parquet import ItemParquet
 
-    readings = read_items(path, format, raise_errors)
-    if not readings and format is None:
-        return None
+    readings = read_items(source, format, raise_errors)
     if len(readings) != 1:
-        raise UsageError(f"{printable(path_of(path))} holds {plural(len(readings), 'file')} of questions: choose one")
+        raise UsageError(f"{printable(source.path)} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
     stored = get(f"{reading.format.holds}-parquet", ItemParquet)
     return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading)))

@@ -115,68 +115,39 @@ def _differing(old: Rows, new: Rows, clips: int) -> Iterator[tuple[int, Rows, Ro
         yield clip, taken(a, was), taken(b, now), bool(reordered[clip])
 
 
-@dataclasses.dataclass(frozen=True)
-class LabelVersions:
-    """Both versions, which stay open, and the clips of each."""
-
-    old: SideLabels
-    new: SideLabels
-
-    @property
-    def common(self) -> list[str]:
-        """Clips that both have."""
-        return sorted(set(self.old.clips) & set(self.new.clips))
-
-    @property
-    def dropped(self) -> list[str]:
-        """Clips that only the old version has."""
-        return sorted(set(self.old.clips) - set(self.new.clips))
-
-    @property
-    def added(self) -> list[str]:
-        """Clips that only the new version has."""
-        return sorted(set(self.new.clips) - set(self.old.clips))
-
-    @property
-    def fields(self) -> tuple[list[str], list[str]]:
-        """Columns that only the old version has, and only the new one."""
-        old, new = self.old.fields, self.new.fields
-        return sorted(old - new), sorted(new - old)
-
-
-def versions(old: Source, new: Source, formats: tuple[LabelFormat | None, LabelFormat | None]) -> LabelVersions:
-    """Return the labels of both sources.
+def versions(
+    old: Source, new: Source, formats: tuple[LabelFormat | None, LabelFormat | None]
+) -> tuple[SideLabels, SideLabels]:
+    """Return the labels of both sources, which stay open.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: one holds no labels of one format.
         DataError: no clip is in both.
     """
     a, b = (labels_of(source, format, None, as_read=True) for source, format in zip((old, new), formats, strict=True))
-    found = LabelVersions(a, b)
-    if not found.common and found.dropped and found.added:
+    if a.clips and b.clips and not a.clips.keys() & b.clips.keys():
         raise DataError(
-            f"no clip is in both: {printable(old.path)} has {listed(found.dropped, 3)}, "
-            f"{printable(new.path)} has {listed(found.added, 3)}"
+            f"no clip is in both: {printable(old.path)} has {listed(sorted(a.clips), 3)}, "
+            f"{printable(new.path)} has {listed(sorted(b.clips), 3)}"
         )
-    return found
+    return a, b
 
 
-def changed_clips(found: LabelVersions, force: bool) -> list[ChangedClip]:
+def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[ChangedClip]:
     """Return the clips that both versions have and that differ.
 
     Raises:
         InvalidData: a version has errors, and they are not forced.
     """
-    parts = shared_parts(found.old, found.new, found.common)
-    sides = found.old.layout, found.new.layout
-    both = found.old.fields & found.new.fields
-    fields = fields_of(found.old.fields) & fields_of(found.new.fields)
-    columns = tuple(name for name in ("source", *FIELDS) if name in fields | ({"source"} & both))
-    work = Comparing((sides[0].vocabulary, sides[1].vocabulary), (sides[0].hop, sides[1].hop), columns)
+    fields = fields_of(old.fields) & fields_of(new.fields) | ({"source"} & old.fields & new.fields)
+    columns = tuple(name for name in ("source", *FIELDS) if name in fields)
+    layouts = old.layout, new.layout
+    work = Comparing((layouts[0].vocabulary, layouts[1].vocabulary), (layouts[0].hop, layouts[1].hop), columns)
+    parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
     faults = Faults(), Faults()
-    for clips, old, new in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
+    for clips, amiss, wrong in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
         changed += clips
-        faults = faults[0] + old, faults[1] + new
-    settled(list(zip((found.old, found.new), faults, strict=True)), force)
+        faults = faults[0] + amiss, faults[1] + wrong
+    settled(list(zip((old, new), faults, strict=True)), force)
     return changed

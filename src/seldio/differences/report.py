@@ -15,13 +15,14 @@ from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
 from seldio.differences.events import ChangedEvent
 from seldio.differences.items import ItemChanges, compared_items
-from seldio.differences.labels import ChangedClip, LabelVersions, changed_clips, versions
+from seldio.differences.labels import ChangedClip, changed_clips, versions
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
 from seldio.formats import Format, ItemFormat, LabelFormat
 from seldio.formats.items import ItemReading
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table
+from seldio.scores.seld.join import SideLabels
 from seldio.text import listed, plural, printable
 
 Path = str | os.PathLike[str]
@@ -69,8 +70,8 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
         for kind in sides[0]:
             if kind == "labels":
                 layouts = [chosen if isinstance(chosen, LabelFormat) else None for chosen in named]
-                both = versions(a, b, (layouts[0], layouts[1]))
-                reports.append(_label_report(title, both, changed_clips(both, force), several))
+                labels = versions(a, b, (layouts[0], layouts[1]))
+                reports.append(_label_report(title, *labels, changed_clips(*labels, force), several))
             else:
                 reports.append(_item_report(title, compared_items(kind, sides[0][kind], sides[1][kind]), several))
     return reports[0] if len(reports) == 1 else _as_one(title, reports)
@@ -167,8 +168,10 @@ _EVENTS = (
 )
 
 
-def _label_report(title: str, found: LabelVersions, changed: Sequence[ChangedClip], several: bool) -> Difference:
-    total = len(found.common)
+def _label_report(
+    title: str, old: SideLabels, new: SideLabels, changed: Sequence[ChangedClip], several: bool
+) -> Difference:
+    total = len(old.clips.keys() & new.clips.keys())
     reordered = [clip.clip for clip in changed if clip.reordered]
     changed = [clip for clip in changed if not clip.reordered]
     rows: list[tuple[Cell, ...]] = []
@@ -182,11 +185,11 @@ def _label_report(title: str, found: LabelVersions, changed: Sequence[ChangedCli
             names = [*dict.fromkeys(clip for clip, _ in events)]
             where = _renamings([event for _, event in events]) if kind == "renamed" else _few(names)
             rows.append((_one(words, len(events)), len(names), len(events), where))
-    for words, names in (("clips dropped", found.dropped), ("clips added", found.added)):
-        if names:
+    for words, side, other in (("clips dropped", old, new), ("clips added", new, old)):
+        if names := sorted(side.clips.keys() - other.clips.keys()):
             rows.append((_one(words, len(names)), len(names), None, _few(names)))
-    for words, fields in zip(("removed", "added"), found.fields, strict=True):
-        if fields:
+    for words, side, other in (("removed", old, new), ("added", new, old)):
+        if fields := sorted(side.fields - other.fields):
             rows.append((f"columns {words}: {', '.join(fields)}", total, None, "all clips"))
     by_clip = tuple(
         (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.count if clip.causes else 0),
@@ -205,7 +208,7 @@ def _label_report(title: str, found: LabelVersions, changed: Sequence[ChangedCli
     )
     many = f"in {plural(len(reordered), 'clip')}: {_few(reordered)}"
     notice = Notice("row-order", f"rows are in another order, and nothing else differs, {many}")
-    settings = {"old": found.old.layout.name, "new": found.new.layout.name}
+    settings = {"old": old.layout.name, "new": new.layout.name}
     return _report(title, _over(total, "clip", len(changed), several), tables, [notice] * bool(reordered), settings)
 
 

@@ -16,47 +16,27 @@ from seldio.errors import UsageError
 from seldio.findings import Report
 from seldio.reports.tables import Options, Subject
 
-__all__ = ["OUTPUTS", "Options", "Output", "Subject", "checked", "outputs", "render", "write"]
+__all__ = ["OUTPUTS", "Options", "Subject", "checked", "outputs", "render", "write"]
 
-
-@dataclasses.dataclass(frozen=True)
-class Output:
-    """A form that reports are written in."""
-
-    name: str  # what ``--output`` calls it
-    #: ``module:function``, imported when it is first used: from what is reported and :class:`Options` to pieces of text
-    writer: str
-    findings: bool = True  # whether it shows findings
-    scores: bool = True  # whether it shows scores
-
-    def write(self, subject: Subject, options: Options) -> Iterator[str]:
-        """*subject* piece by piece."""
-        module, _, function = self.writer.partition(":")
-        pieces: Iterator[str] = getattr(import_module(module), function)(subject, options)
-        return pieces
-
-
-#: Every output by name.
-OUTPUTS: dict[str, Output] = {
-    output.name: output
-    for output in (
-        Output("text", "seldio.reports.screens:text"),
-        Output("concise", "seldio.reports.ci:concise", scores=False),
-        Output("json", "seldio.reports.json_report:json"),
-        Output("jsonl", "seldio.reports.json_report:jsonl", scores=False),
-        Output("csv", "seldio.reports.spreadsheet:csv_text"),
-        Output("sarif", "seldio.reports.sarif:sarif", scores=False),
-        Output("github", "seldio.reports.ci:github", scores=False),
-        Output("markdown", "seldio.reports.markup:markdown"),
-        Output("html", "seldio.reports.page:page"),
-        Output("latex", "seldio.reports.latex:latex", findings=False),
-    )
+#: By name, what each output shows, and the function below this package that writes it, loaded when it is first used:
+#: from what is reported and :class:`Options` to pieces of text.
+OUTPUTS = {
+    "text": (("findings", "scores"), "screens:text"),
+    "concise": (("findings",), "ci:concise"),
+    "json": (("findings", "scores"), "json_report:json"),
+    "jsonl": (("findings",), "json_report:jsonl"),
+    "csv": (("findings", "scores"), "spreadsheet:csv_text"),
+    "sarif": (("findings",), "ci:sarif"),
+    "github": (("findings",), "ci:github"),
+    "markdown": (("findings", "scores"), "markup:markdown"),
+    "html": (("findings", "scores"), "page:page"),
+    "latex": (("scores",), "latex:latex"),
 }
 
 
 def outputs(kind: str) -> list[str]:
     """Return the names of the outputs for ``findings`` or for ``scores``."""
-    return [output.name for output in OUTPUTS.values() if getattr(output, kind)]
+    return [name for name, (kinds, _) in OUTPUTS.items() if kind in kinds]
 
 
 def checked(output: str, kind: str) -> str:
@@ -81,8 +61,10 @@ def render(subject: Subject, output: str = "text", options: Options | None = Non
     """
     if not isinstance(subject, Report) and not subject:
         raise UsageError("no scores to report")
-    name = checked(output, "findings" if isinstance(subject, Report) else "scores")
-    return OUTPUTS[name].write(subject, options or Options())
+    _, place = OUTPUTS[checked(output, "findings" if isinstance(subject, Report) else "scores")]
+    module, function = place.split(":")
+    pieces: Iterator[str] = getattr(import_module(f"{__name__}.{module}"), function)(subject, options or Options())
+    return pieces
 
 
 def write(subject: Subject, stream: TextIO, output: str = "text", options: Options | None = None) -> None:

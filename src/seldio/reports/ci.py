@@ -1,10 +1,23 @@
-"""Findings for grep and for CI: a line for each, and commands of GitHub."""
+"""Findings for grep and for CI: a line for each, commands of GitHub, and SARIF 2.1.0.
+
+SARIF is for GitHub code scanning, editors and dashboards. Only the rules that found something are listed there. A
+result is recognised in a later run by its rule, its file and the text of its line, not by its line number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+from urllib.parse import quote_from_bytes
 
-from seldio.findings import Report, Severity
+from seldio.findings import Finding, Report, Rule, Severity
+from seldio.reports.json_report import dumps
 from seldio.reports.sections import message, more, one_line, statistics_rows, summary_line
 from seldio.reports.tables import Options
 from seldio.text import printable
@@ -19,8 +32,6 @@ def concise(report: Report, options: Options) -> Iterator[str]:
             yield f"{count}  {code}{mark}  {name}".rstrip() + "\n"
     yield summary_line(report, options.catalogue) + "\n"
 
-
-# --- GitHub ------------------------------------------------------------------------------------------------
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -42,3 +53,111 @@ def github(report: Report, _options: Options) -> Iterator[str]:
         yield f"::{_COMMANDS[finding.severity]} {properties}::{text}\n"
     for code, count in hidden.items():
         yield f"::notice title={printable(code)}::{more(code, count)}\n"
+
+
+# --- SARIF --------------------------------------------------------------------------------------------------
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+HOME = "https://github.com/seldio/seldio"
+FINGERPRINT = "seldioFinding/v1"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_DRIVE = re.compile("[A-Za-z]:/")
+_FULL_DESCRIPTION = 1000  # GitHub takes no more
+
+
+def sarif(report: Report, options: Options) -> Iterator[str]:
+    """One SARIF run."""
+    rules = {code: index for index, code in enumerate(report.by_rule())}
+    fingerprints: Counter[str] = Counter()
+    shown, hidden = report.listed()
+    notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
+    unlisted = {"toolExecutionNotifications": notes} if notes else {}
+    results = [_result(finding, rules[finding.code], fingerprints) for finding in shown]
+    driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
+    with suppress(PackageNotFoundError):  # not installed: run from a source tree
+        driver["version"] = version("seldio")
+    driver["rules"] = [_rule(code, options.catalogue) for code in rules]
+    invocations = [{"executionSuccessful": True} | unlisted]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": invocations,
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return iter([dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"])
+
+
+def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
+    if code not in catalogue:
+        return {"id": code}
+    rule = catalogue[code]
+    page = rule.explanation or rule.summary
+    described = {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": page[:_FULL_DESCRIPTION]},
+        "help": {"text": page, "markdown": page},
+        "defaultConfiguration": {"level": _LEVELS[Severity(rule.severity)]},
+    }
+    return described | ({"helpUri": rule.url} if rule.url else {})
+
+
+def _result(finding: Finding, index: int, counts: Counter[str]) -> dict[str, Any]:
+    uri = file_uri(finding.path)
+    text = "\n".join(printable(part) for part in (message(finding), finding.hint) if part)
+    result = {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": text.replace("](", "] (")},  # "](" would make a link of untrusted text
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
+        "partialFingerprints": {FINGERPRINT: fingerprint(finding, uri, counts)},
+    }
+    if finding.count > 1:
+        lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
+        result |= {"occurrenceCount": finding.count, "properties": lines}
+    return result
+
+
+def _regions(finding: Finding) -> dict[str, Any]:
+    if finding.line is None:
+        return {}
+    line = {"startLine": finding.line} | _snippet(finding.excerpt)
+    if finding.column is None:
+        return {"region": line}
+    region = {"startLine": finding.line, "startColumn": finding.column}
+    if finding.end_column is not None:
+        region["endColumn"] = finding.end_column
+    context = {"contextRegion": line} if finding.excerpt is not None else {}
+    return {"region": region | _snippet(finding.value)} | context
+
+
+def _snippet(text: str | None) -> dict[str, Any]:
+    return {} if text is None else {"snippet": {"text": text}}
+
+
+def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
+    """Return a digest that does not change when lines move; the n-th of equal ones ends with ``:n``."""
+    parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    counts[digest] += 1
+    return f"{digest}:{counts[digest]}"
+
+
+def file_uri(path: str) -> str:
+    """Return a URI for *path*: relative when it is, ``file://`` when it is absolute; archives keep their ``!/``."""
+    path = path.replace(os.sep, "/").removeprefix("./")
+    if path.startswith("/"):
+        return "file://" + _quoted(path)
+    if os.name == "nt" and _DRIVE.match(path):
+        return f"file:///{path[:2]}{_quoted(path[2:])}"
+    return _quoted(path)
+
+
+def _quoted(path: str) -> str:
+    try:
+        raw = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte: a Windows file name
+        raw = path.encode("utf-8", "surrogatepass")
+    return quote_from_bytes(raw, safe="/!")

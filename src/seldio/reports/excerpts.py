@@ -6,9 +6,9 @@ becomes four), tabs, wide characters (two cells) and combining marks (none).
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Iterable
 from typing import NamedTuple
+
+from rich.cells import cell_len
 
 from seldio.text import commands, printable
 
@@ -26,17 +26,6 @@ class Excerpt(NamedTuple):
     carets: int
 
 
-def cells(text: str) -> int:
-    """Return how many terminal cells *text* takes."""
-    return len(text) if text.isascii() else sum(map(_cell, text))
-
-
-def _cell(character: str) -> int:
-    if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
     """Return the part of *line* around [column, end_column) that fits into *room* cells.
 
@@ -45,41 +34,28 @@ def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
     line = line.rstrip("\r\n")
     start = min(column - 1, len(line))
     end = min(max((end_column or 0) - 1, start + 1), len(line))
-    first = max(start - room, 0)
-    part = line[first : start + room]
+    low, part = max(start - room, 0), line[max(start - room, 0) : start + room]
     escaped = commands(part)
     pieces = [
         r"\x23" if number in escaped else TAB if character == "\t" else printable(character)
         for number, character in enumerate(part)
     ]
-    widths = [cells(piece) for piece in pieces]
-    low, high = _window(widths, start - first, end - first, room, whole=len(widths) == len(line))
-    head, tail = ELLIPSIS * (first + low > 0), ELLIPSIS * (first + high < len(line))
-    start, end = start - first, min(end - first, high)
-    while low < start < len(widths) and not widths[start]:
+    widths = list(map(cell_len, pieces))
+    start, end, high = start - low, min(end - low, len(part)), len(part)
+    first = 0
+    if low or len(line) > len(part) or sum(widths) > room:
+        room -= 2 * len(ELLIPSIS)
+        before = room // 3 if sum(widths[:end]) + room // 3 > room else room
+        while sum(widths[first:start]) > before:
+            first += 1
+        while sum(widths[first:high]) > room:
+            high -= 1
+        while high == len(widths) and first and sum(widths[first - 1 : high]) <= room:
+            first -= 1
+    while first < start < len(widths) and not widths[start]:
         start -= 1  # a combining mark stands in the cell of the character before it: begin there
-    before, marked = head + "".join(pieces[low:start]), "".join(pieces[start:end])
-    text = before + marked + "".join(pieces[end:high]) + tail
-    return Excerpt(text, len(before), len(before + marked), cells(before), cells(marked) or 1)
-
-
-def _window(widths: list[int], start: int, end: int, room: int, *, whole: bool) -> tuple[int, int]:
-    """Return which pieces to show: all, or the line's beginning, or some before *start* and more after it."""
-    if whole and sum(widths) <= room:
-        return 0, len(widths)
-    room -= 2 * len(ELLIPSIS)
-    context = room // 3
-    low = 0 if sum(widths[:end]) + context <= room else start - _fitting(reversed(widths[:start]), context)
-    high = low + _fitting(widths[low:], room)
-    return (high - _fitting(reversed(widths[:high]), room) if high == len(widths) else low), high
-
-
-def _fitting(widths: Iterable[int], room: int) -> int:
-    """Return how many of *widths*, from the first on, fit into *room*."""
-    count = 0
-    for width in widths:
-        room -= width
-        if room < 0:
-            break
-        count += 1
-    return count
+    end = min(end, high)
+    head, tail = ELLIPSIS * (low + first > 0), ELLIPSIS * (low + high < len(line))
+    before_it, marked = head + "".join(pieces[first:start]), "".join(pieces[start:end])
+    text = before_it + marked + "".join(pieces[end:high]) + tail
+    return Excerpt(text, len(before_it), len(before_it + marked), cell_len(before_it), cell_len(marked) or 1)

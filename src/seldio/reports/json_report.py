@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from json import loads as parsed
 from typing import Any
@@ -34,18 +34,8 @@ dumps = json_text
 
 def json(subject: Subject, _options: Options) -> Iterator[str]:
     """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
-    if isinstance(subject, Report):
-        head = {
-            "version": VERSION,
-            "seldio": version(),
-            "summary": subject.summary(),
-            **subject.listening(),
-            "findings": [],
-        }
-        keys = (finding.as_dict().items() for finding in subject.listed()[0])
-        lines = (",".join(f'\n      "{key}": {dumps(value)}' for key, value in pairs) for pairs in keys)
-        return filled(head, (f"{{{each}\n    }}" for each in lines), margin="  ")
-    return iter([dumps(document(subject), indent=2) + "\n"])
+    record = subject.as_dict() if isinstance(subject, Report) else document(subject)
+    return iter([dumps(record, indent=2) + "\n"])
 
 
 def jsonl(report: Report, _options: Options) -> Iterator[str]:
@@ -53,19 +43,6 @@ def jsonl(report: Report, _options: Options) -> Iterator[str]:
     for finding in report.listed()[0]:
         yield dumps(finding.as_dict()) + "\n"
     yield dumps({"version": VERSION, "seldio": version(), "summary": report.summary()}) + "\n"
-
-
-def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Iterator[str]:
-    """*document* indented by two, with *items* (JSON already) in its last value, an empty list.
-
-    Item by item, so that a hundred thousand findings never stand in memory as one text.
-    """
-    head, tail = dumps(document, indent=2).rsplit("[]", 1)
-    opening, closing = head + "[", "]"
-    for item in items:
-        yield f"{opening}\n{margin}  {item}"
-        opening, closing = ",", f"\n{margin}]"
-    yield f"{'' if opening == ',' else opening}{closing}{tail}\n"
 
 
 # --- scores, and back --------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from seldio.reports.excerpts import fit
 from seldio.reports.sections import (
     Section,
     by_cause,
-    common_folder,
     fix_mark,
     meanings,
     message,
@@ -55,10 +54,30 @@ def page_name(clip: str) -> str:
 
 
 def page(subject: Subject, options: Options) -> Iterator[str]:
-    """Yield the page about *subject*: its title, what it comes to, and its content."""
-    found = sections(subject, options)
-    several, findings = len(found) > 1, isinstance(subject, Report)
-    title = "Findings" if findings else "Scores" if several else found[0].headline
+    """Yield the page about *subject*: its title, what it comes to, its sections, then what the columns mean."""
+    shown = sections(subject, options)
+    first = shown[0]
+    if isinstance(subject, Report):
+        title, head = "Findings", _verdict(first.title, _mood(subject))
+        parts = [_results([*_findings(first, subject, options)])]
+    elif len(shown) > 1:
+        title, head = "Scores", _verdict(_side_by_side(subject))
+        parts = [
+            f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
+            f"{_results([*_panels(section, options, 'h3')])}</section>\n"
+            for section in shown
+        ]
+    else:
+        title, said = first.headline, first.verdict
+        if not said and (said := _sentence(subject[0]) if len(subject) == 1 else _side_by_side(subject)):
+            first = first._replace(over=None)  # which the sentence says
+        elif not said:
+            first, said = first._replace(title=""), first.title
+        head = f"{_verdict(said)}{_figures(subject)}{_about(first)}"
+        parts = [_results([*_panels(first, options, "h2")])]
+    if legend := meanings(subject, options):
+        pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
+        parts.append(_results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")]))
     style = look()
     yield (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" '
@@ -66,37 +85,10 @@ def page(subject: Subject, options: Options) -> Iterator[str]:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n<header>\n<h1>{safe(title)}</h1>\n"
+        f"{head}</header>\n<main>\n"
     )
-    if isinstance(subject, Report):
-        yield _verdict(found[0].title, _mood(subject))
-    elif several:
-        yield _verdict(_side_by_side(subject))
-    else:
-        section, said = found[0], found[0].verdict
-        if not said and (said := _sentence(subject[0]) if len(subject) == 1 else _side_by_side(subject)):
-            section = section._replace(over=None)  # which the sentence says
-        elif not said:
-            section, said = section._replace(title=""), section.title
-        yield f"{_verdict(said)}{_figures(subject)}{_about(section)}"
-    yield "</header>\n<main>\n"
-    yield from content(subject, options, found)
+    yield from parts
     yield "</main>\n</body>\n</html>\n"
-
-
-def content(subject: Subject, options: Options, found: Sequence[Section]) -> Iterator[str]:
-    """Yield the page of *subject* below its title: the *found* sections, then what the columns mean."""
-    if isinstance(subject, Report):
-        yield from _results([*_findings(found[0], subject, options)])
-    elif len(found) > 1:
-        for section in found:
-            yield f"<section>\n<header>\n<h2>{safe(section.headline)}</h2>\n{_about(section)}</header>\n"
-            yield from _results([*_panels(section, options, "h3")])
-            yield "</section>\n"
-    else:
-        yield from _results([*_panels(found[0], options, "h2")])
-    if legend := meanings(subject, options):
-        pairs = "".join(f"<dt>{safe(name)}</dt><dd>{safe(meaning)}</dd>\n" for name, meaning in legend)
-        yield from _results([_panel(f"<h2>Columns</h2>\n<dl>\n{pairs}</dl>\n", "whole")])
 
 
 @cache
@@ -183,9 +175,8 @@ def _side_by_side(reports: Sequence[ScoreReport]) -> str:
 # --- panels ------------------------------------------------------------------------------------------------
 
 
-def _results(panels: Sequence[str]) -> Iterator[str]:
-    if panels:
-        yield f'<div class="results">\n{"".join(panels)}</div>\n'
+def _results(panels: Sequence[str]) -> str:
+    return f'<div class="results">\n{"".join(panels)}</div>\n' if panels else ""
 
 
 def _panel(inside: str, kind: str = "") -> str:
@@ -289,16 +280,14 @@ def _findings(section: Section, report: Report, options: Options) -> Iterator[st
         elif table.name != "findings":
             yield _panel(_table(table, options), "whole")
         else:
-            folder = common_folder(report.findings)
-            near = f'<p class="hint">Paths are relative to {safe(folder)}</p>\n' if folder else ""
             groups = by_cause(report.findings, options.max_per_rule)[0]
-            found = "".join(_finding(group, report, options, folder) for group in groups)
-            yield _panel(f'<h2>Findings</h2>\n{near}<ul class="told">\n{found}</ul>\n', "whole")
+            found = "".join(_finding(group, report, options) for group in groups)
+            yield _panel(f'<h2>Findings</h2>\n<ul class="told">\n{found}</ul>\n', "whole")
     if rest:
         yield _panel(f"<h2>Notices</h2>\n{rest}", "whole")
 
 
-def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> str:
+def _finding(group: Sequence[Finding], report: Report, options: Options) -> str:
     finding = group[0]
     severity, code = finding.severity.value, safe(finding.code)
     known = options.catalogue.get(finding.code)
@@ -307,8 +296,8 @@ def _finding(group: Sequence[Finding], report: Report, options: Options, folder:
     where = f"{spread(group, report)}, e.g. " if len(group) > 1 else ""
     marked = f"<strong>{rule}{fix_mark(finding.fixable)}</strong> {severity}{name}"
     hint = f'<p class="hint">Hint: {safe(finding.hint)}</p>\n' if finding.hint else ""
-    also = f'<p class="hint">{safe(others(group, folder))}</p>\n' if len(group) > 1 else ""
-    head = f"{where}<code>{safe(place(finding).removeprefix(folder))}</code> {marked}<br>{safe(message(finding))}"
+    also = f'<p class="hint">{safe(others(group))}</p>\n' if len(group) > 1 else ""
+    head = f"{where}<code>{safe(place(finding))}</code> {marked}<br>{safe(message(finding))}"
     return f'<li class="{severity}">{head}\n{_excerpt(finding)}{hint}{also}</li>\n'
 
 

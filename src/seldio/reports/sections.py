@@ -243,8 +243,6 @@ def fix_mark(fixable: bool) -> str:
     return " [*]" if fixable else ""
 
 
-#: A common folder is named once if it has this number of characters, and there are this number of files.
-_LONG, _SEVERAL = 20, 2
 #: The path of a file, not of a folder.
 _FILE = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 #: Ranges of lines that are named to people.
@@ -320,24 +318,13 @@ def spread(group: Sequence[Finding], report: Report) -> str:
     return f"in {number:,} of {plural(report.files, 'file')}" if number <= report.files else f"in {number:,} files"
 
 
-def common_folder(findings: Iterable[Finding]) -> str:
-    """Return the folder that all files are in, with a slash; empty unless it is long and there are several files."""
-    paths = {finding.path for finding in findings if _FILE.search(finding.path)}
-    first, last = min(paths, default=""), max(paths, default="")
-    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
-    folder = first[:same].rpartition("/")[0] + "/"
-    return folder if len(paths) >= _SEVERAL and len(folder) >= _LONG else ""
-
-
-def others(group: Sequence[Finding], folder: str = "") -> str:
-    """Return the places of the rest of a group, relative to *folder*, or to that of the first one if they share it."""
-    own = group[0].path.rpartition("/")[0] + "/"
-    if all(finding.path.startswith(own) for finding in group):
-        folder = own
-    rest = [
-        place(next(same)).removeprefix(folder) for _, same in itertools.groupby(group, lambda finding: finding.path)
-    ][1:]
-    return f"also in {listed(rest)}"
+def others(group: Sequence[Finding]) -> str:
+    """Return the places of the rest of a group, without the folder of the first one if they share it."""
+    folder = group[0].path.rpartition("/")[0] + "/"
+    places = [place(next(same)) for _, same in itertools.groupby(group, lambda finding: finding.path)][1:]
+    if all(where.startswith(folder) for where in places):
+        places = [where.removeprefix(folder) for where in places]
+    return f"also in {listed(places)}"
 
 
 def more(code: str, count: int) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -230,37 +228,15 @@ def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
-#: A number in the text of a notice that counts something: no name, as in *class 3*, and no measure that has a sense.
-_COUNT = re.compile(
-    r"(?<![\w.,/-])(?<!class )(\d+(?:,\d{3})*)(?= (?:of (?:the )?\d|%|more\b|(?:clip|row|frame|segment|reference|label"
-    r"|file|question|answer|event|source|prediction|repl)(?:s|y|ies)?\b))"
-)
-
-
-def said_of(systems: Sequence[str], told: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
-    """Yield the notices of several systems, once for one cause; each names its systems unless all have it.
-
-    Texts that differ in what they count alone have one cause; each count becomes the range of those of all systems.
-    """
-    causes: dict[tuple[object, ...], list[tuple[str, Notice]]] = {}
-    for system, some in zip(systems, told, strict=True):
-        seen: Counter[tuple[object, ...]] = Counter()
-        for notice in some:
-            kind = notice.name, notice.grave, notice.first, *_COUNT.split(notice.text)[::2]
-            causes.setdefault((seen[kind], *kind), []).append((system, notice))
-            seen[kind] += 1
-    for same in causes.values():
-        text = "".join(map(_range, zip(*(_COUNT.split(notice.text) for _, notice in same), strict=True)))
-        names = "" if len(same) == len(systems) else f"{listed([name for name, _ in same])}: "
-        yield dataclasses.replace(same[0][1], text=f"{names}{text}")
-
-
-def _range(texts: Sequence[str]) -> str:
-    """Return the texts if they are the same; of numbers, the least and the greatest."""
-    if len(set(texts)) == 1:
-        return texts[0]
-    least, *_, most = sorted(texts, key=lambda text: float(text.replace(",", "")))
-    return f"{least} to {most}"
+def said_of(systems: Sequence[str], notices: Sequence[Sequence[Notice]]) -> Iterator[Notice]:
+    """Yield the notices of several systems, each once; it names its systems unless all have it."""
+    names: dict[Notice, list[str]] = {}
+    for system, of_system in zip(systems, notices, strict=True):
+        for notice in dict.fromkeys(of_system):
+            names.setdefault(notice, []).append(system)
+    for notice, known in names.items():
+        prefix = "" if len(known) == len(systems) else f"{listed(known)}: "
+        yield dataclasses.replace(notice, text=f"{prefix}{notice.text}")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

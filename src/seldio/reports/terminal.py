@@ -22,7 +22,6 @@ from seldio.findings import Finding, Report, Severity
 from seldio.reports.screens import DEFAULT_WIDTH, LEAST_ROOM, READABLE
 from seldio.reports.sections import (
     by_cause,
-    common_folder,
     conclusion,
     details,
     fix_mark,
@@ -94,19 +93,14 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
 def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
     """Findings by file, or by rule if there are many; the verdict last, and first as well if it is far away."""
     shown, hidden = by_cause(report.findings, options.max_per_rule)
-    folder = common_folder(report.findings)
     many = len(shown) > _MANY
     if many:
-        yield Text(verdict(report), _VERDICT[_worst(report.findings)])
-    if folder:
-        yield Text(f"Paths are relative to {printable(folder)}", "dim")
-    if many or folder:
-        yield Text()
+        yield Text(verdict(report) + "\n", _VERDICT[_worst(report.findings)])
     if many and len(shown) >= _REPEATED * len(report.by_rule()):
-        yield from _by_rule(shown, hidden, report, options, folder)
+        yield from _by_rule(shown, hidden, report, options)
     else:
         for group in shown:
-            yield _finding(group, report, options, folder)
+            yield _finding(group, report, options)
         for code, count in hidden.items():
             yield Text(more(code, count), "dim")
         if hidden:
@@ -136,7 +130,7 @@ def _worst(findings: Iterable[Finding]) -> Severity:
 
 
 def _by_rule(
-    shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options, folder: str
+    shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options
 ) -> Iterator[Text]:
     """Yield a block for each rule, the worst first: its name and count, its findings, and once what they share."""
     everything: dict[str, list[Finding]] = {}
@@ -153,14 +147,14 @@ def _by_rule(
         quoted = False
         for group, after in itertools.zip_longest(groups, groups[1:]):
             finding = group[0]
-            where = (printable(place(finding).removeprefix(folder)), "bold")
+            where = (printable(place(finding)), "bold")
             block.append_text(_flow(Text.assemble("  ", where, f"  {printable(message(finding))}"), options, 6))
             block.append("\n")
             if finding.excerpt is not None and not quoted:
                 block.append_text(_excerpt(finding, finding.excerpt, len(str(finding.line or "")) + 4, options.width))
                 quoted = True
             if len(group) > 1:
-                block.append_text(_note("", f"{spread(group, report)}, {others(group, folder)}", 4, options))
+                block.append_text(_note("", f"{spread(group, report)}, {others(group)}", 4, options))
             if finding.hint and (after is None or after[0].hint != finding.hint):
                 block.append_text(_note("hint: ", finding.hint, 4, options))
         if code in hidden:
@@ -186,18 +180,17 @@ def _note(name: str, said: str, gutter: int, options: Options) -> Text:
     return _flow(line, options, gutter + len(" = ")).append("\n")
 
 
-def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> Text:
+def _finding(group: Sequence[Finding], report: Report, options: Options) -> Text:
     """Return a finding with its line; for a group, its first one and the places of the others."""
     finding = group[0]
     gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
     said = f" {printable(message(finding))}"
-    path = finding.path.removeprefix(folder)
     if len(group) == 1:
         position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
-        shown = printable(f"{path}{position}").removesuffix(position)
+        shown = printable(f"{finding.path}{position}").removesuffix(position)
         line = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding), said)
     else:
-        where = printable(place(finding).removeprefix(folder))
+        where = printable(place(finding))
         example = (f" {spread(group, report)}", "bold"), (f", e.g. {where}", "dim")
         line = Text.assemble(*_rule(finding), *example, f" {said}")
     block = _flow(line, options, 4).append("\n")
@@ -206,7 +199,7 @@ def _finding(group: Sequence[Finding], report: Report, options: Options, folder:
     if finding.hint:
         block.append_text(_note("hint: ", finding.hint, gutter, options))
     if len(group) > 1:
-        block.append_text(_note("", others(group, folder), gutter, options))
+        block.append_text(_note("", others(group), gutter, options))
     return block
 
 

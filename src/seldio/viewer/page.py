@@ -28,8 +28,15 @@ from seldio.media.heard import SHORT, array_heard
 from seldio.reports.page import hashed, look
 from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable
-from seldio.viewer.page_content import check_sound, file_stem, of_another_clip, prediction_of, questions_of, side
-from seldio.viewer.tracks import COLOURS
+from seldio.viewer.page_content import (
+    COLOURS,
+    check_sound,
+    file_stem,
+    of_another_clip,
+    prediction_of,
+    questions_of,
+    side,
+)
 
 __all__ = ["Page", "view"]
 

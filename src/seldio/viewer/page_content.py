@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from seldio import clock, geometry
 from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
+from seldio.conversion.carry import with_directions
+from seldio.conversion.frames import are_events, class_keys, frames_of, grouped
 from seldio.conversion.item_inputs import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError
@@ -26,15 +28,30 @@ from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
+from seldio.scores.imaging.count import Annotations
+from seldio.scores.imaging.energy_maps import WIDTH, Floats, draw, polygons
 from seldio.text import clipped, plural, printable
-from seldio.viewer.maps import packed
-from seldio.viewer.tracks import events_of, with_frames
+from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
     from seldio.rules.deep_fit import HeardClip
 
+#: The colours of classes, the same in a plot and on the page, by index; the next one is always far from those before.
+#:
+#: They were chosen by a search for the greatest least difference (CIE76 in CIELAB) between any two of them as seen
+#: with normal, protanopic, deuteranopic and tritanopic eyes (Machado, Oliveira and Fernandes 2009, severity 1). No
+#: two come closer than 23 there, and all stand out from white (contrast of 1.75 at least) and from black (2.2).
+#: A picture never tells classes apart by colour alone: their names are there too.
+COLOURS: tuple[str, ...] = (
+    "#0000ff", "#ff2700", "#d8b1ff", "#89143b", "#62d89d", "#4e3b76", "#d862ff", "#8900c4", "#9dc462", "#9d0000",
+    "#ffb100", "#8976b1", "#4e7676", "#9d764e",
+)  # fmt: skip
 #: Event frames that a page may hold.
 MOST_ROWS = 200_000
+#: Energy maps that a page holds: as many as a clip of ten minutes has with one source.
+MOST_MAPS = 6_000
+#: Levels of energy that a page distinguishes, written as one digit to the base of 16.
+_LEVELS = "0123456789abcdef"
 #: How direct (0 to 1) the sound of a label frame is where a page shows its direction.
 _DIRECT = 0.3
 
@@ -46,7 +63,7 @@ class PageLabels:
     reading: LabelReading  # their rows
     #: what is drawn, one record an event: class name ``c``, number of the class in its vocabulary ``n``, source ``s``,
     #: first frame ``f``, and for each frame azimuth ``a``, elevation ``e`` (degrees) and distance ``d`` (metres), null
-    #: where unknown; of energy maps also ``m``, as :func:`seldio.viewer.maps.packed` has them
+    #: where unknown; of energy maps also ``m``, as :func:`packed` has them
     events: list[dict[str, Any]]
     hop: Fraction  # seconds between frames
     seconds: float  # how long the clip is by this file
@@ -59,7 +76,9 @@ def side(source: str | Source, format: str | None) -> PageLabels:
         examined = examine(source, format=format)
     path = source.path if isinstance(source, Source) else source
     reading = _the_reading(path, examined)
-    table, hop = with_frames(reading.table, reading.format.hop)
+    table, hop = with_directions(reading.table), reading.format.hop
+    if are_events(table):
+        table, hop = frames_of(table, clock.HOP), clock.HOP
     if table.num_rows > MOST_ROWS:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     frames = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
@@ -136,19 +155,51 @@ def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | 
     return [None if value != value else int(value) if value == int(value) else value for value in rounded]
 
 
-def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
+def _events(table: Any, hop: Fraction, class_list: str) -> list[dict[str, Any]]:
+    """Return the events in the event frames of a clip by onset; every row is in one of them."""
+    if not table.num_rows or "frame" not in table.column_names:
+        return []
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
-    values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
-    columns_known: dict[str, list[Any]] = {short: column for short, column in values.items() if column is not None}
-    maps = packed(table)
-    columns_known |= {"m": maps} if maps is not None else {}
-    sourced, records = "source" in table.column_names, []
-    for name, class_id, source, rows in events_of(table, hop, words):
-        first = table["frame"][int(rows[0])].as_py()
-        record: dict[str, Any] = {"c": printable(name), "n": class_id, "f": first, "k": len(rows)}
-        record |= {"s": source} if sourced else {}
-        records.append(record | {short: [column[row] for row in rows] for short, column in columns_known.items()})
+    numbers = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
+    values: dict[str, list[Any] | None] = {**numbers, "m": packed(table)}
+    (keys, codes), events, words = class_keys(table), grouped(table, hop), vocabulary(class_list)
+    frames = table["frame"].to_pylist()
+    sources = table["source"].to_pylist() if "source" in table.column_names else None
+    records = []
+    for rows in map(events.trajectory, range(len(events))):
+        class_id, name = keys[int(codes[rows[0]])]
+        shown = printable(name or words.label(-1 if class_id is None else class_id))
+        record: dict[str, Any] = {"c": shown, "n": class_id, "f": frames[rows[0]], "k": len(rows)}
+        record |= {"s": sources[rows[0]]} if sources is not None else {}
+        record |= {short: [column[row] for row in rows] for short, column in values.items() if column is not None}
+        records.append(record)
     return records
+
+
+def packed(table: pa.Table) -> list[list[Any] | None] | None:
+    """Return the maps of all rows for a page: left column, first row, width and a digit for each pixel, row by row.
+
+    Columns count on past the right edge, where they are those on the left. None for a row without energy; None as a
+    whole where the labels have no maps, or more than a page holds.
+    """
+    if "segmentation" not in table.column_names or not 0 < table.num_rows <= MOST_MAPS:
+        return None
+    sides = Annotations(table)
+    return [_packed(draw(polygons(sides.shape(row)))) for row in range(table.num_rows)]
+
+
+def _packed(energy: Floats) -> list[Any] | None:
+    levels = np.rint(energy * (len(_LEVELS) - 1)).astype(int)
+    rows, columns = (np.flatnonzero(levels.any(axis=axis)) for axis in (1, 0))
+    if not len(rows):
+        return None
+    # the widest empty stretch, around the circle, is what is left out
+    gaps = np.diff(np.append(columns, columns[0] + WIDTH))
+    left = int(columns[(int(gaps.argmax()) + 1) % len(columns)])
+    width = WIDTH - int(gaps.max()) + 1
+    top, bottom = int(rows[0]), int(rows[-1]) + 1
+    inside = levels[top:bottom].take(range(left, left + width), axis=1, mode="wrap")
+    return [left, top, width, "".join(_LEVELS[level] for level in inside.ravel().tolist())]
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -157,67 +208,50 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
 def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str, Any]]:
     """Findings with the times (seconds) of the rows that they are about.
 
-    Those of the first row are ``t``, null for the file as a whole; those of all rows are ``s``: start and end of each
-    stretch of frames that follow each other.
+    That of the first row, or of the row before a line that could not be read, is ``t``, null for the file as a whole;
+    those of all rows are ``s``: start and end of each stretch of frames that follow each other.
     """
-    moments = _Moments(reading)
-    return [
-        {
-            "code": finding.code,
-            "severity": finding.severity.value,
-            "message": printable(finding.message),
-            "hint": printable(finding.hint) if finding.hint else None,
-            "line": finding.line,
-            "column": finding.column,
-            "count": finding.count,
-            "t": moments.first(finding),
-            "s": moments.stretches(finding),
-        }
-        for finding in findings
-    ]
+    part, table = reading.parts[0], reading.table
+    framed = "frame" in table.column_names
+    hop = float(reading.format.hop) if framed else 1.0
+    times = np.zeros(0)
+    if framed or "onset" in table.column_names:
+        column = table["frame" if framed else "onset"][part.first : part.first + part.rows]
+        times = np.asarray(column.cast("float64").to_numpy(), np.float64)
+    # rows stand in the file in their order
+    row_lines: Any = part.lines(np.arange(part.rows)) if findings and len(times) else []
 
+    def moments(finding: Finding, lines: Sequence[tuple[int, int]]) -> Any:
+        """Return the times of the rows in some lines; none for a header or a line before the first row."""
+        if finding.line is None or finding.path != part.file.path or not len(times):
+            return times[:0]
+        bounds = [np.searchsorted(row_lines, ends, side="right").tolist() for ends in lines]
+        moments = np.concatenate([times[max(0, low - 1) : high] for low, high in bounds])
+        return moments[np.isfinite(moments)]
 
-class _Moments:
-    def __init__(self, reading: LabelReading) -> None:
-        self._part = reading.parts[0]
-        rows, table = slice(self._part.first, self._part.first + self._part.rows), reading.table
-        for field, hop in (("frame", reading.format.hop), ("onset", Fraction(1))):
-            if field in table.column_names:
-                self._hop, self._framed = float(hop), field == "frame"
-                self._times = np.asarray(table[field][rows].cast("float64").to_numpy(), np.float64)
-                break
-        else:
-            self._times = np.zeros(0)
-
-    @cached_property
-    def _lines(self) -> Any:
-        return self._part.lines(np.arange(self._part.rows))  # rows stand in the file in their order
-
-    def first(self, finding: Finding) -> float | None:
-        """When the first row of a finding sounds; of a line that could not be read, the row before it."""
-        times = self._of(finding, (finding.line or 0, finding.line or 0))
-        moments = times[np.isfinite(times)]
-        return float(moments[0] * self._hop) if len(moments) else None
-
-    def stretches(self, finding: Finding) -> list[float]:
-        """Start and end of all stretches in which rows of a finding sound, one after the other."""
-        lines = finding.ranges or ((finding.line or 0, finding.line or 0),)
-        parts = [self._of(finding, range_) for range_ in lines]
-        times = np.unique(np.concatenate(parts))
-        times = times[np.isfinite(times)]
-        if not len(times):
-            return []
-        step = 1.0 if self._framed else 0.0
-        breaks = np.flatnonzero(np.diff(times) > step)
-        edges = np.stack((times[np.append(0, breaks + 1)], times[np.append(breaks, -1)] + step), axis=1)
-        return np.round(edges * self._hop, 3).ravel().tolist()
-
-    def _of(self, finding: Finding, lines: tuple[int, int]) -> Any:
-        """Return the times of the rows in a range of lines; none for a header or a line before the first row."""
-        if finding.line is None or finding.path != self._part.file.path or not len(self._times):
-            return np.zeros(0)
-        low, high = np.searchsorted(self._lines, lines, side="right").tolist()
-        return self._times[max(0, low - 1) : high]
+    records = []
+    for finding in findings:
+        here = (finding.line or 0, finding.line or 0)
+        first, every = moments(finding, [here]), np.unique(moments(finding, finding.ranges or [here]))
+        breaks = np.flatnonzero(np.diff(every) > framed)
+        starts, ends = (
+            every[np.append(0, breaks + 1)[: len(every)]],
+            every[np.append(breaks, -1)[: len(every)]] + framed,
+        )
+        records.append(
+            {
+                "code": finding.code,
+                "severity": finding.severity.value,
+                "message": printable(finding.message),
+                "hint": printable(finding.hint) if finding.hint else None,
+                "line": finding.line,
+                "column": finding.column,
+                "count": finding.count,
+                "t": float(first[0] * hop) if len(first) else None,
+                "s": np.round(np.stack((starts, ends), axis=1) * hop, 3).ravel().tolist(),
+            }
+        )
+    return records
 
 
 @dataclasses.dataclass(frozen=True)
