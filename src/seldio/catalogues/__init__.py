@@ -250,9 +250,12 @@ def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
 
 
 def _look_at(
-    entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
-    own: OwnDatasets | None = None,
-) -> _Look:  # fmt: skip
+    entries: Sequence[Entry],
+    source: Source,
+    format: Format | None,
+    contents: Mapping[str, bytes],
+    own: OwnDatasets | None,
+) -> _Look:
     """Look at each of *entries* by itself; large questions need not be looked at where their format is named."""
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
     look = _Look()

@@ -81,7 +81,7 @@ class Alike:
     shown: str  # the format that their first bytes show; empty for tables of numbers
     shape: tuple[int, str]  # the number of cells of their first row, and the header
     files: list[TextFile] = dataclasses.field(default_factory=list)
-    detection: Detection = None  # type: ignore[assignment]  # of tables of numbers
+    detection: Detection = dataclasses.field(init=False)  # of tables of numbers
 
     @cached_property
     def words(self) -> bool:
@@ -152,10 +152,11 @@ def files_by_layout(
         layouts.setdefault(which, LabelLayout(formats.get(format.name), [], why, asked)).files.extend(group.files)
 
     for group in groups:
-        detection = group.detection
         if group.shown:
             take(group, formats.get(group.shown), "its first bytes")
-        elif group.words and (names or others) and all(_is_list(file, names) for file in group.files):
+            continue
+        detection = group.detection
+        if group.words and (names or others) and all(_is_list(file, names) for file in group.files):
             sink(_passed_over(group.files))
             lists += group.files
         elif group.words:
@@ -253,9 +254,8 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
 
     lines = in_lines(file.data, file.path)
     wrong: list[Finding] = []
-    documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [
-        parse(file.data, file.path, wrong.append)
-    ]  # fmt: skip
+    records = parse_lines(file.data, file.path, wrong.append) if lines else None
+    documents = [parse(file.data, file.path, wrong.append)] if records is None else list(records)
     if wrong:
         for finding in wrong:
             sink(finding)

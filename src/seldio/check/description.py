@@ -75,10 +75,11 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
     about = [one for one in known if one["complete"] or not own]
     found |= ({"datasets": own} if own else {}) | ({"about": about} if about else {})
     found["catalogue"] = [
-        {"kind": one.kind, "format": one.format, "files": [entry.path for entry in one.files], "evidence": one.evidence,
-         "certainty": one.certainty, "doubt": one.doubt}
+        {name: getattr(one, name) for name in ("kind", "format")}
+        | {"files": [entry.path for entry in one.files]}
+        | {name: getattr(one, name) for name in ("evidence", "certainty", "doubt")}
         for one in examined.catalogue
-    ]  # fmt: skip
+    ]
     return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 
 
@@ -174,8 +175,8 @@ def _items_text(group: dict[str, Any]) -> list[str]:
         if len(counts) > _SHOWN:
             lines.append(f"  {'':<11} {'':>9}  and {len(counts) - _SHOWN:,} more")
     if "seconds" in group:
-        lines.append(f"  seconds     {group['seconds']['shortest']:g} to {group['seconds']['longest']:g}, "
-                     f"mean {group['seconds']['mean']:.1f}")  # fmt: skip
+        spans = group["seconds"]
+        lines.append(f"  seconds     {spans['shortest']:g} to {spans['longest']:g}, mean {spans['mean']:.1f}")
     for name, found in group["characters"].items():
         if found is not None:
             size = f"{found['shortest']:,} to {found['longest']:,} characters, mean {found['mean']:,.1f}"
@@ -323,9 +324,9 @@ def about_page(known: KnownDataset) -> str:
         lines += ["", "Made from"]
         lines += [f"  {one['name']}: {one['license']}{_after(one.get('address'))}" for one in parts]
     if spec := next((row for row in DATASETS if row.name == known.name and row.splits), None):
-        counts = (f"{split.name} {plural(len(split.clips), 'clip')} in {plural(len(split.rooms), 'room')}"
-                  for split in spec.splits if split.rooms)  # fmt: skip
-        lines += ["", "Splits", *(f"  {count}" for count in counts)]
+        lines += ["", "Splits"]
+        for split in (one for one in spec.splits if one.rooms):
+            lines.append(f"  {split.name} {plural(len(split.clips), 'clip')} in {plural(len(split.rooms), 'room')}")
     if classes := record.get("classes"):
         lines += ["", "Classes, with names in AudioSet"]
         for number, one in enumerate(classes):
@@ -335,9 +336,10 @@ def about_page(known: KnownDataset) -> str:
         note = f"; {results.note}" if results.note else ""
         lines += ["", f"{results.title}{note}", *(f"  {_result(results, row)}" for row in results.rows)]
     for one in known.lists:
-        rows = (", ".join(f"{row[name]:,}" if isinstance(row[name], int) else row[name] for name in one["columns"])
-                for row in one["rows"])  # fmt: skip
-        lines += ["", one["title"], *(f"  {row}" for row in rows)]
+        lines += ["", one["title"]]
+        for row in one["rows"]:
+            values = (row[name] for name in one["columns"])
+            lines.append("  " + ", ".join(f"{value:,}" if isinstance(value, int) else value for value in values))
     return "\n".join(lines)
 
 

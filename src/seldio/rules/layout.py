@@ -283,12 +283,9 @@ def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Itera
             one.clip: one.name for one in rows
         }
         clips = {clip: path for clip, path in paths.items() if path.startswith(own.folder)}
-        said = {clip: own.splits(path) for clip, path in clips.items()}
-        several: dict[tuple[str, ...], list[str]] = {}
-        for clip, splits in said.items():
-            if len(splits) > 1:
-                several.setdefault(tuple(splits), []).append(clip)
-        for both, some in several.items():
+        said = {clip: tuple(own.splits(path)) for clip, path in clips.items()}
+        several = [clip for clip, splits in said.items() if len(splits) > 1]
+        for both, some in grouped(several, said.__getitem__).items():
             message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
             yield found(own.path, message, "a clip is in one split: do not test on what was trained on",
                         **_at(own, both[1]))  # fmt: skip

@@ -71,8 +71,8 @@ def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
     if twins:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
-        yield found(twins[0][1].file.path, f"{message}byte for byte: {listed(pairs, 3)}",
-                    "write them again, each from its recording", severity=severity)  # fmt: skip
+        message += f"byte for byte: {listed(pairs, 3)}"
+        yield found(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
     twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.file.content))
     if twice and collection.submitted:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
@@ -139,8 +139,7 @@ def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
         )
         message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
         message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
-        yield found(collection.path, message,
-                    f"divide by {factor}, and write one row for every 100 ms")  # fmt: skip
+        yield found(collection.path, message, f"divide by {factor}, and write one row for every 100 ms")
 
 
 def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
