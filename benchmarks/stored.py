@@ -12,13 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import soundfile
 
-from seldio.data import export_forms
-from seldio.data.export_forms import ExportPlan, write_clips, write_label_table
+from seldio.data.exporting import FILE, ExportPlan, write_clips
 from seldio.data.index import Index
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.vocabularies import vocabulary
+from seldio.formats.parquet import write_parquet
 
 Pair = tuple[Callable[[], object], Callable[[], object]]
 
@@ -26,10 +25,8 @@ Pair = tuple[Callable[[], object], Callable[[], object]]
 def labels(rows: int) -> Pair:
     """A table of labels."""
     table = get("starss23").read(data.text_files(168, rows), raise_errors).table
-    names = [names[0] for names in vocabulary("starss").classes]
-    described = export_forms.describe(table.schema, {"class_id": export_forms.class_label(names)})
     return (
-        lambda: write_label_table(table, io.BytesIO(), described),
+        lambda: write_parquet(table, io.BytesIO(), {"class_id": pa.int64()}),
         lambda: pq.write_table(table, io.BytesIO()),
     )
 
@@ -50,11 +47,11 @@ def clips(folder: Path, number: int) -> Pair:
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:
-            write_clips(plan, plan.rows, stream)
+            write_clips(plan.rows, pa.table(plan.columns(plan.rows)), plan.schema, stream)
 
     def bare() -> None:
         rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]
-        made = pa.table({"audio": pa.array(rows, export_forms.FILE)})
+        made = pa.table({"audio": pa.array(rows, FILE)})
         pq.write_table(made, folder / "bare.out", compression="none", use_dictionary=False)
 
     return ours, bare

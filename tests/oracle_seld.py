@@ -6,7 +6,10 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from seldio.scores.seld.rows import event_frames
+from seldio.scores.seld.scoring import SeldScore, count_sides
 
 
 class Row(NamedTuple):
@@ -95,3 +98,13 @@ def frame_counts(references: Sequence[Row], predictions: Sequence[Row], classes:
         for name, value in zip(names, values, strict=True):
             sums[name][c] += value
     return sums
+
+
+def score_tables(
+    reference: Any, prediction: Any, clips: Sequence[str], profile: Any, average: Any = None, limits: Any = None,
+    classes: int = 13,
+) -> SeldScore:  # fmt: skip
+    """The score of two event tables, by seldio."""
+    sides = [event_frames(rows, {clip: n for n, clip in enumerate(clips)}) for rows in (reference, prediction)]
+    counts = count_sides(*sides, profile, limits or profile.limits, classes, len(clips))
+    return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)

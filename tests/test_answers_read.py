@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from seldio.answers.letters import letter_of
+from seldio.answers.matching import letter_of
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.so_bench import Scored, get, score
 

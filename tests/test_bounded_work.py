@@ -15,10 +15,9 @@ from growing import grows_no_faster
 
 import seldio
 from seldio import formats
-from seldio.answers.languages import unsure
 from seldio.answers.matching import passing
-from seldio.answers.plain_text import plainly
 from seldio.answers.reading import read as read_reply
+from seldio.answers.words import plainly, unsure
 from seldio.errors import InvalidData
 from seldio.formats import ItemFormat, LabelFormat
 from seldio.scores.ranking import read_scores

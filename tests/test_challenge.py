@@ -17,7 +17,7 @@ from seldio.challenge import Packaged, keys_of
 from seldio.cli import app
 from seldio.errors import LossError, SeldioError, UsageError
 from seldio.findings import Severity
-from seldio.rules.package_meta import FILL_IN, RESULTS
+from seldio.rules.package import FILL_IN, RESULTS
 from seldio.schemas import SCHEMAS
 from seldio.synth.tree import write_demo
 

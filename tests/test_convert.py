@@ -23,11 +23,12 @@ from hypothesis import strategies as st
 from strategies import REAL, event_tables
 
 import seldio
-from seldio.conversion.inputs import read_input
+from seldio.conversion.inputs import read_labels
 from seldio.conversion.labels import convert_source
 from seldio.conversion.losses import Converted, accepted, carry_out, checked_fields
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
+from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
 from seldio.formats.dialects import DIALECTS
@@ -629,7 +630,9 @@ def test_places_that_cannot_be_written(labels: Path, tmp_path: Path) -> None:
 def test_several_layouts(labels: Path, tmp_path: Path) -> None:
     (labels / "outputs").mkdir()
     (labels / "outputs/mix001.csv").write_bytes(b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n")
-    assert [source.name for _, source in read_input(labels, None, raise_errors).tables] == [
+    with open_source(labels, raise_errors) as opened:
+        tables = read_labels(opened, None, raise_errors).tables
+    assert [source.name for _, source in tables] == [
         "starss23",
         "dcase2024-output",
     ]

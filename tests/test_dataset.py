@@ -187,7 +187,7 @@ def test_a_parquet_file_of_labels_is_a_data_set_of_its_clips(root: Path, tmp_pat
 
 
 def test_one_file_of_another_layout_among_many_is_read_as_what_it_is(tmp_path: Path) -> None:
-    for number in range(30):  # a sample of them tells the layout of the folder
+    for number in range(30):
         (tmp_path / f"a{number:02d}.csv").write_text("0,1,0,10,0,150\n3,1,0,10,0,150\n", "utf-8")
     (tmp_path / "a29.csv").write_text("0,1,0,10,0\n3,1,0,11,0\n4,1,0,12,1\n5,1,0,13,2\n", "utf-8")
 

@@ -30,12 +30,11 @@ from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding, Severity
-from seldio.hub import pull, pulling, push
+from seldio.hub import pull, push, repository
 from seldio.hub.card import BEGIN, END
 from seldio.hub.pushing import UploadKind
 from seldio.rules import CATALOGUE, findings
-from seldio.rules.hub import HUB_RULES
-from seldio.rules.hub_folder import HubFolder, glob_pattern
+from seldio.rules.hub import HUB_RULES, HubFolder, glob_pattern
 from seldio.schemas import SCHEMAS
 
 REPO = "anna/sounds"
@@ -49,7 +48,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> HubStandIn:
     stand_in = HubStandIn(tmp_path / "hub")
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setattr("seldio.hub.repository.client", lambda: stand_in)
-    pulling._head.cache_clear()
+    repository._head.cache_clear()
     return stand_in
 
 

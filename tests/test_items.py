@@ -245,15 +245,15 @@ def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
     source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, "dog", ANIMALS[:count]))
     made, said = converted(source, "ruenvaqa", "r.json")
     assert not made.exists()
-    assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
+    assert f"1 row: {count} option{'s' * (count != 1)} (2) (it takes questions with 2 or 4 options)" in said
 
 
 @pytest.mark.parametrize(
     ("answer", "options", "why"),
     [
-        ("cow", ["dog", "cow", "cow", "cat"], "1 answer is option B or C (1)"),
-        ("sheep", ["dog", "cow"], "1 answer is none of the options (1)"),
-        ("B", ["dog", "cow"], "1 answer is none of the options (1)"),  # MMAR's answers are texts
+        ("cow", ["dog", "cow", "cow", "cat"], "the answer is option B or C (1)"),
+        ("sheep", ["dog", "cow"], "the answer is none of the options (1)"),
+        ("B", ["dog", "cow"], "the answer is none of the options (1)"),  # MMAR's answers are texts
     ],
 )
 def test_an_answer_that_is_not_one_option_is_no_letter(
@@ -306,7 +306,7 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     bare = ["convert", str(source), "--to", "so-bench", "-o", str(tmp_path / "so.jsonl"), "--allow-loss", "all"]
     refused = RUN.invoke(app, bare)
     assert 2 == refused.exit_code
-    assert "2 rows have no task. To set one value for all, use --fill task=TEXT" in refused.stderr
+    assert "2 rows: no task (1, 2). To set one value for all, use --fill task=TEXT" in refused.stderr
     assert 0 == RUN.invoke(app, [*bare, "--fill", "task=3"]).exit_code
     assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
     seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})

@@ -41,7 +41,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rich": ("reports/terminal.py", "reports/bars.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
-    "jsonschema": ("rules/package_meta.py", "scores/judge.py", "reports/json_report.py"),
+    "jsonschema": ("rules/package.py", "scores/judge.py", "reports/json_report.py"),
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
@@ -205,8 +205,8 @@ _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/printing.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
     "check/repair.py": "the files that were read, repaired where they lie",
     "conversion/labels.py": "-o of one table",
-    "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/pulling.py": "the folder above that of pull",
-    "scores/verdicts.py": "--items",
+    "conversion/outputs.py": "the folder of -o", "conversion/recordings.py": "-o of one file", "hub/repository.py": "the folder above that of pull",
+    "scores/replies.py": "--items",
     "data/exporting.py": "the folder of an export",
 }  # fmt: skip
 #: How many arguments come before the folder below which no link is followed.
@@ -279,8 +279,8 @@ _OF_OTHER_NAMES = (
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
 #: said what *others* make of a name or of the first bytes: the Hub, libsndfile.
 _HOMES_OF_NAMES = (
-    "formats/__init__.py", "formats/inspect_eval.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
-    "hub/configurations.py", "media/audio.py",
+    "formats/__init__.py", "formats/json_items.py", "formats/json_records.py", "formats/mera.py",
+    "hub/card.py", "media/audio.py",
 )  # fmt: skip
 
 

@@ -80,7 +80,6 @@ def convert(to: str) -> Any:
 #: Results with how their ``repr`` begins and a word that a notebook shows.
 RESULTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "info": (lambda: seldio.info(LABELS), f"Description({LABELS}: 4 files)", "polyphony"),
-    "catalogue": (lambda: seldio.catalogue("."), "Catalogue('.': ", "starss23"),
     "validate": (lambda: seldio.validate("submission"), "Validation(6 errors, 1 warning, 1 info in 4 f", "LAB102"),
     "fixed": (lambda: seldio.validate("submission", diff=True, unsafe_fixes=True).changes[0],
               "Fixed(submission/mix001.csv: SYN103", "+++ submission/mix001.csv"),
@@ -91,11 +90,8 @@ RESULTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "table": (lambda: seldio.score("output", LABELS).tables[0], "Table(overall: 1 row of system, ER", "output"),
     "compare": (lambda: seldio.compare(["output", LABELS], LABELS), "ScoreReport(comparison of 2 systems: ", "output"),
     "rank": (lambda: seldio.rank(seldio.score("output", LABELS)), "ScoreReport(ranking: output ranks first of 1 system: ", "cumulative"),
-    "open": (lambda: seldio.open("starss23"), "Dataset('starss23', starss23, 4 clips)", CLIP),
-    "items": (lambda: (convert("so-bench"), seldio.open("made-so-bench.jsonl").items)[1], "Items(5 que", "answer"),
-    "windows": (lambda: seldio.windows("starss23", seconds=5, audio=None, target="accdoa"), "Windows(46 ", CLIP),
     "export": (lambda: seldio.export("starss23", "export"), "Manifest(parquet: ", "files, "),
-    "push": (lambda: seldio.push("starss23", "anna/sounds", dry_run=True), "Pushed(anna/sounds: 5 files (5 unknown); n", CLIP),
+    "push": (lambda: seldio.push("starss23", "anna/sounds", dry_run=True), "Pushed(anna/sounds: 5 files (5 unknown); n", "nothing sent"),
     "pull": (lambda: Pulled("anna/sounds", "c" * 40, "sounds", (), 3, 9), "Pulled(anna/sounds@cccccccccccc: 0 f", "3 already there"),
     "view": (lambda: seldio.view(LABELS, "clip.html", clip=CLIP), f"Page({CLIP}: ", "<iframe"),
 }  # fmt: skip
@@ -154,8 +150,7 @@ def test_a_notebook_runs_nothing_that_names_and_cells_hold(tmp_path: Path) -> No
     table = Table(EVIL, EVIL, (Column(EVIL, EVIL, meaning=EVIL),), ((EVIL,),))
     report = ScoreReport(EVIL, EVIL, EVIL, EVIL, (table,), (Notice(EVIL, EVIL),), {EVIL: EVIL}, EVIL, EVIL)
     results: list[Any] = [
-        seldio.validate(folder), seldio.info(folder / "mix2.csv"), seldio.catalogue(folder), seldio.open(folder),
-        report, table, Pulled(EVIL, EVIL, EVIL, (), 0, 0),
+        seldio.validate(folder), seldio.info(folder / "mix2.csv"), report, table, Pulled(EVIL, EVIL, EVIL, (), 0, 0),
         seldio.view(folder / "mix2.csv", folder / "clip.html"),
     ]  # fmt: skip
 

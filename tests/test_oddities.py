@@ -17,8 +17,8 @@ from seldio.findings import Finding
 from seldio.formats import ITEM_FORMATS
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
+from seldio.formats.mera import RUENVAQA, template
 from seldio.formats.qa_json import ITEMS
-from seldio.formats.ruenvaqa import RUENVAQA, template
 from seldio.schema.qa import Item, Prediction
 
 SO: dict[str, Any] = {
@@ -221,10 +221,10 @@ def comes_back(format: ItemFormat, data: bytes) -> bool:
         return False
     assert values(format.write(reading.rows, reading.origin)) == values(data) or format is RUENVAQA
     table = formats.get(f"{format.holds}-parquet", ItemFormat)
-    again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
+    again = table.read(table.write(reading.rows, table.origin_of(reading)), "x", found.append)
     assert again is not None
     assert again.rows == reading.rows
-    assert format.write(again.rows, format.origin_of(again, found.append)) == format.write(reading.rows, reading.origin)
+    assert format.write(again.rows, format.origin_of(again)) == format.write(reading.rows, reading.origin)
     return True
 
 

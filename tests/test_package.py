@@ -21,9 +21,8 @@ from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules import CATALOGUE
 from seldio.rules.collection import Collection, Reference
-from seldio.rules.package import Package, systems
+from seldio.rules.package import Package, package_findings, systems
 from seldio.rules.package_names import is_package
-from seldio.rules.package_rules import package_findings
 
 RULES = [rule for code, rule in CATALOGUE.items() if code.startswith("SUB2")]
 

@@ -24,7 +24,7 @@ from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
-from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions, expand
+from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions
 from seldio.rules import CATALOGUE
 from seldio.schema.qa import Item
 
@@ -181,14 +181,16 @@ def test_the_real_files(shared: Path) -> None:
 
 
 def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Finding]:
+    others = {"Speech": "", "Audio-Only Answer": "", "Speech-Only Answer": ""}
     asked = [
-        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}"}}) for n in (1, 2)
+        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}", **others}})
+        for n in (1, 2)
     ]
     questions, predictions = get("jasco", ItemFormat), get("jasco-predictions", ItemFormat)
     assert isinstance(questions, Jasco)
     assert isinstance(predictions, JascoPredictions)
     (folder / "v0.csv").write_bytes(questions.write(asked))
-    rows = [row.model_copy(update={"prediction": "They talk."}) for row in expand(asked)]
+    rows = [row.model_copy(update={"prediction": "They talk."}) for row in predictions.template(asked)]
     header, *table = csv.reader(io.StringIO(predictions.write(rows).decode(), newline=""))
     change(table)
     text = io.StringIO(newline="")

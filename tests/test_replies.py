@@ -15,13 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seldio.answers import spelling
-from seldio.answers.extract import extract
-from seldio.answers.judgements import AnsweredQuestion
+from seldio.answers import words
+from seldio.answers.extract import AnsweredQuestion, Names, extract
 from seldio.answers.measures import QUANTITIES
-from seldio.answers.names import Names
-from seldio.answers.plain_text import plainly
 from seldio.answers.reading import read
+from seldio.answers.words import plainly
 from seldio.cli import app
 
 CASES = Path(__file__).parent / "cases" / "answers"
@@ -144,7 +142,7 @@ def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> No
 def test_the_time_for_all_of_a_reply_grows_no_faster_where_nothing_is_left_out(
     bit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spelling, "READ_OF_END", 1 << 20)
+    monkeypatch.setattr(words, "READ_OF_END", 1 << 20)
 
     assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 1_000)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from pathlib import Path
@@ -19,11 +18,10 @@ from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity
 from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
-from seldio.formats.mera_submission import submission_zip
-from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, template
+from seldio.formats.mera import FORMATS, RUENVAQA, SUBMISSION, template
 from seldio.rules import findings
-from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
+from seldio.rules.items import INSTRUCTION_RULES
 from seldio.rules.mera import ARCHIVE_RULES, MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction
 
@@ -92,18 +90,6 @@ def test_real_instructions(shared: Path) -> None:
     found = instructions_checked(same(packed(*rows)))
     assert {finding.code for finding in found} == {"QAI201"}
     assert len(found) == 7
-
-
-def test_instructions_by_number() -> None:
-    data = packed(record(1, 1), binary(number=2) | {"instruction": 0})
-    known = RuEnvAqa(
-        **{name: getattr(RUENVAQA, name) for name in RUENVAQA.__dataclass_fields__} | {"instructions": (TWO, FOUR)}
-    )
-    reading = same(data, known)
-    assert [row.instruction for row in reading.rows if isinstance(row, Item)] == [FOUR, TWO]
-    assert reading.rows[0].extra == {"instruction": 1, "meta": {"categories": {"knowledge": "common"}}}
-    assert same(data).rows[0].extra == reading.rows[0].extra
-    assert read(packed(record(1, 2)), known)[1][0].code == "QAI212"
 
 
 @pytest.mark.parametrize(
@@ -327,15 +313,6 @@ def test_any_bytes(data: bytes) -> None:
 )
 def test_packages(members: dict[str, bytes] | None, codes: list[str]) -> None:
     assert codes == [finding.code for finding in findings(ARCHIVE_RULES, MeraPackage("s.zip", members))]
-
-
-def test_a_whole_submission() -> None:
-    rows = [Prediction.model_validate({"id": "1", "prediction": "B"})]
-    data = submission_zip({"ruEnvAQA": rows}, logs=b"logs")
-    assert data == submission_zip({"ruEnvAQA": rows}, logs=b"logs")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    assert members == {"logs_public.zip": b"logs", "ruEnvAQA.json": answers((1, "B"))}
 
 
 def harmless(data: bytes) -> None:

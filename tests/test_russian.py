@@ -17,11 +17,10 @@ import seldio
 from seldio import synth
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
-from seldio.formats.ruenvaqa import RUENVAQA
+from seldio.formats.mera import RUENVAQA
 from seldio.rules import findings
-from seldio.rules.item_choices import INSTRUCTION_RULES
 from seldio.rules.item_table import ItemTable
-from seldio.rules.items import QUESTION_RULES
+from seldio.rules.items import INSTRUCTION_RULES, QUESTION_RULES
 from seldio.schema.events import COLUMNS, Origin, with_origin
 from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording

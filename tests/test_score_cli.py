@@ -316,7 +316,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
 def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
     given, reference = so_bench(tmp_path)
     judged = tmp_path / "judged.jsonl"
-    from seldio.answers.judgements import judgement
+    from seldio.answers.extract import judgement
 
     found = judgement(semantic={"source_match": True, "source_match_level": "exact_or_synonym"})
     judged.write_text(json.dumps({"id": f"qa_{1:020x}", "judgement": found}) + "\n")

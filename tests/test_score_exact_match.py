@@ -15,8 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio import formats
-from seldio.answers.letters import letter_of
-from seldio.answers.matching import after_answer_word, exact_match, passing, same_text, string_match
+from seldio.answers.matching import after_answer_word, exact_match, letter_of, passing, same_text, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.reports.tables import ScoreReport

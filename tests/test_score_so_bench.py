@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import bearings, measures
-from seldio.answers.extract import extract
-from seldio.answers.judgements import AnsweredQuestion, faults, judgement
-from seldio.answers.names import Names
-from seldio.answers.plain_text import plainly
+from seldio.answers import measures
+from seldio.answers.extract import AnsweredQuestion, Names, extract, faults, judgement
+from seldio.answers.words import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge import Malformed, read
@@ -122,7 +120,7 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
     ],
 )  # fmt: skip
 def test_motions(text, label):
-    assert label == bearings.motion(plainly(text))
+    assert label == measures.motion(plainly(text))
 
 
 NAMES = Names(["dog", "cat", "bird",
@@ -390,7 +388,7 @@ def test_the_strict_join_takes_any_folder_and_counts_what_is_missing_as_wrong():
 )
 def test_the_official_join_falls_into_its_traps_and_says_so(questions, rows, pairs, trap):
     found = join_answers(questions, rows, "official")
-    assert pairs == list(zip(found.items.tolist(), found.predictions.tolist(), strict=True))
+    assert pairs == found.pairs
     names = {notice.name for notice in found.notices}
     assert f"official-join-{trap}" in names
 

@@ -7,15 +7,15 @@ from itertools import product
 import pytest
 from effort import as_one
 
-from seldio.answers import bearings, measures, quantities
-from seldio.answers.plain_text import plainly
+from seldio.answers import measures
+from seldio.answers.words import plainly
 
 READERS = {
     "azimuth": (measures.azimuth, "{} degrees"),
     "elevation": (measures.elevation, "{} degrees"),
     "distance": (measures.metres, "{} m"),
     "onset": (measures.onset, "{} s"),
-    "count": (quantities.count, "{} sources"),
+    "count": (measures.count, "{} sources"),
 }
 each = pytest.mark.parametrize("about", READERS)
 
@@ -53,7 +53,7 @@ def test_plus_or_minus_is_no_sign() -> None:
     ],
 )  # fmt: skip
 def test_directions(text: str, found: set[str] | None) -> None:
-    assert bearings.directions(plainly(text)) == found
+    assert measures.directions(plainly(text)) == found
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_directions(text: str, found: set[str] | None) -> None:
     ],
 )  # fmt: skip
 def test_sides(text: str, found: set[str]) -> None:
-    assert {side for side, _ in bearings.sides(plainly(text))} == found
+    assert {side for side, _ in measures.sides(plainly(text))} == found
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_sides(text: str, found: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_motions(text: str, label: str | None) -> None:
-    assert bearings.motion(plainly(text)) == label
+    assert measures.motion(plainly(text)) == label
 
 
 @pytest.mark.parametrize(("unit", "kind"), [("degrees", "azimuth"), ("m", "distance"), ("s", "onset")])

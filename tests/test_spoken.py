@@ -13,7 +13,7 @@ import pytest
 from effort import as_one
 
 from seldio import synth
-from seldio.answers.names import Names
+from seldio.answers.extract import Names
 from seldio.schema.qa import Prediction
 from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, generate

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio.data import Stream, collate
-from seldio.data.sharding import permutation
+from seldio.data.stream import permutation
 from seldio.errors import UsageError
 
 LENGTHS = st.integers(0, 40)

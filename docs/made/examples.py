@@ -21,8 +21,8 @@ import soundfile
 from seldio.files import Entry
 from seldio.formats import ItemFormat, get
 from seldio.formats.datasets import dataset
-from seldio.formats.qa_csv import JascoPredictions, expand
-from seldio.rules.hub_folder import HubFolder
+from seldio.formats.qa_csv import JascoPredictions
+from seldio.rules.hub import HubFolder
 from seldio.schema.qa import Item
 
 Files = dict[str, bytes]
@@ -330,11 +330,13 @@ def repeated(last: dict[str, Any]) -> Files:
 
 def jasco(change: Callable[[list[dict[str, str]]], list[dict[str, str]]]) -> Files:
     """Two recordings of JASCO, and what a model says of them, *changed*."""
+    others = {"Speech": "", "Audio-Only Answer": "", "Speech-Only Answer": ""}
     items = [
-        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}"}}) for n in (1, 2)
+        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}", **others}})
+        for n in (1, 2)
     ]
     predictions = cast(JascoPredictions, get("jasco-predictions", ItemFormat))
-    made = [row.model_copy(update={"prediction": "They talk."}) for row in expand(items)]
+    made = [row.model_copy(update={"prediction": "They talk."}) for row in predictions.template(items)]
     table = list(csv.DictReader(io.StringIO(predictions.write(made).decode(), newline="")))
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, table[0], lineterminator="\n")

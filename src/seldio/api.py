@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, ParamSpec, TypeVar, cast
 
-from seldio.errors import InvalidData, UsageError
+from seldio.errors import UsageError
 from seldio.findings import Finding, Report, Severity, Sink, raise_errors
 from seldio.text import Displayed, plural, printable
 
@@ -89,32 +89,9 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
             class lists or frame lengths.
         SeldioError: a file cannot be read.
     """
-    from seldio import formats
-    from seldio.conversion.inputs import holds_labels, read_single
-    from seldio.files.sources import path_of
+    from seldio.conversion.inputs import read_table
 
-    path = _in_memory(path, "the table")
-    from seldio.conversion.item_inputs import is_item_file, read_item_table
-
-    named = None if format is None else formats.of_questions(format)
-    told = format is not None or path_of(path) == "-"
-    if named is not None or (not told and is_item_file(path)):
-        return cast("pa.Table", read_item_table(path, named))
-    try:
-        found = read_single(path, format)
-    except (InvalidData, UsageError):
-        if told or holds_labels(path) or (table := read_item_table(path)) is None:
-            raise
-        return cast("pa.Table", table)
-    ((events, layout),) = found.tables
-    if (other := found.questions) is not None:
-        kind = "questions" if other.holds == "items" else "predictions"
-        raise UsageError(
-            f"{printable(path_of(path))} holds labels ({layout.name}) and {kind} ({other.name}): name the "
-            f"file, or choose with format={layout.name!r} or format={other.name!r}"
-        )
-    found.faults.settle(force)
-    return cast("pa.Table", events)
+    return cast("pa.Table", read_table(_in_memory(path, "the table"), format, force))
 
 
 def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = raise_errors) -> Any:
@@ -163,15 +140,12 @@ def write(
         UsageError: the format needs a field that the table lacks, or the table is of another kind.
         SeldioError: a file cannot be written.
     """
-    from seldio.conversion.items import is_item_table, write_item_table
-    from seldio.conversion.labels import write_events
-    from seldio.formats import get
+    from seldio.conversion.dispatch import convert_any
+    from seldio.conversion.item_inputs import in_memory
+    from seldio.tasks.specs import QuestionOptions
 
-    if is_item_table(table):
-        return write_item_table(table, path, format, allow_loss, fill)
-    out = os.fspath(path)
-    single = re.search(r"\.[a-z]\w*$", out, re.IGNORECASE) is not None
-    return write_events(table, out, get(format), single=single, allow_loss=allow_loss, fill=fill, force=force)
+    source, options = in_memory(table, "the table"), QuestionOptions(force=force)
+    return convert_any(source, path, format, None, _names(allow_loss), fill, options).written
 
 
 # --- describing and checking data ----------------------------------------------------------------------------------
@@ -932,14 +906,11 @@ def verify(
         here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
     elif asked is None:
         raise UsageError("the labels to compare with are required too")
-    elif scored_content(known.profile) == "maps":
-        from seldio.scores.imaging.score_maps import verified as of_maps
-
-        here = of_maps(known, given, asked, **formats)
     else:
-        from seldio.scores.seld.score_labels import verified as of_labels
-
-        here = of_labels(known, given, asked, **formats)
+        options: Any = {name: known.options.get(name) for name in ("classes", "split")}
+        options |= {name: name in known.options for name in ("allow_missing", "force")}
+        report = score(given, asked, profile=known.profile, format=format, reference_format=reference_format, **options)
+        here = Signature.parsed(report.signature)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
     reference_is = "the questions" if scored_content(known.profile) == "answers" else "the reference"

@@ -35,8 +35,7 @@ from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport
 from seldio.rules.collection import Reference
-from seldio.rules.package import Label, Meta, PackageFile
-from seldio.rules.package_meta import FACTS, FILL_IN, OVERALL, RESULTS
+from seldio.rules.package import FACTS, FILL_IN, OVERALL, RESULTS, Label, Meta, PackageFile
 from seldio.schema.dataset_file import PackageKeys, check
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import Displayed, listed, plural, printable
@@ -147,7 +146,6 @@ class _Outputs:
     left: Sequence[str] = ()  # names of files that hold no labels
 
     def add(self, clip: str, data: bytes, origin: str | None, place: str) -> None:
-        """Take in the output of a clip."""
         clip = posixpath.basename(clip)
         if clip in self.files:
             raise UsageError(f"{printable(place)} has two outputs for {printable(clip)}: pack one folder at a time")
@@ -245,7 +243,6 @@ def _content(path: str) -> bytes:
 
 
 def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **options: Any) -> _Outputs:
-    """The outputs of a system in the format of the challenge."""
     findings: list[Finding] = []
     with open_source(place, strict(findings)) as source:
         parts = label_parts(source, format, strict(findings))
@@ -302,7 +299,6 @@ def _shown(report: ScoreReport, keys: PackageKeys) -> dict[str, str]:
 
 
 def _template(label: str, keys: PackageKeys, shown: Mapping[str, str], score: ScoreReport | None) -> bytes:
-    """A meta file with what is known, and a mark wherever somebody has to write something."""
     parts = Label.parse(label)
     assert parts is not None, "labels are checked before anything is read"
     origin = "on the development set; F_20 and LR_CD in percent, LE_CD in degrees"

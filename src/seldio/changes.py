@@ -57,7 +57,6 @@ def _exchanged(first: str, second: str, text: str = "", why: str = "", made: str
 
 
 def _itself(name: str, by: Callable[[Any], Any], field: str, text: str, why: str, made: str) -> Change:
-    """Return a change that undoes itself."""
     return Change(name, _each(by, field), _each(by, field), text, why, field, made=f"{field} {made}")
 
 

@@ -3,26 +3,322 @@
 Each task has a reader: from a request to a judgement, or None where a judge is needed. Numbers are read from the
 prediction alone, never with an eye on the right one; names, sides and motions are then compared to the right
 answer. What a text does not say for sure (two values, a denial, a neighbouring name) is left to the judge.
+
+A judgement is a plain dict, so that those of the official program's caches and outputs can be used as they
+are: ``prediction`` holds what the text says (numbers, names, sides), ``semantic`` how that compares to the
+right answer, ``notes`` is free text. A task reads one or two of these fields; :func:`faults` tells which it cannot.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import math
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from seldio.answers import bearings, measures, plain_text
-from seldio.answers.bearings import POLES, denied, sides
-from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
-from seldio.answers.languages import Patterns, unsure
-from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
-from seldio.answers.plain_text import plainly
-from seldio.answers.quantities import only
+from seldio.answers import measures
+from seldio.answers.measures import POLES, denied, sides
 from seldio.answers.reading import yes_or_no
+from seldio.answers.words import Patterns, final_answer, only, plainly, unsure
+from seldio.tasks.names import name_of
 from seldio.tasks.specs import PUBLISHED
 
-_RE, _BEARINGS = Patterns("extract"), Patterns("bearings")
+_RE, _BEARING, _NAME = (Patterns(part) for part in ("extract", "bearings", "names"))
+
+# --- judgements ------------------------------------------------------------------------------------
+
+#: ``{"prediction": {…}, "semantic": {…}, "notes": …}``.
+Judgement = dict[str, Any]
+
+#: The note on what was read from the text alone.
+READ = "read without a judge"
+#: How near the name of a sound is to the right one, from the nearest on.
+LEVELS = ("exact_or_synonym", "compatible_but_broader", "related_but_wrong", "wrong", "unknown")
+#: The values of the fields that are words.
+WORDS: dict[str, tuple[str, ...]] = {
+    "motion_label": ("stationary", "moving_toward", "moving_away", "moving_left", "moving_right", "moving"),
+    "yes_no": ("yes", "no"),
+    "left_right": ("left", "right"),
+    "height_relation": ("higher", "lower", "same"),
+    "distance_relation": ("closer", "farther", "same"),
+    "source_match_level": LEVELS,
+}
+#: The fields in the order of the official program.
+PREDICTION_FIELDS = (
+    "sources", "primary_source", "angle_deg", "elevation_deg", "distance_m", "time_span", "onset_time_s", "count",
+    "motion_label", "yes_no", "left_right", "height_relation", "distance_relation", "direction_phrase", "transcript",
+)  # fmt: skip
+SEMANTIC_FIELDS = (
+    "source_match_level", "source_match", "relation_match", "direction_match", "motion_match", "transcript_match",
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class AnsweredQuestion:
+    """One prediction with its question and the right answer, for readers, judges and scores."""
+
+    id: str  # of the question
+    task: str  # as ``task_name`` has it
+    question: str  # as it was asked
+    answer: str  # the right one, in full
+    canonical_answer: str | None  # its short form, where there is one
+    meta: Mapping[str, Any]  # the right answer as numbers (``answer_meta``)
+    prediction: str  # what the model said
+    key: str = ""  # what the official program's cache knows it by
+
+
+#: Judges many requests; None where it comes to no judgement.
+Judge = Callable[[list[AnsweredQuestion]], Sequence[Judgement | None]]
+
+
+def judgement(
+    prediction: Mapping[str, Any] | None = None, semantic: Mapping[str, Any] | None = None, notes: str = ""
+) -> Judgement:
+    """Return a judgement with all fields; those not given are None, empty or unknown."""
+    said = dict.fromkeys(PREDICTION_FIELDS) | {"sources": []} | dict(prediction or {})
+    compared = dict.fromkeys(SEMANTIC_FIELDS) | {"source_match_level": "unknown", "source_match": False}
+    return {"prediction": said, "semantic": compared | dict(semantic or {}), "notes": notes}
+
+
+#: The fields by which an answer is held against the right one, by what it is; a number has its own field.
+_COMPARED: dict[str, tuple[str, ...]] = {
+    "source": ("source_match",), "source and direction": ("source_match", "direction_match"),
+    "relation": ("relation_match",), "motion": ("motion_match",),
+}  # fmt: skip
+
+
+def faults(value: object, task: str) -> list[str]:
+    """List the faults of *value* in the fields that a task reads, one sentence each.
+
+    What the official program computes with is no fault: ``2.0`` for a count, ``"+30"`` for an angle, and a level of
+    the source without ``source_match`` or the other way round.
+    """
+    if not isinstance(value, dict):
+        return [f"a judgement is an object, not {type(value).__name__}"]
+    if (record := PUBLISHED.get(task)) is None:
+        return []
+    read = {"prediction": (record.field,) if record.field else (), "semantic": _COMPARED.get(record.answer, ())}
+    faults_found = []
+    for part, fields in read.items():
+        fields_of_part = value.get(part)
+        if not isinstance(fields_of_part, dict):
+            faults_found += [f"{part} is {'missing' if fields_of_part is None else 'no object'}"] if fields else []
+            continue
+        faults_found += [f"{part}.{field} {text}" for field in fields if (text := _fault(field, fields_of_part))]
+    return faults_found
+
+
+def _fault(field: str, judged: Mapping[str, Any]) -> str | None:
+    value = judged.get(field)
+    if value is None and field != "source_match":
+        return None
+    if field == "source_match" and judged.get("source_match_level") in LEVELS:
+        return None
+    if field == "time_span":
+        right = isinstance(value, list) and len(value) == 2 and all(_number(end) is not None for end in value)
+        return None if right else "is not a pair of numbers"
+    if field in SEMANTIC_FIELDS:
+        return None if isinstance(value, bool) else "is neither true nor false"
+    number = _number(value)
+    if field == "count":
+        return None if number is not None and number.is_integer() else "is not a whole number"
+    return None if number is not None else "is not a number"
+
+
+def _number(value: object) -> float | None:
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+# --- names of sounds; case, plural, underscores and spaces do not count ----------------------------------------------
+
+_TOKEN = re.compile(r"[a-z0-9]+")
+#: Letters by which a word is told that begins no name.
+_LEAST = 4
+#: Longer answers are sentences, no names.
+_MOST_WORDS = 7
+
+
+class Mention(NamedTuple):
+    """A name in a text."""
+
+    name: str  # in its one spelling, see :func:`key`
+    start: int  # of it in the text
+    end: int  # behind it
+
+
+class SideAnswer(NamedTuple):
+    """The answer of relative_left_right: *x* is on that side of *y*."""
+
+    x: str
+    side: str
+    y: str
+
+
+@lru_cache(maxsize=65536)
+def singular(word: str) -> str:
+    """Return a word without the ending of a plural; the same for both, whatever it is."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is", "os")) else word
+
+
+@lru_cache(maxsize=65536)
+def key(name: str) -> str:
+    """Return the one spelling in which names are compared.
+
+    >>> key("String_Instruments"), key("door bell"), key("Doorbell")
+    ('stringinstrument', 'doorbell', 'doorbell')
+    """
+    plain = _NAME.genitive.sub("", name.lower().replace("_", " "))
+    return "".join(map(singular, _TOKEN.findall(plain)))
+
+
+def listed_names(text: str) -> list[str]:
+    """Return the names in a list of events with their times (detect_source)."""
+    return [match["quoted"] or _NAME.lead.sub("", match["plain"]).strip() for match in _NAME.listed.finditer(text)]
+
+
+def side_answer(text: str) -> SideAnswer | None:
+    """Return the two names and the side of an answer of relative_left_right."""
+    match = _NAME.sides.match(text)
+    return SideAnswer(match["x"], match["side"].lower(), match["y"]) if match else None
+
+
+def source_and_direction(text: str) -> tuple[str, str] | None:
+    """Return the two parts of a canonical answer of spatial_temporal, which is *source* from *direction*."""
+    source, separator, direction = text.strip().rstrip(".").partition(" from ")
+    return (source.strip().strip('"'), direction.strip()) if separator else None
+
+
+def names_in(task: str | None, answer: str | None, canonical: str | None) -> Iterator[str]:
+    """Yield the names that the right answer of a question holds."""
+    text, read = canonical or "", PUBLISHED[task].read if task in PUBLISHED else None
+    if read == "sources":
+        yield from listed_names(text or answer or "")
+    elif read == "source and direction":
+        if parts := source_and_direction(text):
+            yield parts[0]
+    elif read == "side":
+        if sides := side_answer(text or answer or ""):
+            yield from (sides.x, sides.y)
+    elif read in ("source", "comparison"):
+        yield text
+
+
+class Names:
+    """The names that texts are searched for: those of right *answers*, which no synonym ever replaces."""
+
+    def __init__(self, answers: Iterable[str]) -> None:
+        self._names: dict[str, str] = {}
+        self._families: dict[str, set[str]] = {}
+        self._synonyms: dict[str, str] = {}  # the usual name of each
+        self._starts: set[str] = set()
+        self._longest = 1
+        answers = [name for name in dict.fromkeys(answers) if 0 < len(_TOKEN.findall(name.lower())) <= _MOST_WORDS]
+        for name in answers:
+            self._add(name, key(name))
+        called = Counter(name_of(name).spoken for name in answers)
+        for name in answers:
+            if called[spoken := name_of(name).spoken] == 1:
+                self._add(spoken, key(name))
+        self._classes = {key(name) for name in answers}
+        for families, names in _groups():
+            group = [key(name) for name in names]
+            main = [name_key for name_key in dict.fromkeys(group) if name_key in self._names]
+            for name in names:
+                if len(main) < 2:
+                    self._add(name, main[0] if main else group[0])
+            for name_key in main or group[:1]:
+                self._families.setdefault(name_key, set()).update(families)
+                self._synonyms[name_key] = names[0]
+        for name in answers:
+            for part in name.split(",") if "," in name else ():
+                if " or " not in part:
+                    self._add(part, key(name))
+
+    def _add(self, name: str, meant: str) -> None:
+        if spelled := key(name):
+            self._names.setdefault(spelled, meant)
+            self._starts.update(spelled[:length] for length in range(1, _LEAST + 1))
+            self._longest = max(self._longest, len(_TOKEN.findall(name.lower())) + 1)
+
+    def named(self, name: str) -> str:
+        """Return the spelling under which *name* is found in texts."""
+        return self._names.get(key(name), key(name))
+
+    def find(self, text: str) -> list[Mention]:
+        """Return the names in a plain text, the longest first at each place, none inside another."""
+        mentions: list[Mention] = []
+        tokens = [(singular(token_match.group()), *token_match.span()) for token_match in _TOKEN.finditer(text)]
+        behind = 0
+        for place, (word, start, _) in enumerate(tokens):
+            if place < behind or word[:_LEAST] not in self._starts:
+                continue
+            spelled, longest = "", 0
+            for number, (token, _, end) in enumerate(tokens[place : place + self._longest], place + 1):
+                if token == "s":  # of a genitive
+                    continue
+                spelled += token
+                if meant := self._names.get(spelled):
+                    mention, longest = Mention(meant, start, end), number
+            if longest:
+                mentions.append(mention)
+                behind = longest
+        return mentions
+
+    def sure(self, before: str, name: str, after: str) -> bool:
+        """Whether *name* is found between some words, two before it or all: no known name goes beyond it there."""
+        (*_, other, left), first = ("", "", *map(singular, _TOKEN.findall(before))), _TOKEN.search(after)
+        right = singular(first.group()) if first else ""
+        tokens = [singular(token) for token in _TOKEN.findall(name)]
+        if "".join(tokens) not in self._names or "s" in (other, left, right, *tokens) or plainly(name) != name:
+            return False  # unknown, or a name that is spelled otherwise in a plain text
+        inside, wider, behind = left + tokens[0], other + left + tokens[0], tokens[-1] + right
+        return not any(
+            (left and (known_name.startswith(inside) or (other and wider in known_name)))
+            or (right and behind in known_name)
+            for known_name in self._names
+        )
+
+    def apart(self, name: str, other: str) -> bool:
+        """Return whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""
+        families = self._families.get(name), self._families.get(other)
+        return bool(families[0] and families[1] and not families[0] & families[1])
+
+    def different(self, name: str, other: str) -> bool:
+        """Return whether two names are classes of the benchmark, no synonyms, and neither may hold the other."""
+        usual = {self._synonyms.get(name, name), self._synonyms.get(other, other)}
+        return {name, other} <= self._classes and len(usual) == 2 and not usual & {*_table()["general"]}
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(files(__package__ or "").joinpath("labels.json").read_text("utf-8"))
+    return table
+
+
+@cache
+def _groups() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """Return the families of each group of synonyms, and the group, the usual name first."""
+    table = _table()
+    return tuple(
+        ((family, *table["also"].get(name, ())), (name, *others))
+        for family, names in table["families"].items()
+        for name, others in names.items()
+    )
+
 
 # --- comparisons -----------------------------------------------------------------------------------
 
@@ -60,27 +356,22 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     mentions = names.find(text)
     if any(mention.name not in pair or denied(text, mention.start) for mention in mentions):
         return None
-    relations = _relations(request.task, text)
+    relations = [
+        _Relation(pole, match.group(), *match.span())
+        for pole, pattern in POLES[request.task].items()
+        for match in pattern.finditer(text)
+    ]
     if any(denied(text, mention.start) for mention in relations):
         return None
     if relations:
         winner = only([_winner(mention, text, mentions, pair, poles) for mention in relations])
-    elif _BEARINGS.same.search(text):
+    elif _BEARING.same.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
         winner = only([mention.name for mention in mentions])
     if winner is None:
         return None
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
-
-
-def _relations(task: str, text: str) -> list[_Relation]:
-    relations = [
-        _Relation(pole, match.group(), *match.span())
-        for pole, pattern in POLES[task].items()
-        for match in pattern.finditer(text)
-    ]
-    return sorted(relations, key=lambda relation: relation.start)
 
 
 def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair, poles: list[str]) -> str | None:
@@ -160,6 +451,8 @@ Reader = Callable[[AnsweredQuestion, str, Names], Judgement | None]
 _SILENT = "the prediction is empty"
 #: Characters; who says more than this without marking an answer is read by the judge.
 _LONGEST = 2000
+#: Of two angles the other one, which is no answer.
+_OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
 
 
 def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
@@ -169,26 +462,15 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
         return judgement(notes="compared word by word")
     if not request.prediction.strip():
         return judgement(notes=_SILENT)
-    if len(request.prediction) > _LONGEST and len(plain_text.said(request.prediction)) > _LONGEST:
+    if len(request.prediction) > _LONGEST and len(final_answer(request.prediction)) > _LONGEST:
         return None
     text, read = plainly(request.prediction), task.read
-    if read is None or bearings.retracted(text) or unsure(text, task.answer in ("number", "interval")):
+    if read is None or _BEARING.retracted.search(text) or unsure(text, task.answer in ("number", "interval")):
         return None
-    if read in measures.QUANTITIES:
-        return _quantity(request, text, read)
-    return READERS[read](request, text, names)
-
-
-# --- numbers ---------------------------------------------------------------------------------------
-
-#: Of two angles the other one, which is no answer.
-_OTHER_ANGLE = {"azimuth": "elevation", "elevation": "azimuth"}
-
-
-def _quantity(request: AnsweredQuestion, text: str, read: str) -> Judgement | None:
+    if read not in measures.QUANTITIES:
+        return READERS[read](request, text, names)
     if (value := measures.QUANTITIES[read](text)) is not None:
-        value_fields = list(value) if isinstance(value, tuple) else value
-        return judgement({str(PUBLISHED[request.task].field): value_fields}, notes=READ)
+        return judgement({str(task.field): list(value) if isinstance(value, tuple) else value}, notes=READ)
     other = _OTHER_ANGLE.get(read)
     return judgement(notes=f"only an {other} is given") if other and measures.names_only(text, other) else None
 
@@ -223,14 +505,17 @@ def beside_another(text: str, mention: Mention) -> bool:
 
 
 def _unsure(text: str, mention: Mention) -> bool:
-    return bearings.denied(text, mention.start) or bearings.inaudible(text, mention.start, mention.end)
+    return measures.denied(text, mention.start) or measures.inaudible(text, mention.start, mention.end)
 
 
 def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
     meant = names.named(true)
     in_question = {mention.name for mention in names.find(plainly(request.question))} - {meant}
     mentions = [mention for mention in names.find(text) if mention.name not in in_question]
-    mentions = [mention for mention in mentions if not bearings.given_up(text, mention.start)]
+    # "a dog, not a guitar": denied in favour of the text before it
+    mentions = [
+        mention for mention in mentions if not _BEARING.given_up.search(text, max(0, mention.start - 30), mention.start)
+    ]
     if any(_unsure(text, mention) or beside_another(text, mention) for mention in mentions):
         return None
     level = _level({mention.name for mention in mentions}, {meant}, names)
@@ -268,17 +553,17 @@ def _without(text: str, mentions: list[Mention]) -> str:
 
 def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     parts = source_and_direction(request.canonical_answer or "")
-    true = bearings.directions(plainly(parts[1])) if parts else None
+    true = measures.directions(plainly(parts[1])) if parts else None
     spans = measures.spans(text)
     if not parts or not true or len(spans) > 1 or (not spans and measures.times(text)):
         return None
     named = _named(request, text, names, parts[0])
-    directions = bearings.directions(text)
+    directions = measures.directions(text)
     if directions is None or named is None:
         return None
-    match = _direction_match(directions, true)
+    match = directions == true or (False if measures.contradictory(directions, true) else None)
     if match is None and named[1] == "exact_or_synonym":
-        return None
+        return None  # one is vaguer than the other
     prediction, semantic = _source_fields(*named)
     prediction |= {
         "time_span": list(spans[0]) if spans else None,
@@ -287,24 +572,17 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
     return judgement(prediction, semantic | {"direction_match": match}, READ)
 
 
-def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | None:
-    """Return whether two directions in words agree; None if one is vaguer than the other."""
-    if answer == true:
-        return True
-    return False if bearings.contradictory(answer, true) else None
-
-
 # --- relations and motions -------------------------------------------------------------------------
 
 
 def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    if _BEARINGS.absent.search(text):
+    if _BEARING.absent.search(text):
         return None
-    true = bearings.motion(plainly(request.canonical_answer or request.answer))
-    label = bearings.motion(text)
+    true = measures.motion(plainly(request.canonical_answer or request.answer))
+    label = measures.motion(text)
     if label is None or true is None:
         return None
-    match = bearings.same_motion(label, true)
+    match = measures.same_motion(label, true)
     return None if match is None else judgement({"motion_label": label}, {"motion_match": match}, READ)
 
 

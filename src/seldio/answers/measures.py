@@ -1,4 +1,4 @@
-"""Azimuths, elevations, distances and times in plain texts: which number is which, and its sign."""
+"""Directions, sides, motions, azimuths, elevations, distances and times in plain texts (:func:`.words.plainly`)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,344 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from seldio.answers.bearings import directions, pointing
-from seldio.answers.languages import Patterns
-from seldio.answers.quantities import Quantity, concluded, count, joined, middled, of_kind, only, quantities
+from seldio.answers.words import Patterns, filled, only, patterns, table
 
-_RE = Patterns("measures")
+_BEARING, _NUMBER, _RE = (Patterns(part) for part in ("bearings", "quantities", "measures"))
+Side = Literal["left", "right"]
 
-_NAMES = {
-    "azimuth": r"azimuth(?:al)?|az|horizontal(?:ly)?",
-    "elevation": r"elevation|elev|el|vertical(?:ly)?",
-    "distance": r"distance|dist",
+_OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front", "above": "below", "below": "above"}
+
+
+def denied(text: str, place: int) -> bool:
+    """Return whether what stands at *place* is denied: *not left*, *rather than the left*."""
+    return bool(_BEARING.negated.search(text, max(0, place - 60), place))
+
+
+def inaudible(text: str, start: int, end: int) -> bool:
+    """Return whether the clause around a name says that it is not heard, or only asks."""
+    stop = _BEARING.clause_end.search(text, end)
+    assert stop is not None
+    begin = max(
+        (match.end() for match in _BEARING.clause_end.finditer(text, max(0, start - 80), start) if match.group()),
+        default=max(0, start - 80),
+    )
+    inside = _BEARING.absent.search(text, begin, stop.start()) or _BEARING.not_behind.search(text, end, stop.start())
+    return bool(inside) or bool(_BEARING.asked.match(text, stop.start()))
+
+
+def directions(text: str) -> frozenset[str] | None:
+    """Return the directions that a plain text names; None if one is denied, or two are given to choose from."""
+    text = _BEARING.aside.sub(" ", text)
+    if _BEARING.either.search(text):
+        return None
+    named = set()
+    for match in _BEARING.any.finditer(text):
+        if denied(text, match.start()):
+            return None
+        named.add(str(match.lastgroup))
+    return frozenset(named)
+
+
+_PLANE = {"azimuth": {"left", "right", "front", "back"}, "elevation": {"above", "below"}}
+
+
+def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
+    """The angle of a direction that a plain text names without a number: *directly behind*, *at 3 o'clock*; degrees.
+
+    None where another direction in the same plane is named too, or one is denied or not meant exactly.
+    """
+    named = directions(text)
+    if named is None or _BEARING.not_exactly.search(text):
+        return None
+    angles = {
+        row["degrees"]: {*row["names"]} for row in table("pointed")[field] if re.search(filled(row["words"]), text)
+    }
+    named = named & _PLANE[field]
+    for hour in map(int, _BEARING.hour.findall(text)) if field == "azimuth" else ():
+        value = 180.0 if hour == 6 else (180.0 - 30.0 * hour) % 360 - 180.0
+        angles[value] = {*named} - ({"left"} if value < 0 else {"right"} if 0 < value < 180 else {"left", "right"})
+    return next((value for value, names in angles.items() if len(angles) == 1 and named <= names), None)
+
+
+def contradictory(named: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether a direction in *named* is the opposite of one in *other*, which does not name it as well."""
+    return any(_OPPOSITE[name] in other and name not in other for name in named)
+
+
+def sides(text: str) -> list[tuple[Side, int]]:
+    """Left and right in a plain text with their places; *not left* says right, *not sure if left* both."""
+    text = _BEARING.aside.sub(lambda places: " " * len(places.group()), text)
+    places: list[tuple[Side, int]] = []
+    for match in _BEARING.any.finditer(text):
+        side, place = match.lastgroup, match.start()
+        if side not in ("left", "right"):
+            continue
+        unsaid, other = denied(text, place), "right" if side == "left" else "left"
+        if not unsaid or not _BEARING.not_this_side.search(text, max(0, place - 60), place):
+            places.append(("left" if side == "left" else "right", place))
+        if unsaid:
+            places.append(("left" if other == "left" else "right", place))
+    return places
+
+
+# --- motions and comparisons -----------------------------------------------------------------------
+
+
+def motion(text: str) -> str | None:
+    """Return the one motion that a plain text names, as a ``motion_label``; None where there is none or a choice."""
+    if _BEARING.not_still.search(text):
+        text = _BEARING.not_still.sub(" moving ", text)
+    labels = set()
+    for name, pattern in patterns("motions").items():
+        matches = list(pattern.finditer(text))
+        if any(denied(text, match.start()) for match in matches):
+            return None
+        if matches:
+            text = pattern.sub(" ", text)
+            labels.add(name)
+    finer = labels - {"moving"}
+    if finer & {"moving_left", "moving_right"} and sides(text):
+        return None  # "left or right", "left, then right"
+    if len(finer) > 1 or ("stationary" in finer and len(labels) > 1):
+        return None
+    return next(iter(finer or labels), None)
+
+
+def same_motion(answer: str, true: str) -> bool | None:
+    """Return whether two motions agree; None if one is a kind of the other, which a judge has to decide."""
+    if answer == true:
+        return True
+    if "stationary" in (answer, true) or {answer, true} <= {"moving_toward", "moving_away"}:
+        return False
+    return False if {answer, true} == {"moving_left", "moving_right"} else None
+
+
+#: The two ends of what is compared.
+POLES = {task: patterns(task) for task in ("compare_elevation", "compare_distance")}
+
+
+# --- numbers with their units ----------------------------------------------------------------------
+
+Kind = Literal["degrees", "metres", "seconds", "other", ""]
+
+#: Units by spelling: their kind, and what one is in degrees, metres or seconds.
+_UNITS: dict[str, tuple[Kind, float]] = {
+    spelling: (unit["kind"], unit["scale"]) for unit in table("units") for spelling in unit["spelled"]
 }
+
+
+class Quantity(NamedTuple):
+    """A number in a text."""
+
+    value: float  # in degrees, metres or seconds where it has such a unit
+    kind: Kind  # of its unit; empty where it has none
+    start: int  # where it begins in the text
+    end: int  # behind its unit
+    bound: bool  # whether it is said to be a limit, as in *less than 2 m*
+    signed: bool  # whether a sign stands before it
+    #: whether it is denied, or compared to or counted from something else: *not 2 m*, *2 m from the bell*
+    doubtful: bool
+    counts: bool = False  # whether it counts things: *3 steps*
+
+
+def quantities(text: str) -> list[Quantity]:
+    """Return the numbers in a plain text, without names, sizes, tolerances and values that another one corrects.
+
+    A number without a unit takes that of the next if both are joined (*2 to 3 m*); parts are added (*6 ft 2 inches*).
+    """
+    if "±" in text or "give or take" in text:
+        text = _NUMBER.tolerance.sub(lambda match: " " * len(match.group()), text)
+    scaled: list[tuple[Quantity, float]] = []
+    for match in _NUMBER.quantity.finditer(text):
+        number, scale = _quantity(text, match, scaled[-1][0].end if scaled else 0)
+        before, larger = scaled[-1] if scaled else (number, 0.0)
+        smaller_unit = scale < larger and number.kind == before.kind and number.value < larger
+        if smaller_unit and _NUMBER.parts.fullmatch(text, before.end, number.start):
+            scaled[-1] = before._replace(value=_tidy(before.value + number.value), end=number.end), scale
+            continue
+        if before.kind and not number.kind and not text[before.end : number.start].strip() and scaled:  # "2 metres 30"
+            scaled[-1] = before._replace(doubtful=True), larger
+        scaled.append((number, scale))
+    for place in range(len(scaled) - 2, -1, -1):
+        (this, _), (after, scale) = scaled[place], scaled[place + 1]
+        if not this.kind and after.kind and _NUMBER.joiner.fullmatch(text, this.end, after.start):
+            scaled[place] = this._replace(kind=after.kind, value=_tidy(this.value * scale)), scale
+    for place in range(1, len(scaled)):
+        (this, scale), (after, _) = scaled[place - 1], scaled[place]
+        if after.kind or after.counts or this.kind in ("", "other"):
+            continue
+        settled = _NUMBER.settled.fullmatch(text, this.end, after.start)
+        if settled or joined(text, this, after) or _corrects(text, this, after):
+            scaled[place] = after._replace(kind=this.kind, value=_tidy(after.value * scale)), scale
+    return _last(text, _meant(text, [number for number, _ in scaled]))
+
+
+def _last(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Drop quantities that a later one replaces: *2 m, no, 3 m*, *2 to 3 m, say 2.5*."""
+    before: dict[Kind, list[Quantity]] = {}
+    first: dict[Kind, int] = {}
+    for number in numbers:
+        same = before.setdefault(number.kind, [])
+        if same and _replaces(text, same[-2:], number):
+            first[number.kind] = number.start
+            same.clear()
+        same.append(number)
+    current = [number for number in numbers if number.start >= first.get(number.kind, 0)]
+    if current and _NUMBER.taken_back.match(text, current[-1].end):
+        current[-1] = current[-1]._replace(doubtful=True)
+    return current
+
+
+def _replaces(text: str, before: list[Quantity], number: Quantity) -> bool:
+    ends = sorted(earlier.value for earlier in before)
+    inside = len(ends) == 2 and ends[0] <= number.value <= ends[1]
+    if inside and _NUMBER.settled.fullmatch(text, before[-1].end, number.start):
+        return True
+    return _corrects(text, before[-1], number)
+
+
+def _corrects(text: str, first: Quantity, second: Quantity) -> bool:
+    """Return whether the second of two numbers takes the first one back: *2 m, no, 3 m*, *I thought 2, but 3*."""
+    if _NUMBER.corrected.fullmatch(text, first.end, second.start):
+        return True
+    at_first = _NUMBER.at_first.search(text, max(0, first.start - 60), first.start)
+    return bool(at_first and _NUMBER.but_then.fullmatch(text, first.end, second.start))
+
+
+def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, float]:
+    number, unit, (start, end) = match["number"], match["unit"], match.span()
+    kind, scale = _UNITS[unit] if unit else ("", 1.0)
+    if not unit and (second := _NUMBER.second.search(text, behind, start)):
+        kind, start = "seconds", second.start()
+    if _is_other(text, start, end, kind):
+        kind = "other"
+    lead = max(0, start - 40)
+    bound = bool(
+        _NUMBER.bound.search(text, lead, start)
+        or _NUMBER.than.search(text, max(0, start - 80), start)
+        or _NUMBER.or_more.match(text, end)
+    )
+    doubtful = bool(patterns("beside").get(kind, _NUMBER.compared).match(text, end)) or denied(text, start)
+    counts = not unit and kind == "" and not _NUMBER.no_thing.match(text, end)
+    value = float(number) if scale == 1.0 else _tidy(float(number) * scale)
+    return Quantity(value, kind, start, end, bound, number[0] in "+-", doubtful, counts), scale
+
+
+def _is_other(text: str, start: int, end: int, kind: Kind) -> bool:
+    """Return whether a number is a size, a tolerance, one of several, a name or the number of a point in a list."""
+    lead = max(0, start - 40)
+    if (
+        _NUMBER.other.search(text, lead, start)
+        or _NUMBER.over.search(text, lead, start)
+        or _NUMBER.size.match(text, end)
+    ):
+        return True
+    if kind:
+        return kind == "metres" and bool(_NUMBER.long_metres.match(text, end))
+    point = text.startswith(")", end) and text.rfind("(", 0, start) <= text.rfind(")", 0, start)
+    return point or bool(_NUMBER.label.search(text, lead, start))
+
+
+def _tidy(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+def _meant(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Drop quantities that are denied in favor of a neighbor: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
+    asserted: list[Quantity] = []
+    dropped: Quantity | None = None
+    for place, number in enumerate(numbers):
+        if dropped is not None and joined(text, dropped, number):
+            dropped = number
+            continue
+        after = numbers[place + 1] if place + 1 < len(numbers) else None
+        before = asserted[-1] if asserted else None
+        opposed = denied(text, number.start) and (
+            (before and before.kind == number.kind and _NUMBER.not_that.fullmatch(text, before.end, number.start))
+            or (after and after.kind == number.kind and _NUMBER.but_this.fullmatch(text, number.end, after.start))
+        )
+        dropped = number if opposed else None
+        if not opposed:
+            asserted.append(number)
+    return asserted
+
+
+def joined(text: str, first: Quantity, second: Quantity) -> bool:
+    """Return whether two numbers in a row are a range or a choice: *1 to 2 m*, *1 or 2 m*, *between 1 and 2 m*."""
+    if _NUMBER.range.fullmatch(text, first.end, second.start):
+        return True
+    return bool(
+        _NUMBER.between.search(text, max(0, first.start - 60), first.start)
+        and _NUMBER.joiner.fullmatch(text, first.end, second.start)
+    )
+
+
+def middled(text: str, numbers: list[Quantity], widest: float) -> list[Quantity]:
+    """Replace ranges no wider than *widest* by their middle: *between 40 and 50 degrees* is 45."""
+    merged: list[Quantity] = []
+    for number in numbers:
+        before = merged[-1] if merged else number
+        near = before.kind == number.kind and 0 < abs(before.value - number.value) <= widest
+        sure = before.value * number.value >= 0 and not (before.doubtful or number.doubtful)
+        range_of_both = (
+            near and sure and joined(text, before, number) and _NUMBER.to.fullmatch(text, before.end, number.start)
+        )
+        if range_of_both and not _NUMBER.from_word.search(text, max(0, before.start - 60), before.start):
+            middle = _tidy((before.value + number.value) / 2)
+            merged[-1] = before._replace(value=middle, end=number.end, counts=number.counts)
+        else:
+            merged.append(number)
+    return merged
+
+
+def concluded(read: Callable[[str], float | None], text: str) -> float | None:
+    """Return the value that *read* reads of a plain text, or of its conclusion if that names no fewer directions."""
+    if (value := read(text)) is not None or not (ends := [match.end() for match in _NUMBER.so.finditer(text)]):
+        return value
+    end = text[ends[-1] :].lstrip("=")
+    said = ends[-1] and directions(end) == directions(text) and not _NUMBER.ruled_out.search(end)
+    return read(end) if said else None
+
+
+# --- the number of sources -------------------------------------------------------------------------
+
+
+def count(text: str) -> int | None:
+    """Return the one number of sources in a plain text."""
+    numbers = [number for number in quantities(text) if not number.kind]
+    if any(number.bound or number.signed or number.doubtful for number in numbers):
+        return None
+    gaps = [(first.end, second.start) for first, second in pairwise(numbers)]
+    if any(_NUMBER.joiner.fullmatch(text, *gap) and text[slice(*gap)].strip() != "," for gap in gaps):
+        return None  # one of both
+    if any(_NUMBER.or_so.search(text, max(0, number.start - 20), number.start) for number in numbers[1:]):
+        return None
+    numbers = [number for number in numbers if _NUMBER.total.match(text, number.end)] or numbers
+    first = next((number for number in numbers if _NUMBER.counted.match(text, number.end)), None)
+    bare = [number for number in numbers if not number.counts and not _NUMBER.of_them.match(text, number.end)]
+    others = [number for number in bare if first and number.start > first.start and number.value != first.value]
+    if first and any(text.find(":", first.end, number.start) < 0 for number in others):
+        return None  # a number without a noun, and no detail after a colon
+    counted = [(number, match) for number in numbers if (match := _NUMBER.counted.match(text, number.end))]
+    for _, match in counted:
+        if _NUMBER.or_more.match(text, match.end()) or (match["some"] and _NUMBER.and_more.match(text, match.end())):
+            return None
+    if len(numbers) > 1 and counted and directions(text) != frozenset():
+        return None  # so many here, so many there
+    values = [number.value for number, _ in counted] or [number.value for number in numbers]
+    if not counted and not all(_NUMBER.bare.match(text, number.end) for number in numbers):
+        return None
+    single = _NUMBER.single.search(text)
+    if single and denied(text, single.start()):
+        return None
+    values += [0.0] * bool(_NUMBER.none.search(text)) + [1.0] * bool(single) + [2.0] * bool(_NUMBER.pair.search(text))
+    value = only(values)
+    return int(value) if value is not None and value.is_integer() and value < 1e9 else None
+
+
+# --- azimuth, elevation or distance ----------------------------------------------------------------
 
 
 def owners(text: str, numbers: Sequence[Quantity]) -> list[str]:
@@ -230,8 +555,12 @@ Span = tuple[float, float]
 
 
 def times(text: str) -> list[Quantity]:
-    """Return the moments in a plain text."""
-    return of_kind(text, "seconds")
+    """Return the moments in a plain text but for bounds; where there is none, the numbers without any unit."""
+    numbers = quantities(text)
+    moments = [number for number in numbers if number.kind == "seconds"] or [
+        number for number in numbers if not number.kind and not number.counts
+    ]
+    return [moment for moment in moments if not moment.bound]
 
 
 def spans(text: str) -> list[Span]:
@@ -302,11 +631,6 @@ def _is_interval(text: str, first: Quantity, second: Quantity) -> bool:
     return bool(both or _RE.bracket.search(lead) or _RE.from_word.search(lead))
 
 
-def _leads(text: str, moments: list[Quantity]) -> list[str]:
-    ends = [0, *(moment.end for moment in moments)]
-    return [text[end : moment.start] for end, moment in zip(ends, moments, strict=False)]
-
-
 def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
     """Return whether a pair is the range of one end, or the text may mean another moment."""
     firsts, seconds = {first.start for first, _ in pairs}, {second.start for _, second in pairs}
@@ -316,7 +640,9 @@ def _uncertain(text: str, moments: list[Quantity], pairs: list[tuple[Quantity, Q
     ):
         return True  # "from 3 to 4 s until 6 s"
     lasting = {first.start for first, second in pairs if _RE.until.fullmatch(text, first.end, second.start)}
-    for place, (moment, lead) in enumerate(zip(moments, _leads(text, moments), strict=True)):
+    ends = [0, *(moment.end for moment in moments)]
+    for place, moment in enumerate(moments):
+        lead = text[ends[place] : moment.start]
         if place and moment.start not in seconds and pairs and _RE.another.search(lead):
             return True
         start, end = _RE.start.search(lead), _RE.end.search(lead)

@@ -19,7 +19,7 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pyarrow as pa
 
@@ -92,7 +92,7 @@ class Catalogue:
         contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True, lent: OwnDatasets | None = None,
     ) -> None:  # fmt: skip
         self.source, self.findings = source, list[Finding]()
-        chosen = formats.asked(format) if isinstance(format, str) else format
+        chosen = formats.of_questions(format) or formats.get(format) if isinstance(format, str) else format
 
         def take(finding: Finding) -> None:
             self.findings.append(finding)
@@ -116,11 +116,9 @@ class Catalogue:
             self.labels, self.lists = _by_format(look, wanted, take, own)
         #: One part for each format of questions and of predictions.
         self.questions = [
-            Part(tuple(NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
+            look.part((NamedEntry(entry, entry.name, "") for entry in entries), name, named=chosen is not None)
             for name, entries in look.questions.items()
         ]
-        for parts in (self.labels, self.questions):
-            parts[:] = [part.of(part.files, look.held) for part in parts]
 
     def parts(self, *, size: int = CUT, by_clip: bool = False) -> list[Part]:
         """Return the parts to work on: labels by format, then questions and predictions; unreadable files first.
@@ -169,13 +167,6 @@ class Catalogue:
     def __repr__(self) -> str:
         counts = (f"{len(one.files):,} {one.kind}" + f" ({one.format})" * bool(one.format) for one in self.groups)
         return f"Catalogue({self.source.path!r}: {', '.join(counts)})"
-
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        names = ("files", "kind", "format", "evidence", "certainty", "doubt")
-        rows = ((len(one.files), *(getattr(one, name) for name in names[1:])) for one in self.groups)
-        return rows_html(repr(self), "groups of files", names, rows)
 
 
 def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
@@ -233,13 +224,24 @@ class _Look:
     findings: list[Finding] = dataclasses.field(default_factory=list)  # about files that cannot be opened
 
     @cached_property
+    def named(self) -> dict[str, NamedEntry]:
+        """The files of labels by path, with the clips that they are called after."""
+        names = clip_names([file.name for _, file in self.labels])
+        pairs = zip(self.labels, names, strict=True)
+        return {file.path: NamedEntry(entry, file.name, clip) for (entry, file), clip in pairs}
+
+    def part(self, files: Iterable[TextFile | NamedEntry], layout: str | Format | None = None, **kept: Any) -> Part:
+        """Return files of one format, with their content where it is held."""
+        entries = [self.named[file.path] if isinstance(file, TextFile) else file for file in files]
+        return Part((), layout, **kept).of(entries, self.held)
+
+    @cached_property
     def detected(self) -> list[Alike]:
         """The files of labels that are text, and what they are."""
         return detected(usable([file for _, file in self.labels], _ignore))
 
 
 def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
-    """Return *entries*, with progress where there are several."""
     if len(entries) < 2:
         return entries
     from seldio.progress import tracked
@@ -304,18 +306,6 @@ def _evidence(entry: Entry, small: bool) -> tuple[bool, bytes]:
 # --- labels by format ------------------------------------------------------------------------------------
 
 
-class _Files:
-    """The files of a look as parts have them."""
-
-    def __init__(self, look: _Look) -> None:
-        self.entries = {file.path: entry for entry, file in look.labels}
-        names = clip_names([file.name for _, file in look.labels])
-        self.clips = dict(zip(self.entries, names, strict=True))
-
-    def run(self, files: Iterable[TextFile]) -> tuple[NamedEntry, ...]:
-        return tuple(NamedEntry(self.entries[file.path], file.name, self.clips[file.path]) for file in files)
-
-
 def _of_one_format(look: _Look, chosen: LabelFormat, own: OwnDatasets | None, sink: Sink) -> list[Part]:
     """Return all files as labels of the format that the user named; each table of many clips is a part of its own."""
     every = [file for _, file in look.labels]
@@ -326,43 +316,41 @@ def _of_one_format(look: _Look, chosen: LabelFormat, own: OwnDatasets | None, si
         from seldio.formats.own_dataset import given
 
         groups = [one for format, files in groups for one in given(format, own, files, sink)]
-    run = _Files(look).run
-    return [Part(run(files), name if format is chosen else format, named=True) for format, files in groups]
+    return [look.part(files, name if format is chosen else format, named=True) for format, files in groups]
 
 
 def _by_format(
     look: _Look, wanted: Wanted | None, sink: Sink, own: OwnDatasets | None
 ) -> tuple[list[Part], list[Entry]]:
     """Return a part for each format, and one for what cannot be read; and the tables of words."""
-    files, parts = _Files(look), list[Part]()
+    parts = list[Part]()
     every = [file for _, file in look.labels]
     together = look.detected if not own else None
     if own:
         for layout, some, why in own.layouts([in_utf8(file, _ignore) for file in every], sink):
-            parts.append(Part(files.run(some), layout, evidence=why))
+            parts.append(look.part(some, layout, evidence=why))
         if left := [file for file in every if own.unread(file.name)]:
-            parts.append(Part(files.run(left), undecided=True))
+            parts.append(look.part(left, undecided=True))
         taken = {file.entry.path for part in parts for file in part.files}
         every = [file for file in every if file.path not in taken]
     together = together or detected(usable(every, _ignore))
     left_over = {file.path for group in together for file in group.files}
     if broken := [file for file in every if file.path not in left_over]:
-        parts.append(Part(files.run(broken)))
+        parts.append(look.part(broken))
     as_they_are = {id(file) for file in every}
     found: ByLayout = files_by_layout(together, sink, wanted, others=bool(look.questions))
     for layout, members, evidence, asked in found.layouts:
         whole = all(id(file) in as_they_are for file in members)
         for format, some in own.classes(layout, members, sink) if own else [(layout, members)]:
             known = layout.name if format is layout else format
-            parts.append(Part(files.run(some), known, evidence=evidence, undecided=asked, _sound=whole))
+            parts.append(look.part(some, known, evidence=evidence, undecided=asked, _sound=whole))
     left_over -= {file.path for some in (found.lists, *(layout.files for layout in found.layouts)) for file in some}
     if left_over:
-        parts.append(Part(files.run(file for file in every if file.path in left_over), undecided=True))
-    return parts, [files.entries[file.path] for file in found.lists]
+        parts.append(look.part((file for file in every if file.path in left_over), undecided=True))
+    return parts, [look.named[file.path].entry for file in found.lists]
 
 
 def _runs(part: Part, size: int, by_clip: bool = False) -> list[Part]:
-    """Return a part some bytes at a time."""
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
     if part.size <= size or len(files) < 2:  # most often, and then no engine is loaded
         return [part.of(files)] if files else []

@@ -23,11 +23,10 @@ from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
-from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same
+from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same, width_and_header
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
-from seldio.formats.label_rows import shape_of
 from seldio.reader_rules import READER_RULES, reader_rule
 from seldio.schema.events import COLUMNS
 from seldio.text import clipped, listed, plural, printable
@@ -100,7 +99,7 @@ def detected(files: Sequence[TextFile]) -> list[Alike]:
     for file in files:
         shown = by_content(file)
         place = file.path if shown == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
-        key = (place, shown, (0, "") if shown else shape_of(file.data))
+        key = (place, shown, (0, "") if shown else width_and_header(file.data))
         groups.setdefault(key, Alike(*key)).files.append(file)
     by_shape: dict[tuple[int, str], list[Alike]] = {}
     for group in (group for group in groups.values() if not group.shown):
@@ -175,11 +174,11 @@ def files_by_layout(
             beside.append(group)
     for group in beside:
         by_place = sorted(read, key=lambda other: (other[0].place != group.place, -len(other[0].files)))
-        near, format = by_place[0] if by_place else (None, None)
+        near, same_format = by_place[0] if by_place else (None, None)
         empty = group.detection.empty
         fewer = near is not None and near.place == group.place and len(near.files) > len(group.files)
-        if near is not None and format is not None and (empty or fewer):
-            take(group, format, f"like {near.files[0].path}")
+        if near is not None and same_format is not None and (empty or fewer):
+            take(group, same_format, f"like {near.files[0].path}")
         elif not empty:
             _report_undecided(group.files, group.detection, sink, wanted)
         elif near is None and all(other.detection.empty for other in beside):
@@ -439,4 +438,5 @@ def named_like_labels(file: Entry) -> bool:
         head = file.head(_HEAD)
     except InvalidData:  # one that cannot be opened is no label file
         return False
-    return formats.of_tool(head, file.name)
+    found = formats.by_content(head, file.name)
+    return found is not None and found.name != "dcase2026"

@@ -181,7 +181,6 @@ def read_tree(names: Sequence[str], root: str = "", formats: AbstractSet[str] = 
 
 
 def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
-    """The index of the last top folder."""
     return next((i for i in range(len(folders) - 1, -1, -1) if folders[i].lower() in row.tops), None)
 
 
@@ -255,7 +254,6 @@ def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
 
 
 def _split(row: DatasetSpec, place: TreePlace) -> str | None:
-    """The split of a file: its folder, or else where the dataset keeps that clip."""
     if place.set == "eval":
         return "eval"
     if place.split is not None or place.named is None:

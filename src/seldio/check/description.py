@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from seldio import benchmarks
 from seldio.catalogues.parts import Part, resolved
-from seldio.check.facts import LabelFacts, item_counts
+from seldio.check.facts import item_counts, label_counts
 from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
@@ -116,7 +116,7 @@ def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
     """Return what is said of labels; a clip without rows is silent unless errors kept its rows from being read."""
     format, parts = labels.format, labels.reading.parts
     content = resolved(format, labels.reading.table)  # a table has the classes and the clock of its rows
-    facts = LabelFacts.of(labels.reading.table, content.hop)
+    table = labels.reading.table
     return {
         "evidence": "chosen with --format" if labels.named else labels.evidence,
         "format": format.name,
@@ -125,9 +125,9 @@ def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
         "files": list(dict.fromkeys(part.file.path for part in parts)),
         "clips": len(parts),
         "silent_clips": sum(part.readable and not part.rows and part.file.path not in unread for part in parts),
-        "rows": facts.rows,
-        "columns": list(facts.columns),
-    } | facts.counts(content.hop, content.vocabulary)
+        "rows": table.num_rows,
+        "columns": [name for name in table.column_names if name != "clip"],
+    } | label_counts(table, content.hop, content.vocabulary)
 
 
 def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
@@ -145,7 +145,6 @@ def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
 
 
 def _said(value: Any) -> str:
-    """Format for people the value of one key in a dataset's own description."""
     return listed(value, _SHOWN) if isinstance(value, list) else f"{value:,} Hz" if isinstance(value, int) else value
 
 
@@ -154,7 +153,6 @@ _SHOWN = 20
 
 
 def _items_text(group: dict[str, Any]) -> list[str]:
-    """A file of questions or predictions, for people."""
     lines = ["", f"{group['format']}  {group['title']}", f"  evidence    {printable(group['evidence'])}"]
     lines.append(f"  file        {printable(group['file'])}")
     what = "question" if group["holds"] == "items" else "prediction"
@@ -232,7 +230,6 @@ def as_text(description: dict[str, Any]) -> str:
 
 
 def _maps_text(maps: dict[str, Any]) -> str:
-    """Energy maps, for people."""
     if not maps["rows"]:
         return "none has a point"
     rows, peak = maps["rows"], maps["peak"]
@@ -242,12 +239,10 @@ def _maps_text(maps: dict[str, Any]) -> str:
 
 
 def _below(name: str, top: str) -> str:
-    """The path of a file below what is described."""
     return name.removeprefix(top.rstrip("/") + "/")
 
 
 def _polyphony(overlaps: dict[str, int]) -> str:
-    """Label frames by their number of active sources."""
     parts = [f"{count:,} with {number}" for number, count in overlaps.items()]
     for number, count in [*overlaps.items()][:1]:
         parts[0] = f"{plural(count, 'frame')} with {plural(int(number), 'source')}"
@@ -255,7 +250,6 @@ def _polyphony(overlaps: dict[str, int]) -> str:
 
 
 def _media_text(found: dict[str, Any]) -> list[str]:
-    """A recording or a video, for people."""
     lines = ["", f"{found['kind']}  {printable(found['type'])}"]
     if found["kind"] == "recording":
         return lines + _sound_text(found)
@@ -272,7 +266,6 @@ def _media_text(found: dict[str, Any]) -> list[str]:
 
 
 def _sound_text(found: dict[str, Any]) -> list[str]:
-    """Sound, for people: levels are in dB of full scale."""
     lines = []
     if "channels" in found:
         lines += [
@@ -290,7 +283,6 @@ def _sound_text(found: dict[str, Any]) -> list[str]:
 
 
 def _array(named: str | None, heard: str | None) -> str:
-    """Which array a recording is of, in words."""
     if heard is None:
         return "cannot be told from the sound" + (f"; its name says {named.upper()}" if named is not None else "")
     if named in (None, heard):
@@ -310,7 +302,6 @@ _SAID = {"license_says": "licence", "doi": "doi", "download": "download", "page"
 
 
 def _about_text(one: dict[str, Any]) -> list[str]:
-    """Return lines for people about the dataset that a source is."""
     lines = ["", f"{one['name']}  {one['title']}"]
     lines += [] if one["complete"] else ["  by its names, and only if its files are the published ones:"]
     lines += [f"  {name:<11} {one[key]}" for key, name in _SAID.items() if key in one]
@@ -355,7 +346,6 @@ def _after(address: str | None) -> str:
 
 
 def _result(results: Results, row: Mapping[str, Any]) -> str:
-    """One published result in a line."""
 
     def shown(value: Any, unit: str) -> str:
         number, *ends = value if isinstance(value, list) else [value]

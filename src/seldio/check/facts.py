@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -37,52 +35,32 @@ def _map_counts(column: pa.ChunkedArray) -> dict[str, Any]:
     return counts | {"peak": ends}
 
 
-@dataclasses.dataclass(frozen=True)
-class LabelFacts:
-    """Counts of event frames."""
+def label_counts(table: pa.Table, hop: Fraction, classes: str) -> dict[str, Any]:
+    """Return counts of an event table with *hop* seconds between its frames.
 
-    rows: int
-    columns: tuple[str, ...]  # all but the clip
-    frames: int = 0  # with at least one source
-    last_frame: int | None = None  # None where nobody knows of frames
-    events: int | None = 0  # None where a class has no number
-    overlaps: Mapping[int, int] = dataclasses.field(default_factory=dict)  # frames by their number of sources
-    classes: Mapping[int, int] | None = None  # rows by class; None where nobody knows of classes
-    maps: Mapping[str, Any] | None = None  # counts of energy maps; None where the format has none
-
-    @classmethod
-    def of(cls, table: pa.Table, hop: Fraction) -> LabelFacts:
-        """Return the facts of an event table with *hop* seconds between its frames."""
-        names = table.column_names
-        facts = cls(table.num_rows, tuple(name for name in names if name != "clip"))
-        if table.num_rows and "frame" in names:
-            frame, clip = to_numpy(table["frame"]).astype(np.int64), clip_codes(table)[0].astype(np.int64)
-            _, counts = np.unique(clip * (int(frame.max()) + 2) + frame, return_counts=True)
-            known = "class_id" in names and not table["class_id"].null_count
-            events = len(spans(table, hop=hop)) if known else None
-            facts = dataclasses.replace(
-                facts, frames=len(counts), last_frame=int(frame.max()), events=events, overlaps=_tally(counts)
-            )
-        if table.num_rows and "class_id" in names:
-            facts = dataclasses.replace(facts, classes=_tally(known_values(table["class_id"])))
-        if table.num_rows and "segmentation" in names:
-            facts = dataclasses.replace(facts, maps=_map_counts(table["segmentation"]))
-        return facts
-
-    def counts(self, hop: Fraction, classes: str) -> dict[str, Any]:
-        """Events, seconds of sound, overlaps, and event frames of each class of the list *classes*."""
-        found: dict[str, Any] = {}
-        if self.last_frame is not None:
-            found |= {
-                "active_seconds": float(self.frames * hop),
-                "events": self.events,
-                "overlaps": {str(n): many for n, many in sorted(self.overlaps.items())},
-                "last_frame": self.last_frame,
-            }
-        if self.classes is not None:
-            names = vocabulary(classes)
-            found["classes"] = {names.label(index): many for index, many in sorted(self.classes.items())}
-        return found | ({"maps": self.maps} if self.maps is not None else {})
+    They are events (None where a class has no number), seconds of sound, overlaps, and event frames of each class of
+    the list *classes*; nothing that the table has no column for.
+    """
+    names = table.column_names if table.num_rows else ()
+    found: dict[str, Any] = {}
+    if "frame" in names:
+        frame, clip = to_numpy(table["frame"]).astype(np.int64), clip_codes(table)[0].astype(np.int64)
+        _, sources = np.unique(clip * (int(frame.max()) + 2) + frame, return_counts=True)
+        known = "class_id" in names and not table["class_id"].null_count
+        found = {
+            "active_seconds": float(len(sources) * hop),
+            "events": len(spans(table, hop=hop)) if known else None,
+            "overlaps": {str(number): frames for number, frames in _tally(sources).items()},
+            "last_frame": int(frame.max()),
+        }
+    if "class_id" in names:
+        labels = vocabulary(classes)
+        found["classes"] = {
+            labels.label(index): rows for index, rows in _tally(known_values(table["class_id"])).items()
+        }
+    if "segmentation" in names:
+        found["maps"] = _map_counts(table["segmentation"])
+    return found
 
 
 def _tally(values: Any) -> dict[int, int]:
@@ -127,7 +105,6 @@ def _counted(table: pa.Table, name: str) -> dict[str, int]:
 
 
 def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
-    """The texts of a column that are not empty."""
     column = table[name] if name in table.schema.names else pa.chunked_array([], pa.string())
     return column.filter(pc.fill_null(pc.not_equal(column, ""), False))
 
@@ -142,7 +119,6 @@ def _lengths(texts: pa.ChunkedArray) -> dict[str, float] | None:
 
 
 def _different(table: pa.Table, name: str) -> int:
-    """How many different ids, recordings or prompts there are."""
     values = _texts(table, name) if name == "prompt" else table[name]
     return int(pc.count_distinct(pc.list_flatten(values) if name == "audio" else values).as_py())
 

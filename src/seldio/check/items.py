@@ -1,12 +1,15 @@
-"""Questions and predictions: read part by part, and checked file by file."""
+"""Questions and predictions: read part by part, checked file by file, and right answers written in form."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
 
 from seldio.catalogues.parts import NamedEntry, Part
 from seldio.check.facts import evidence_of
@@ -17,16 +20,20 @@ from seldio.files.names import is_csv, suffix_of, written_suffix
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats.items import ItemReading
-from seldio.formats.mera import task_name
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.mera import AS_WRITTEN, SUBMISSION, task_name
 from seldio.rules.collection import Reference
 from seldio.rules.item_answers import SPATIAL_RULES
 from seldio.rules.item_audio import RECORDING_RULES, Audio
-from seldio.rules.item_choices import INSTRUCTION_RULES, OPTION_RULES
 from seldio.rules.item_table import ItemTable
-from seldio.rules.item_values import BENCHMARK_RULES
-from seldio.rules.items import PATH_RULES, PREDICTION_RULES, QUESTION_RULES
-from seldio.rules.mera import MeraPackage, check_answers
+from seldio.rules.items import (
+    BENCHMARK_RULES,
+    INSTRUCTION_RULES,
+    OPTION_RULES,
+    PATH_RULES,
+    PREDICTION_RULES,
+    QUESTION_RULES,
+    misformed,
+)
 from seldio.rules.predictions import (
     REFERRED,
     Answered,
@@ -36,8 +43,11 @@ from seldio.rules.predictions import (
     instruction_missing_among_others,
     output_missing,
 )
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, Rows
 from seldio.text import printable
+
+if TYPE_CHECKING:
+    from seldio.rules.mera import MeraPackage
 
 QUESTION_FILE_RULES = (
     *PATH_RULES,
@@ -106,25 +116,6 @@ class ItemCheck:
 _WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
 #: Sources that MERA's server opens: a zip, or a folder to be zipped.
 ZIPPED = ("zip", "folder")
-
-
-def is_submission(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> bool:
-    """Whether a source is a submission to MERA; *found* are its parts.
-
-    It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
-    format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
-    answers to MERA and without labels.
-    """
-    if not all(part.questions in (None, SUBMISSION.name) for part in found):
-        return False
-    task = any(task_name(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
-    others = any(is_csv(entry.name) for entry in source)  # labels, with answers among them
-    answers = any(part.questions is not None for part in found)
-    looks = task or (source.kind in ZIPPED and answers and not others)
-    known = isinstance(reference, ItemReference) and bool(reference.tasks)
-    return known or named or (looks and source.kind != "file")
-
-
 #: Files whose content counts.
 _TEXTS = ("json", "jsonl", "csv")
 
@@ -135,22 +126,36 @@ class Submission(NamedTuple):
     package: MeraPackage
     answers: tuple[Part, ...]
 
-    @staticmethod
-    def of(source: Source, found: Sequence[Part], reference: AnyReference) -> Submission:
-        """The submission that a source is (:func:`is_submission`); *found* are its parts."""
-        known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
-        chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
-        tasks = known or (RUENVAQA,)
-        texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
-        members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
-        paths = {entry.name: entry.path for entry in source}
-        # what is no zip, or folder to be zipped, cannot be opened
-        package = MeraPackage(source.path, members if source.kind in ZIPPED else None, tasks, paths)
-        files = tuple(
-            NamedEntry(entry, entry.name, "") for entry in source
-            if written_suffix(entry.name) == "json" and (task_name(entry.name) in tasks or entry.name in chosen)
-        )  # fmt: skip
-        return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
+
+def submission_in(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
+    """Return the submission to MERA that a source is; *found* are its parts. None where it is none.
+
+    It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
+    format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
+    answers to MERA and without labels.
+    """
+    if not all(part.questions in (None, SUBMISSION.name) for part in found):
+        return None
+    task = any(task_name(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
+    others = any(is_csv(entry.name) for entry in source)  # labels, with answers among them
+    answers = [part for part in found if part.questions is not None]
+    looks = task or (source.kind in ZIPPED and answers and not others)
+    known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
+    if not (known or named or (looks and source.kind != "file")):
+        return None
+    from seldio.rules.mera import MeraPackage
+
+    tasks, chosen = known or (RUENVAQA,), {file.entry.name for part in answers for file in part.files}
+    texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
+    members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
+    paths = {entry.name: entry.path for entry in source}
+    # what is no zip, or folder to be zipped, cannot be opened
+    package = MeraPackage(source.path, members if source.kind in ZIPPED else None, tasks, paths)
+    written = (entry for entry in source if written_suffix(entry.name) == "json")
+    files = tuple(
+        NamedEntry(entry, entry.name, "") for entry in written if task_name(entry.name) in tasks or entry.name in chosen
+    )
+    return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
 
 
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:
@@ -166,6 +171,8 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
         if any(finding.code == "PRD210" for finding in strange):
             return
     if reading.format is SUBMISSION:
+        from seldio.rules.mera import check_answers
+
         yield from check_answers(reading, _gold(expected, name, foreign), letters=not foreign)
 
 
@@ -203,7 +210,6 @@ def item_findings(
 
 
 def _advised(source: Source, reference: ItemReference) -> str:
-    """Which keys of predictions are wanted, and which are there."""
     from seldio.formats.own_keys import advice
 
     questions = reference.questions.rows if reference.questions is not None else ()
@@ -234,3 +240,56 @@ def check_kind(source: Source, reference: AnyReference, found: Sequence[CheckedI
 
 def _reading(part: Part, rows: CheckedItems) -> ItemReading:
     return rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
+
+
+# --- right answers that are not written as their format writes them: letters as texts (QAI121), or back (QAI128)
+
+
+def with_answers_in_form(
+    questions: Sequence[tuple[Part, CheckedItems]], paths: Collection[str]
+) -> Iterator[tuple[str, bytes, bytes]]:
+    """Yield path, bytes before and bytes after of each file of *questions* among *paths* that can be repaired.
+
+    What ``B`` becomes is a guess, since it may be meant as it stands; what the text of one option becomes is none. A
+    file is only written if nothing else of it changes.
+    """
+    for part, checked in questions:
+        if part.files[checked.file].entry.path not in paths:
+            continue
+        chosen = part.chosen([checked.file])
+        for file in chosen.texts(lambda _: None):
+            reading = chosen.reading(file, lambda _: None)
+            after = None if reading is None else _changed(reading, file.data)
+            if after is not None:
+                yield file.path, file.data, after
+
+
+def _changed(reading: ItemReading, data: bytes) -> bytes | None:
+    """The file of *reading*, which holds *data*, with answers in form; None where that cannot be, or changes more."""
+    right = {row: meant[0] for row, meant in misformed(ItemTable.of(reading)) if len(meant) == 1}
+    if not right or _written(reading, reading.table) != data:
+        return None
+    place = reading.table.schema.names.index("answer")
+    answers = [right.get(row, answer) for row, answer in enumerate(reading.table.column(place).to_pylist())]
+    after = _written(reading, reading.table.set_column(place, reading.table.schema.field(place), [answers]))
+    again = reading.format.read(after, reading.path, lambda _: None)
+    return after if again is not None and _alike(again.table, reading.table) else None
+
+
+def _alike(one: pa.Table, other: pa.Table) -> bool:
+    """Whether tables are the same but for answers, and for the records that some formats keep as they were written."""
+    names = [name for name in one.schema.names if name not in ("answer", "extra")]
+    if len(one) != len(other) or not one.select(names).equals(other.select(names)):
+        return False
+    return one.column("extra").equals(other.column("extra")) or all(
+        _plain(ours) == _plain(theirs)
+        for ours, theirs in zip(one.column("extra").to_pylist(), other.column("extra").to_pylist(), strict=True)
+    )
+
+
+def _plain(extra: str | None) -> dict[str, Any]:
+    return {key: value for key, value in json.loads(extra or "{}").items() if key != AS_WRITTEN}
+
+
+def _written(reading: ItemReading, table: pa.Table) -> bytes:
+    return reading.format.write(Rows(table, reading.format.model), reading.origin)

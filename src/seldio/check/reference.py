@@ -161,7 +161,6 @@ def _clip(name: str) -> str:
 
 
 def _length(entry: Entry) -> int | None:
-    """Label frames of a recording; None where it cannot be read."""
     from seldio.media.audio import NotAudio, probe
 
     try:

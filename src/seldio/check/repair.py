@@ -201,7 +201,6 @@ class Fixed(Displayed):
 
 
 def _decoded(data: bytes) -> str:
-    """The text of a file in UTF-16 or UTF-8."""
     text = cells.from_utf16(data)
     return data.decode() if text is None else text
 
@@ -255,7 +254,6 @@ def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> st
 
 
 def _end(line: str) -> str:
-    """How a line ends: LF, CR LF, CR, or not at all."""
     return line[len(line.rstrip("\r\n")) :]
 
 
@@ -279,7 +277,6 @@ def _sorted(lines: list[str], dialect: Dialect) -> list[str]:
 
 
 def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
-    """The first of rows whose numbers are equal."""
     first_lines: dict[tuple[float | str, ...], str] = {}
     rows = []
     for line in lines:
@@ -400,7 +397,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
             if code in found and path in one.local and (path not in careful or not _is_unsafe(code))
         }
         if forms:
-            from seldio.check.answer_repair import with_answers_in_form
+            from seldio.check.items import with_answers_in_form
 
             for path, before, after in with_answers_in_form(one.questions, forms):
                 yield Fixed(path, before, after, (forms[path],))
@@ -483,3 +480,7 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
     before, after = (sum(len(one.report.findings) for one in reports) for reports in (examined, current))
     counts = f"{plural(before, 'finding')} before, {after:,} left"
     return f"Repaired {plural(len(changes), 'file')}: {counts}.", tuple(changes), current
+
+
+# --- questions ---------------------------------------------------------------------------------------
+# What ``B`` becomes is a guess, since it may be meant as it stands; what the text of one option alone becomes is none.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from seldio import formats, rules
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
-from seldio.catalogues.trees import Tree, read_tree
+from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
@@ -29,7 +29,6 @@ from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
 from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.file_sets import FILE_SET_RULES
 from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 Path = str | os.PathLike[str]
 #: Rules of a set of label files.
-COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *FILE_SET_RULES, *UNREAD_RULES)
+COLLECTION_RULES = (*SUBMISSION_RULES, *NAME_RULES, *UNREAD_RULES)
 #: Rules of such a set and the clips that it is to have.
 EXPECTED_RULES = (*COLLECTION_RULES, *SUBMISSION_REFERENCE_RULES, *REFERENCE_RULES)
 #: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
@@ -110,28 +109,27 @@ def examine(
         label_parts = [[one for one in some if one.questions is None and not only_answers] for some in parts]
         systems = [LabelGroup.of(chain(*(one.labels(findings.append) for one in some))) for some in label_parts]
         passed_over = () if source.single or package or submission else catalogues[0].of("other")
-        skip = () if package is None else _OF_CLIPS
+        skip: tuple[str, ...] = () if package is None else _OF_CLIPS
         if format is not None and clips is None:
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
+        labels, own = [*chain(*systems)], own_datasets(source, lambda _: None)
+        whole = Collection.of(source, [group.reading for group in labels], clips, findings, passed_over, own)
         for groups in systems:
             of_rows = [row.finding for group in groups for row in group.findings(clips)]
-            files = Collection.of(source, [group.reading for group in groups], clips, findings, passed_over)
+            files = dataclasses.replace(whole, readings=[group.reading for group in groups]) if package else whole
             by_system.append([*rules.findings(set_rules, files, skip=skip), *of_rows])
         if package is None:
             findings += chain(*by_system)
             by_system = []
 
         # the folder as a whole
-        labels = [*chain(*systems)]
-        own = own_datasets(source, lambda _: None)
-        whole = Collection.of(source, [group.reading for group in labels], clips, own=own)
         count = len({file.entry.path for part in chain(*label_parts) for file in part.files}) + sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in items}) or int(submission is not None)
         tree, heard = None, list[Heard]()
         if package is not None:
-            from seldio.rules.package_rules import package_findings
+            from seldio.rules.package import package_findings
 
             count += len(package.metas)
             findings += package_findings(package)
@@ -169,7 +167,6 @@ def examine(
 
 
 def _package(source: Source, clips: Reference | None) -> Package | None:
-    """Return the package that the source is, if it is one."""
     files = Collection.of(source, [], clips)
     if not is_package(files):
         return None
@@ -196,11 +193,11 @@ def _submission(
     as_labels = format is not None and formats.named(format, LabelFormat) is not None
     if as_labels or (format is None and of_clips and all(is_csv(entry.name) for entry in source)):
         return None  # and nothing of questions is loaded
-    from seldio.check.items import Submission, is_submission
-    from seldio.formats.mera_submission import SUBMISSION
+    from seldio.check.items import submission_in
+    from seldio.formats.mera import SUBMISSION
 
     named = format in (SUBMISSION.name, *SUBMISSION.aliases)
-    return Submission.of(source, parts, reference) if is_submission(source, parts, reference, named) else None
+    return submission_in(source, parts, reference, named)
 
 
 def _items(
@@ -240,9 +237,7 @@ def _tree(
     media = any(media_type(name) is not None for name in names)
     if source.kind == "file" and not (deep or media):  # a label file, which nothing is compared with
         return None, 0
-    folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
-    formats_read = {reading.format.name for reading in whole.readings if reading.table.num_rows}
-    tree = expected = read_tree(names, folder, formats_read)
+    tree = expected = whole.tree
     if whole.own and any("recordings" in one.record for one in whole.own.datasets):  # DAT204 compares it
         expected = dataclasses.replace(tree, row=dataclasses.replace(tree.row, rate=None, subtype=None))
     placed = any(place.inside for place in expected.places)
@@ -263,7 +258,8 @@ def _tree(
 
         heard += check_fit(whole, expected, Lookup(source), findings.append)
     if media:
-        from seldio.rules.video import check_videos, is_video
+        from seldio.rules.tree_media import is_video
+        from seldio.rules.video import check_videos
 
         if any(map(is_video, names)):
             count += check_videos(whole, expected, findings.append)

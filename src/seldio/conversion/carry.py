@@ -143,7 +143,8 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
             mapped[index] = given, None
         elif mapped[index][0] is None:
             (lost if mapped[index][1] is None else foreign)[label] += count
-    ids = pa.array([number for number, _ in mapped], pa.int32()).take(from_numpy(rows))
+    numbers = np.array([-1 if number is None else number for number, _ in mapped], np.int32)
+    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in mapped], bool)[rows])
     names = from_texts(name for _, name in mapped)
     names = names.take(from_numpy(rows)) if names.null_count < len(names) else pa.nulls(len(rows), pa.string())
     kept = np.array([pair != (None, None) for pair in mapped], dtype=bool)[rows]
@@ -212,7 +213,7 @@ def _wrong_number(column: pa.ChunkedArray, field: str, target: LabelFormat) -> i
     if target.role != "table" and field != "score":
         metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
         wrong |= np.abs(values) >= (LIMIT - 0.5) / metre
-    wrong &= to_mask(column.is_valid())
+    wrong &= to_mask(column)
     return int(wrong.argmax()) if wrong.any() else None
 
 

@@ -134,7 +134,8 @@ def resolved(source: str) -> tuple[str, str | None]:
         raise no_such(source)
     format = formats.named(source, LabelFormat)
     if format is None:
-        close = meant(source, [*formats.format_names(), *beside(source)])
+        names = [name for one in formats.index() if one.holds == "events" for name in (one.name, *one.aliases)]
+        close = meant(source, [*names, *beside(source)])
         raise UnknownFormat(f"no such file, folder or format: {printable(source)}{close}")
     usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
     extra = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []

@@ -103,6 +103,12 @@ def _check_length(table: pa.Table, hop: Fraction) -> None:
         raise DataError(f"times of up to {most:,.1f} s, but no recording is longer than {clock.LONGEST:,} s")
 
 
+def _in_frames(table: pa.Table, rows: Ints, frame: Ints) -> pa.Table:
+    """Return *rows* of a table with new frames, by clip and frame."""
+    order = np.lexsort((frame, clip_codes(table)[0][rows]))
+    return with_column(table.take(pa.array(rows[order])), "frame", frame[order])
+
+
 def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
     """An event frame for each frame that an event touches, by clip and frame."""
     _check_length(table, hop)
@@ -111,11 +117,7 @@ def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
     lengths = [len(frames) for frames in ranges]
     rows = np.repeat(np.arange(table.num_rows), lengths)
     shift = np.array([frames.start for frames in ranges]) - np.cumsum([0, *lengths[:-1]])
-    frame = np.arange(len(rows)) + shift[rows]
-    clips = clip_codes(table)[0]
-    order = np.lexsort((frame, clips[rows]))
-    frames = table.drop_columns(["onset", "offset"]).take(pa.array(rows[order]))
-    return with_column(frames, "frame", frame[order])
+    return _in_frames(table.drop_columns(["onset", "offset"]), rows, np.arange(len(rows)) + shift[rows])
 
 
 def grouped(table: pa.Table, hop: Fraction) -> Spans:
@@ -166,27 +168,16 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
         return table
     _check_length(table, hop)
     frame = to_numpy(table["frame"]).astype(np.int64)
-    clips = clip_codes(table)[0]
     if hop > wanted:
         times = int(hop / wanted)
         rows = np.repeat(np.arange(len(frame)), times)
-        finer = frame[rows] * times + np.tile(np.arange(times), len(frame))
-        order = np.lexsort((finer, clips[rows]))
-        return with_column(table.take(pa.array(rows[order])), "frame", finer[order])
+        return _in_frames(table, rows, frame[rows] * times + np.tile(np.arange(times), len(frame)))
     coarser = frame // int(wanted / hop)
-    first_rows = _firsts(table, clips, frame, coarser)
-    return with_column(table.take(pa.array(first_rows)), "frame", coarser[first_rows])
-
-
-def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
-    """Return the rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
     source = pc.fill_null(table["source"], -1).to_numpy() if "source" in table.column_names else np.zeros_like(frame)
-    rows = class_keys(table)[1]
-    order = np.lexsort((np.arange(len(frame)), frame, source, rows, coarser, clips))
-    new = np.zeros(len(order), dtype=bool)
-    new[:1] = True
-    for key in (clips, coarser, rows, source):
-        new[1:] |= np.diff(key[order]) != 0
+    keys = (source, class_keys(table)[1], coarser, clip_codes(table)[0])
+    order = np.lexsort((frame, *keys))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = np.logical_or.reduce([np.diff(key[order]) != 0 for key in keys])
     first = frame[order][np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
-    first_rows = np.sort(order[frame[order] == first])
-    return first_rows[np.lexsort((coarser[first_rows], clips[first_rows]))]
+    rows = np.sort(order[frame[order] == first])
+    return _in_frames(table, rows, coarser[rows])

@@ -13,12 +13,13 @@ import pyarrow as pa
 from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
-from seldio.check.vetting import Faults, vet
+from seldio.check.labels import Faults, vet
+from seldio.conversion.item_inputs import read_item_table
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
-from seldio.files.sources import Place, path_of, reopened
+from seldio.files.sources import Place, reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import LabelFormat, get
+from seldio.formats import LabelFormat, get, of_questions
 from seldio.schema.events import COLUMNS, Origin, origin_of, with_origin
 from seldio.text import listed, plural, printable
 
@@ -45,12 +46,6 @@ def _parts_of(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Pa
         parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]
     checked_clips(parts)
     return parts
-
-
-def holds_labels(place: Place) -> bool:
-    """Whether there are labels of a known format; a file such as ``metadata.csv`` next to questions holds none."""
-    with reopened(place, lambda _: None) as source:
-        return any(part.format is not None for part in Catalogue(source).labels)
 
 
 def strict(findings: list[Finding]) -> Sink:
@@ -108,15 +103,8 @@ class LabelInput:
 
     tables: list[tuple[pa.Table, LabelFormat]]  # one for each format, with its format
     files: list[Entry]  # the label files
-    single: bool  # whether it is one label file, and no folder, archive or Parquet table
     faults: Faults  # errors in their rows
     questions: ItemFormat | None  # the format of questions or predictions beside them, unless that of labels was given
-
-
-def read_input(path: Place, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
-    """Read the labels of a file, folder, archive, Parquet table or standard input."""
-    with reopened(path, sink) as source:
-        return read_labels(source, get(format) if isinstance(format, str) else format, sink)
 
 
 def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None) -> LabelInput:
@@ -127,22 +115,41 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
     return LabelInput(
         joined(readings),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        source.single and all(labels.reading.format.role != "table" for labels in readings),
         vet(readings),
         catalogue.asked if format is None and readings else None,
     )
 
 
-def read_single(path: Place, format: LabelFormat | str | None = None) -> LabelInput:
-    """Read the labels of a source as one table.
+def read_table(place: Place, format: LabelFormat | str | None, force: bool) -> pa.Table:
+    """The labels, questions or predictions of a source as one table, see :func:`seldio.read`."""
+    questions = of_questions(format) if isinstance(format, str) else None
+    with reopened(place, raise_errors) as source:
+        if questions is not None or (format is None and source.single and _asks_only(source)):
+            return read_item_table(source, questions)
+        try:
+            labels = read_labels(source, get(format) if isinstance(format, str) else format, raise_errors)
+            if not labels.tables:
+                raise UsageError(f"{printable(source.path)} holds no labels")
+        except (InvalidData, UsageError):
+            if format is not None or not _asks_only(source):
+                raise
+            return read_item_table(source)
+        table, layout = one_table(labels.tables, source.path)
+        if (other := labels.questions) is not None:
+            kind = "questions" if other.holds == "items" else "predictions"
+            raise UsageError(
+                f"{printable(source.path)} holds labels ({layout.name}) and {kind} ({other.name}): name the "
+                f"file, or choose with format={layout.name!r} or format={other.name!r}"
+            )
+        labels.faults.settle(force)
+        return table
 
-    Raises:
-        UsageError: its formats do not fit in one table, or it holds no labels.
-    """
-    labels = read_input(path, format, raise_errors)
-    if not labels.tables:
-        raise UsageError(f"{printable(path_of(path))} holds no labels")
-    return dataclasses.replace(labels, tables=[one_table(labels.tables, path_of(path))])
+
+def _asks_only(source: Source) -> bool:
+    """Return whether questions are meant; a file such as ``metadata.csv`` next to them holds no labels."""
+    catalogue = Catalogue(source)
+    labels = not source.single and any(part.format is not None for part in catalogue.labels)
+    return catalogue.asked is not None and not labels
 
 
 def formats_read(tables: Sequence[tuple[pa.Table, LabelFormat]]) -> str:

@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import PARQUET_SUFFIX
-from seldio.errors import UsageError
+from seldio.errors import DataError, UsageError
 from seldio.files import Entry, Source
-from seldio.files.sources import Place, open_stream, path_of, reopened
+from seldio.files.sources import Place, open_stream, reopened
 from seldio.findings import Sink, raise_errors
 from seldio.formats import get
 from seldio.text import json_text, listed, plural, printable
@@ -69,7 +69,10 @@ def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = ra
             return _held(lines, name, ".jsonl")
         data = pa.Table.from_pylist(list(data))
     if isinstance(first, Item | Prediction):
-        data = to_table(data, ITEM_SCHEMA if isinstance(first, Item) else PREDICTION_SCHEMA)
+        try:
+            data = to_table(data, ITEM_SCHEMA if isinstance(first, Item) else PREDICTION_SCHEMA)
+        except (ValueError, OverflowError) as error:
+            raise DataError(f"{name}: a table cannot hold one of its values: {error}") from error
     import pyarrow.parquet as pq
 
     from seldio.formats.parquet import write_parquet
@@ -107,21 +110,13 @@ def held_items(source: Source) -> ItemFormat | None:
     return Catalogue(source, labels=False).asked
 
 
-def is_item_file(place: Place) -> bool:
-    """Whether *place* is one file of questions or predictions."""
-    with reopened(place, lambda _: None) as source:
-        return source.single and Catalogue(source).asked is not None
-
-
-def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
-    """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
+def read_item_table(source: Source, format: ItemFormat | None = None) -> pa.Table:
+    """The questions or predictions of a source, which holds one file of them, in a table."""
     from seldio.formats.item_parquet import ItemParquet
 
-    readings = read_items(path, format, raise_errors)
-    if not readings and format is None:
-        return None
+    readings = read_items(source, format, raise_errors)
     if len(readings) != 1:
-        raise UsageError(f"{printable(path_of(path))} holds {plural(len(readings), 'file')} of questions: choose one")
+        raise UsageError(f"{printable(source.path)} holds {plural(len(readings), 'file')} of questions: choose one")
     (reading,) = readings
     stored = get(f"{reading.format.holds}-parquet", ItemParquet)
-    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading, lambda _: None)))
+    return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading)))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from io import BytesIO
 from itertools import zip_longest
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +16,11 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.item_inputs import in_memory, read_items
+from seldio.conversion.item_inputs import read_items
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
-from seldio.conversion.right_answers import FEW, RightAnswers, with_choices
-from seldio.errors import DataError, InvalidData, LossError, UsageError
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import Source
 from seldio.files.archives import zipped
 from seldio.files.names import is_zip
@@ -29,17 +28,19 @@ from seldio.files.sources import reopened
 from seldio.findings import Finding, raise_errors
 from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
-from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.items import ItemFormat, ItemReading, option_letter
 from seldio.formats.json_items import JsonItems
-from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.mera import SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows
-from seldio.text import listed, plural, printable
+from seldio.text import clipped, listed, plural, printable
 
 Place = str | os.PathLike[str]
 #: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
 FILLABLE = ("task", "instruction", "language", "split", "dataset")
+#: So many rows are named in an error.
+FEW = 3
 
 
 def convert_items(
@@ -62,19 +63,19 @@ def convert_items(
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
             data, losses = _template(reading, target), dict[str, str]()
-            notes, dropped = ["a template: the predictions are empty, for a model to fill in"], list[tuple[str, str]]()
-            count = len(reading.rows)
+            dropped, count = list[tuple[str, str]](), len(reading.rows)
+            notes = ["a template: the predictions are empty, for a model to fill in"]
         else:
             table, notes, dropped = _fitted(reading, target, fill, drop_unfit)
-            data, losses, taken = _written(reading, table, target, notes)
+            data, losses, taken = _written(reading, table, target)
             losses, count = dict(allowed(losses, target.name, allow_loss)), len(table)
             if taken is not None:
                 raise taken
         with single_file(out, [place]) as (stream, written):
             stream.write(_packed(data, out, target))
     rows = len(reading.rows)
-    return Conversion((reading.format.name,), target.name, 1, written, rows, (rows, count), losses, tuple(notes), (),
-                      dropped=tuple(dropped))  # fmt: skip
+    names = (reading.format.name,)
+    return Conversion(names, target.name, 1, written, rows, (rows, count), losses, tuple(notes), (), tuple(dropped))
 
 
 def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
@@ -117,33 +118,113 @@ def _fitted(
     source, table = reading.format.name, reading.table
     notes, dropped = list[str](), list[tuple[str, str]]()
     if "options" in target.needs:
-        table, count = with_choices(reading)
+        table, count = _with_choices(reading)
         notes += [f"options of {plural(count, 'question')} made from the answers in {source}"] if count else []
     for field, value in fill.items():
-        present, place = _filled(table, field), table.schema.names.index(field)
-        column = pc.if_else(pa.array(present), table.column(field), value)
-        table = table.set_column(place, table.schema.field(place), column)
+        present = _filled(table, field)
+        table = _with(table, field, pc.if_else(pa.array(present), table.column(field), value))
         notes += [f"--fill {field} has no effect: every row already has a value"] if present.all() else []
-    answers = RightAnswers(reading, target)
+    answers = _answers(reading, table, target)
+    faults, ids = _misfits(table, target, answers, reading), table.column("id").to_pylist()
     if drop_unfit and source != target.name:
-        faults = _faults(table, target, answers)
-        ids = table.column("id").to_pylist()
+        if _refusal(table, target) is not None:  # by a single row, perhaps
+            alone = {row: _refusal(table.slice(row, 1), target) for row in range(len(table)) if row not in faults}
+            faults |= {row: refusal for row, refusal in alone.items() if refusal is not None}
         dropped = [(str(ids[row]), faults[row]) for row in sorted(faults)]
-        table = table.filter(pa.array([row not in faults for row in range(len(table))], pa.bool_()))
-    if (refusal := target.refusal(table) or _alike(table, target)) is not None:
-        raise UsageError(f"{target.name} cannot be made from {source}: {refusal}")
-    if dropped and not len(table):
+    fits = [row for row in range(len(table)) if not dropped or row not in faults]
+    if dropped and not fits:
         reasons = Counter(why for _, why in dropped)
         shown = listed([f"{number:,}: {why}" for why, number in reasons.most_common()], FEW)
         raise UsageError(f"{target.name} cannot be made from {source}: no row fits ({shown})")
-    table, changes = answers.written(table)
-    counts = {field: len(table) - int(_filled(table, field).sum()) for field in target.needs}
-    lacking = [f"{plural(count, 'row has', 'rows have')} no {field}" for field, count in counts.items() if count]
-    if lacking and target.name not in (source, reading.home):
-        fills = " ".join(f"--fill {field}=TEXT" for field in FILLABLE if counts.get(field))
-        hint = f". To set one value for all, use {fills}" if fills else ""
-        raise UsageError(f"{target.name} cannot be made from {source}: {'; '.join(lacking)}{hint}")
-    return table, [*notes, *changes], dropped
+    refusal = target.refusal(table.take(fits)) or _alike(table.take(fits), target)
+    if refusal is not None or (faults and not dropped):
+        why = refusal or _why_not({row: (str(ids[row]), fault) for row, fault in faults.items()}, target)
+        raise UsageError(f"{target.name} cannot be made from {source}: {why}")
+    texts = table.column("answer").to_pylist() if answers else []
+    changed = sum(texts[row] != answers[row][0] for row in fits if row in answers)
+    if changed:
+        kind = "letters" if target.answers == "letter" else "texts"
+        notes.append(f"{plural(changed, 'answer')} written as option {kind}")
+        written = [answers[row][0] if row in answers else text for row, text in enumerate(texts)]
+        table = _with(table, "answer", pa.array(written, pa.string()))
+    return (table.take(fits) if dropped else table), notes, dropped
+
+
+def _with(table: pa.Table, field: str, column: Any) -> pa.Table:
+    place = table.schema.names.index(field)
+    return table.set_column(place, table.schema.field(place), column)
+
+
+def _with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
+    """Return the rows with options made of the wrong answers that their format holds, and of how many questions."""
+    table = reading.table
+    if type(reading.format).choices is ItemFormat.choices:
+        return table, 0
+    options = [row.options if isinstance(row, Item) else None for row in reading.rows]
+    chosen = [None if given else reading.format.choices(row) for given, row in zip(options, reading.rows, strict=True)]
+    column = [made or given for made, given in zip(chosen, options, strict=True)]
+    kind = table.schema.field("options").type
+    return _with(table, "options", pa.array(column, kind)), sum(made is not None for made in chosen)
+
+
+def _answers(reading: ItemReading, table: pa.Table, target: ItemFormat) -> dict[int, tuple[str, str]]:
+    """Return the right answers of rows with options as *target* writes them, or why one cannot be written so."""
+    home = formats.named(reading.home, ItemFormat) or reading.format
+    if target.answers is None or not _is_other(reading, target):
+        return {}
+    # what reads letters and texts takes any answer as it is, and validation says what is wrong with it
+    choice, answers = target.answers in ("letter", "text") and not target.letters, dict[int, tuple[str, str]]()
+    both = zip(table.column("answer").to_pylist(), table.column("options").to_pylist(), strict=True)
+    for row, (answer, texts) in enumerate(both):
+        meant = home.meant(answer, texts) if texts and answer else None
+        if meant is None:
+            continue
+        if len(meant) == 1:
+            (index,) = meant
+            alike = [place for place, text in enumerate(texts) if text == texts[index]]
+            if target.answers == "letter":
+                answers[row] = option_letter(index), ""
+            elif len(alike) == 1 or answer == texts[index] or (target.letters and answer in texts):
+                answers[row] = texts[index], ""
+            elif not target.letters:  # the way back would not be clear
+                names = " and ".join(option_letter(place) for place in alike)
+                answers[row] = answer, f"the answer is the text of options {names}"
+        elif choice and not (target.answers == "text" and answer in texts and home.answers == "text"):
+            letters = " or ".join(option_letter(index) for index in sorted(meant))
+            answers[row] = answer, f"the answer is {f'option {letters}' if meant else 'none of the options'}"
+    return answers
+
+
+def _is_other(reading: ItemReading, target: ItemFormat) -> bool:
+    """Return whether answers may be written otherwise; a table keeps those of the format that it is of."""
+    same = isinstance(target, ItemParquet) or target.name in (reading.format.name, reading.home)
+    return target.holds == "items" and not same
+
+
+def _misfits(
+    table: pa.Table, target: ItemFormat, answers: Mapping[int, tuple[str, str]], reading: ItemReading
+) -> dict[int, str]:
+    """Return why rows do not fit into *target*, by row."""
+    faults = dict[int, str]()
+    if target.name not in (reading.format.name, reading.home):
+        faults |= {int(row): f"no {field}" for field in target.needs for row in np.flatnonzero(~_filled(table, field))}
+    if target.counts and _is_other(reading, target):
+        sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
+        wrong = np.flatnonzero(~np.isin(sizes, target.counts)).tolist()
+        faults |= {row: plural(int(sizes[row]), "option") if sizes[row] else "no options" for row in wrong}
+    return faults | {row: fault for row, (_, fault) in answers.items() if fault}
+
+
+def _why_not(faults: Mapping[int, tuple[str, str]], target: ItemFormat) -> str:
+    ids: dict[str, list[str]] = {}
+    for id, fault in faults.values():
+        ids.setdefault(fault, []).append(clipped(id, 40))
+    parts = [f"{plural(len(names), 'row')}: {fault} ({listed(names, FEW)})" for fault, names in ids.items()]
+    more = f"; {len(parts) - FEW:,} other reasons" if len(parts) > FEW else ""
+    counts = f" (it takes questions with {' or '.join(map(str, target.counts))} options)" if target.counts else ""
+    fills = " ".join(f"--fill {field}=TEXT" for field in FILLABLE if f"no {field}" in ids)
+    hint = f"To set one value for all, use {fills}" if fills else "Correct them, or leave them out with --drop-unfit"
+    return f"{'; '.join(parts[:FEW])}{more}{counts}. {hint}"
 
 
 def _alike(table: pa.Table, target: ItemFormat) -> str | None:
@@ -156,47 +237,31 @@ def _alike(table: pa.Table, target: ItemFormat) -> str | None:
     return f"{has} the id of another one, and only prompts, which it lacks, tell them apart" if told_apart else None
 
 
-def _faults(table: pa.Table, target: ItemFormat, answers: RightAnswers) -> dict[int, str]:
-    faults = {int(row): f"no {field}" for field in target.needs for row in np.flatnonzero(~_filled(table, field))}
-    faults |= {row: plural(size, "option") if size else "no options" for row, size in answers.misfits(table)}
-    faults |= {row: f"the answer is {wrong}" for row, _, wrong in answers.answers(table) if wrong is not None}
-    if _refusal(table, target) is not None:  # by a single row, perhaps
-        alone = {row: _refusal(table.slice(row, 1), target) for row in range(len(table)) if row not in faults}
-        faults |= {row: refusal for row, refusal in alone.items() if refusal is not None}
-    return faults
-
-
 def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
     if (refusal := target.refusal(table)) is not None:
         return refusal
     try:
         target.write(Rows(table, target.model))
-    except LossError as error:
-        return "; ".join(f"{field}: {what}" for field, what in error.losses.items())
     except InvalidData as error:
         return error.finding.message
     return None
 
 
 def _written(
-    reading: ItemReading, table: pa.Table, target: ItemFormat, notes: list[str]
+    reading: ItemReading, table: pa.Table, target: ItemFormat
 ) -> tuple[bytes, dict[str, str], UsageError | None]:
     """Return the file, the losses of its rows, and an error if it would be read as another format."""
-    source, same = reading.format.name, reading.format.name == target.name
-    origin = target.origin_of(reading, notes.append)
+    same = reading.format.name == target.name
+    origin = target.origin_of(reading)
     marked, taken = table, None
-    try:
-        if isinstance(target, JsonItems) and not same:
-            head = target.write(Rows(table.slice(0, 1), target.model), origin)
-            seen = formats.format_of_file(head, f"out{target.suffix}")
-            marked = target.marked(table) if seen is None else table
-            if seen not in (None, target) and target.empty:
-                taken = _taken_for(seen, target, reading, table)
-        data = target.write(Rows(marked, target.model), origin)
-        losses = {} if same else _losses(table, marked, target, origin)
-    except LossError as error:  # of the format itself: no permission helps
-        fields = "; ".join(f"{field}: {what}" for field, what in error.losses.items())
-        raise UsageError(f"{target.name} cannot be made from {source}: {fields}") from error
+    if isinstance(target, JsonItems) and not same:
+        head = target.write(Rows(table.slice(0, 1), target.model), origin)
+        seen = formats.format_of_file(head, f"out{target.suffix}")
+        marked = target.marked(table) if seen is None else table
+        if seen not in (None, target) and target.empty:
+            taken = _taken_for(seen, target, reading, table)
+    data = target.write(Rows(marked, target.model), origin)
+    losses = {} if same else _losses(table, marked, target, origin)
     large = too_large(pq.read_metadata(BytesIO(data))) if isinstance(target, ItemParquet) and not same else None
     if large is not None:
         raise _unreadable(target, len(table), large.message)
@@ -282,25 +347,3 @@ def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
     raise UsageError(
         f"{target.name} is written as one file, not an archive: use -o with a name that does not end in .zip"
     )
-
-
-# --- in memory ------------------------------------------------------------------------------------------------------
-
-
-def is_item_table(table: Any) -> bool:
-    """Whether *table* holds questions or predictions: it is a list of them, or it has ids and no clips."""
-    if isinstance(table, list | tuple):
-        return bool(table) and all(isinstance(row, Item | Prediction) for row in table)
-    schema = getattr(table, "schema", None)
-    names = schema.names if isinstance(schema, pa.Schema) else list(getattr(table, "columns", ()))
-    return "id" in names and "clip" not in names
-
-
-def write_item_table(
-    table: Any, path: Place, format: str, allow_loss: Collection[str], fill: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Write a table, or list, of questions or predictions as one file; see :func:`seldio.write`."""
-    source = cast("Source", in_memory(table, "the table"))
-    (reading,) = read_items(source, None, raise_errors)
-    target = formats.meant(format, reading.format) or formats.get(format, ItemFormat)
-    return convert_items(source, path, target, allow_loss=allow_loss, fill=fill).written

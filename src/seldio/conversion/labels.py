@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import os
 import posixpath
+import re
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
 from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -16,24 +16,25 @@ import pyarrow as pa
 from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
-from seldio.check.vetting import vet
+from seldio.check.labels import vet
 from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
-from seldio.conversion.outputs import folder_place, is_folder, single_place
+from seldio.conversion.outputs import folder_place, is_folder, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
-from seldio.files import Source, atomic_write, many_files, write_bytes
+from seldio.files import Source, many_files, write_bytes
 from seldio.files.sources import OWN, is_own, own_files, reopened
 from seldio.findings import Finding
 from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.label_csv import Dialect
-from seldio.rules.collection import grouped
 from seldio.schema.events import COLUMNS, origin_of
-from seldio.schema.frames import event_table
 from seldio.text import as_toml, listed, plural, printable
 from seldio.vocabularies import own, short
+
+#: The end of the name of a file, which a table of one clip is written to.
+_SUFFIX = re.compile(r"(?i)\.[a-z]\w*$")
 
 
 def convert_source(
@@ -73,7 +74,9 @@ def convert_source(
         losses = accepted(converted, target, allow_loss)
         _see_no_errors(converted, target, force)
         local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
-        written = _write(converted, where, target, local, source.path, labels.single)
+        of_file = isinstance(where, str) and _SUFFIX.search(where) is not None
+        single = source.single and (of_file or all(layout.role != "table" for _, layout in labels.tables))
+        written = _write(converted, where, target, local, source.path, single)
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
         if len(labels.tables) > 1:
             notes.insert(0, formats_read(labels.tables))
@@ -104,9 +107,11 @@ def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[st
 
 def _see_clips_differ(tables: Sequence[tuple[pa.Table, LabelFormat]], target: LabelFormat) -> None:
     """Refuse to make results of labels in several folders whose clips have one name: a system has one of each name."""
-    labels = [table for table, layout in tables if resolved(layout, table).role not in OF_SYSTEMS]
-    clips = (file.clip for table in labels for file in origin_of(table).files)
-    for name, named in grouped(clips, posixpath.basename).items():
+    clips: dict[str, list[str]] = {}
+    for table in [table for table, layout in tables if resolved(layout, table).role not in OF_SYSTEMS]:
+        for file in origin_of(table).files:
+            clips.setdefault(posixpath.basename(file.clip), []).append(file.clip)
+    for name, named in clips.items():
         if len(named) > 1:
             raise UsageError(
                 f"{listed(named, 3)} have one name, and {target.name} holds the results of one system, a file for each "
@@ -147,53 +152,28 @@ def _described(target: LabelFormat, source: Source, folder: Path) -> str:
     return str(folder / OWN)
 
 
-def write_events(
-    table: Any, out: str, target: LabelFormat, *, single: bool, allow_loss: Collection[str], fill: Mapping[str, Any],
-    force: bool,
-) -> tuple[str, ...]:  # fmt: skip
-    """Write an event table, see :func:`seldio.write`; *single*: *out* is the file if it has one clip."""
-    from seldio.formats.parquet import PARQUET, reading_of
-
-    table = event_table(table)
-    vet([Recognised(reading_of(table, "the table"), False, "")]).settle(force)
-    converted = carry_out(table, PARQUET, target, fill)
-    accepted([converted], target, checked_fields(allow_loss))
-    _see_no_errors([converted], target, force)
-    return _write([converted], out, target, [], "the table", single)
-
-
 def _write(
     converted: Sequence[Converted], out: str | BinaryIO, target: LabelFormat, local: Sequence[str], source: str,
     single: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
-    if target.role == "table":
-        return _write_table(converted[0].table, out, local)
     files = [file for part in converted for file in part.files]
-    single = single and len(files) == 1
+    single = single and len(files) == 1 and not (isinstance(out, str) and is_folder(out))
+    if single or target.role == "table":
+        with single_file(out, local) as (stream, written):
+            if single:
+                stream.write(files[0][1])
+            else:
+                from seldio.formats.parquet import write_parquet
+
+                write_parquet(converted[0].table, stream)
+        return written
     if not isinstance(out, str):
-        if not single:
-            count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
-            raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
-        out.write(files[0][1])
-        return ("-",)
-    if single and not is_folder(out):
-        place = single_place(out, local)
-        write_bytes(str(place), files[0][1])
-        return (str(place),)
+        count = len(files) or sum(len(origin_of(part.table).files) for part in converted)
+        raise UsageError(f"{printable(source)} becomes {plural(count, 'file')}: use -o FOLDER")
     paths = folder_place([file for file, _ in files], out, local, source)
     top = os.path.abspath(out)  # noqa: PTH100 - a Path would lose what is odd about it
     with many_files():
         for file, data in files:
             write_bytes(os.path.join(top, file.name), data, top)  # noqa: PTH118
     return tuple(map(str, paths))
-
-
-def _write_table(table: pa.Table, out: str | BinaryIO, local: Sequence[str]) -> tuple[str, ...]:
-    from seldio.formats.parquet import write_parquet
-
-    path = single_place(out, local) if isinstance(out, str) else None
-    with ExitStack() as stack:
-        stream = out if path is None else stack.enter_context(atomic_write(path))
-        write_parquet(table, cast("BinaryIO", stream))
-    return ("-",) if path is None else (str(path),)

@@ -25,9 +25,8 @@ from seldio.files.sources import OWN
 from seldio.findings import raise_errors
 from seldio.formats import TextFile
 from seldio.formats.cells import from_utf16, number_in, numeric
-from seldio.formats.dataset_toml import parsed
 from seldio.formats.label_csv import COMMA
-from seldio.formats.own_dataset import OwnDataset
+from seldio.formats.own_dataset import OwnDataset, parsed
 from seldio.formats.plain_csv import bare_lines, delimiter_of, first_line
 from seldio.media.heard import array_heard
 from seldio.rules.collection import probed

@@ -29,11 +29,6 @@ def is_folder(out: str) -> bool:
     return out.endswith(os.sep) or Path(out).is_dir()
 
 
-def single_place(out: str, sources: Iterable[str]) -> Path:
-    """The place of an only file, *out*."""
-    return _new(Path(out), _identities(sources))
-
-
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
     """The paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
     top, inputs = Path(out), _identities(sources)

@@ -7,7 +7,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import compress
 from operator import attrgetter
 from pathlib import Path
@@ -19,7 +18,7 @@ import pyarrow as pa
 from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
-from seldio.check.vetting import Faults, vet
+from seldio.check.labels import Faults, vet
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
@@ -199,11 +198,15 @@ def make_questions(
                 "--fill split=NAME says which"
             )
     sources = [source.path, *local_files(parts)]
-    with _telling_what_stays(place, sound), single_file(place, sources) as (stream, written):
+    with single_file(place, sources) as (stream, written):
         if sound == "cut":
-            top, rate = str(cast("Path", place).parent), recordings.get("rate", RATE)
-            cutting = CuttingSound(source.path, top, text_format, rate, recordings.get("channels"))
-            cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
+            top, rate = cast("Path", place).parent, recordings.get("rate", RATE)
+            cutting = CuttingSound(source.path, str(top), text_format, rate, recordings.get("channels"))
+            try:
+                cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
+            except SeldioError as error:
+                error.args = (f"{error.text}. {_UNCUT}; whole clips stay in {printable(str(top / 'audio'))}",)
+                raise
             texts = [batch for batch, _ in cutouts]
             remarks += [remark for _, batch in cutouts for remark in batch]
         stream.write(_written([text for batch in texts for text in batch], target))
@@ -218,9 +221,6 @@ def make_questions(
         written=written,
         clips=made.splits.total(),
         rows=(kept.total(), kept.total()),
-        losses={},
-        notes=(),
-        findings=(),
         asked=asked,
         kept={task: kept[task] for task in asked},
         skipped={task: skipped[task] for task in (*asked, "*") if task in skipped},
@@ -326,20 +326,6 @@ def _sound(made: QuestionBatch, cuts: bool) -> SoundOfQuestions:
         missing = f"{plural(len(unheard), 'recording')} of {count:,} {'is' if len(unheard) == 1 else 'are'}"
         raise SeldioError(f"{missing} neither among nor next to the labels ({listed(unheard, 3)}). {_UNCUT}")
     return "cut" if cuts else "whole"
-
-
-@contextmanager
-def _telling_what_stays(place: Path | BinaryIO, sound: SoundOfQuestions) -> Iterator[None]:
-    try:
-        yield
-    except SeldioError as error:
-        if sound == "cut":
-            error.args = (f"{error.text}. {_UNCUT}",)
-            folder = place.parent / "audio" if isinstance(place, Path) else None
-            if folder is not None and folder.is_dir():
-                what = "its clips are complete, and the same command continues from them; the questions are not written"
-                error.args = (f"{error.text} {printable(str(folder))} is kept: {what}",)
-        raise
 
 
 def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:

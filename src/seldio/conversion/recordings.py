@@ -33,7 +33,7 @@ _MOST_GAIN = 60
 _LARGEST = 32767 / 32768
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class ArrayConversion(Conversion):
     """The result of converting a folder or a recording."""
 
@@ -190,5 +190,6 @@ def _report(
     if gain:
         recorded = f"gain of {gain:+g} dB in every converted recording; a comment in each file records it"
         notes.append(recorded if sounds else "--gain has no effect: no recording was converted")
-    rows = (count, count)
-    return ArrayConversion((OTHER[to],), to, count, tuple(written), count, rows, {}, tuple(notes), (), total, gain)
+    return ArrayConversion(
+        (OTHER[to],), to, count, tuple(written), count, (count, count), notes=tuple(notes), clipped=total, gain=gain
+    )

@@ -43,10 +43,10 @@ class Conversion(Displayed):
     written: tuple[str, ...]
     clips: int
     rows: tuple[int, int]
-    losses: Mapping[str, str]
-    notes: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    dropped: tuple[tuple[str, str], ...] = dataclasses.field(default=(), kw_only=True)
+    losses: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    dropped: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         return "\n".join(map(printable, self.lines()))
@@ -88,7 +88,7 @@ class Conversion(Displayed):
 SoundOfQuestions = Literal["cut", "whole", "absent"]
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
+@dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
 class QuestionsMade(Conversion):
     """The questions asked about labels, and those skipped; ``clips`` are recordings."""
 

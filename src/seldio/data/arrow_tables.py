@@ -16,16 +16,14 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import check_classes
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
-from seldio.check.vetting import vet
+from seldio.check.labels import vet
 from seldio.conversion.inputs import raising_unknown
-from seldio.conversion.item_inputs import read_items
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.items import ItemFormat
 from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.frames import to_pandas
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
@@ -87,7 +85,7 @@ class Events(ArrowTable):
     all of them. Clips without a label file are not in it; silent ones are, without rows.
 
     Args:
-        source: what the files are of.
+        source: the files that were not read before, and those in which their datasets say what they are.
         files: one for each clip.
         format: the format of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
@@ -170,8 +168,8 @@ class Events(ArrowTable):
         clips = {file.entry.path: clip for clip, file in self._files.items() if file.table is None}
         if not clips:
             return self._files
-        entries = [file.entry for file in self._files.values() if file.table is None]
-        catalogue = Catalogue(self._source.restricted(entries), self._format, raising_unknown(raise_errors))
+        source = self._source.restricted(self._source)  # which does not keep what the catalogue sees
+        catalogue = Catalogue(source, self._format, raising_unknown(raise_errors))
         check_classes(catalogue.findings, told=True)
         parts = [
             part.of([file._replace(clip=clips[file.entry.path]) for file in part.files]) for part in catalogue.labels
@@ -259,12 +257,6 @@ class Items(ArrowTable):
     def __repr__(self) -> str:
         return f"Items({plural(len(self), 'question')})"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        rows = ((item.id, item.task, item.question, "" if item.answer is None else str(item.answer)) for item in self)
-        return rows_html(repr(self), "questions", ("id", "task", "question", "answer"), rows)
-
     def __len__(self) -> int:
         return len(self.rows)
 
@@ -289,11 +281,3 @@ class Items(ArrowTable):
         """The rows, some thousand at a time."""
         for first in range(0, len(self), _BATCH):
             yield from to_table(self[first : first + _BATCH]).to_batches()
-
-
-def read_questions(source: Source, format: ItemFormat | None) -> Items:
-    """The questions in the files of *source*; predictions are left out."""
-    names = {entry.path: entry.name for entry in source}
-    readings = read_items(source, format, raise_errors)
-    rows = [ItemRow(row, names[one.path]) for one in readings for row in one.rows if isinstance(row, Item)]
-    return Items(rows, next((one.format.name for one in readings if one.format.holds == "predictions"), ""))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from inspect import signature
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
 
 from seldio import formats
-from seldio.check.facts import LabelFacts
+from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
 from seldio.data.index import Index, holds_predictions
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from seldio.data.windowing import WindowOptions, Windows
     from seldio.schema import arrow_types
 
+#: A field of questions, and the values of which it has one.
+_Condition = tuple[str, tuple[str | int, ...]]
 #: A value to select by, or several.
 Wanted = str | int | Collection[str] | Collection[int] | None
 
@@ -60,17 +62,12 @@ class Dataset:
 
     def close(self) -> None:
         """Close the archive that it may be in."""
-        self._index.close()
+        self._index.source.close()
 
     def __repr__(self) -> str:
-        return f"Dataset({self._index.name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
-
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import ROWS, rows_html
-
-        rows = self.clips.slice(0, ROWS + 1).to_pylist()
-        names = [name for name in CLIP_SCHEMA.names if any(row[name] is not None for row in rows)]
-        return rows_html(repr(self), "clips", names, (tuple(row[name] for name in names) for row in rows))
+        path = self._index.source.path
+        name = PurePosixPath(path.replace("\\", "/")).name or path
+        return f"Dataset({name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
 
     @property
     def layout(self) -> str:
@@ -110,7 +107,7 @@ class Dataset:
         return Items(
             [
                 row for row in everything.rows
-                if all(condition.holds(row.item) for condition in self._conditions)
+                if all(_meets(getattr(row.item, field), values) for field, values in self._conditions)
                 and all((clip := clip_of(path, row.file)) is None or clip in self.rows for path in row.item.audio)
             ],
             everything.predictions,
@@ -157,7 +154,7 @@ class Dataset:
         if class_ is not None:
             part = part._with_class(class_)
         if task is not None:
-            conditions = (*part._conditions, _Condition("task", _several(task)))
+            conditions = (*part._conditions, ("task", _several(task)))
             part = Dataset(part._index, part._chosen, conditions)
         return part
 
@@ -196,7 +193,7 @@ class Dataset:
             found["events"] = {
                 "silent_clips": len(self.events) - len(pc.unique(table["clip"])),
                 "rows": table.num_rows,
-                **LabelFacts.of(table, self.events.hop).counts(self.events.hop, self.events.vocabulary),
+                **label_counts(table, self.events.hop, self.events.vocabulary),
             }
         if self._questions:
             found["items"] = {
@@ -227,7 +224,7 @@ class Dataset:
         kept = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
         if field == "split" and not kept:  # then it is one of questions, or none at all
             clips = self._chosen if any(_meets(item.split, values) for item in self._questions) else kept
-            return Dataset(self._index, clips, (*self._conditions, _Condition("split", values)))
+            return Dataset(self._index, clips, (*self._conditions, ("split", values)))
         return Dataset(self._index, kept, self._conditions)
 
     def _with_class(self, wanted: Wanted) -> Dataset:
@@ -245,17 +242,6 @@ class Dataset:
         ]  # fmt: skip
         kept = self.rows.where("name", names)
         return Dataset(self._index, kept, self._conditions)
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Condition:
-    """That a field of a question has one of some values."""
-
-    field: str
-    values: tuple[str | int, ...]
-
-    def holds(self, item: object) -> bool:
-        return _meets(getattr(item, self.field), self.values)
 
 
 def _several(wanted: Wanted) -> tuple[str | int, ...]:

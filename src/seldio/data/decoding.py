@@ -100,9 +100,11 @@ def decode(
     names = vocabulary or (windows.vocabulary if windows is not None else "starss")
     form = _form(windows, target, distance, elevation, onscreen, len(class_list(names)))
     settings = Decoding(
-        form, _thresholds(threshold, form.classes), float(unify), _odd(median), float(onscreen_threshold),
+        form, _thresholds(threshold, form.classes), float(unify), median, float(onscreen_threshold),
         bool(folded if folded is not None else windows is not None and windows.folded), vectors,
     )  # fmt: skip
+    if median < 1 or median % 2 == 0:
+        raise UsageError(f"median={median}: choose an odd number of label frames, 1 for no filter")
     if vectors and "z" not in form.parts:
         raise UsageError("vectors=True needs x, y and z, which these outputs do not have")
     found = {clip: settings.rows(clip, values) for clip, values in clip_outputs(outputs, windows, form, partial)}
@@ -131,17 +133,10 @@ def _form(
 
 
 def _thresholds(threshold: float | Sequence[float], classes: int) -> Array:
-    """One threshold per class."""
     values = np.asarray(threshold, np.float64)
     if values.shape not in ((), (classes,)) or not np.isfinite(values).all() or (values < 0).any():
         raise UsageError(f"threshold={threshold}: give a number from 0 on, or one for each of the {classes} classes")
     return np.broadcast_to(values, (classes,))
-
-
-def _odd(median: int) -> int:
-    if median < 1 or median % 2 == 0:
-        raise UsageError(f"median={median}: choose an odd number of label frames, 1 for no filter")
-    return median
 
 
 # --- one clip ------------------------------------------------------------------------------------------------
@@ -274,7 +269,6 @@ def _norm(parts: Array, axes: int) -> Array:
 
 
 def _median(values: Array, length: int) -> Array:
-    """The median of *length* frames around each value."""
     if length == 1 or not len(values):
         return values
     half = length // 2
@@ -286,7 +280,6 @@ def _median(values: Array, length: int) -> Array:
 
 
 def _table(found: Mapping[str, dict[str, Array]], settings: Decoding) -> pa.Table:
-    """The rows of all clips."""
     nothing = settings.rows("", np.zeros((0, *inner_shapes(settings.form)[0]), np.float32))
     counts = [len(rows["frame"]) for rows in found.values()]
     codes = np.repeat(np.arange(len(found), dtype=np.int32), counts)
@@ -416,7 +409,6 @@ def _which(batch: Batch, values: Array, clips: Sequence[str]) -> tuple[list[tupl
 
 
 def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
-    """The output for a clip, of shape (frames, …)."""
     found: Array
     try:
         (found,) = _shaped(as_numpy(output)[None], form)

@@ -1,5 +1,22 @@
 """Exports: a dataset written anew in one of the ways in which datasets are shared, and the way back.
 
+Parquet has a row for each clip with its files inside, and a table of all labels. ``data/SPLIT-00000-of-00001.parquet``
+hold clips: recordings and videos as their bytes are (so FOA keeps its four channels), uncompressed, with a page index.
+A clip of more than 2 MB has a row group of its own, so that one clip can be fetched from afar, or read in place.
+``labels/…`` hold the event tables of :mod:`seldio.formats.parquet`, whose row groups end where clips end. Both carry
+the features of the library ``datasets``.
+
+WebDataset has tar shards in which the files of a clip stand together under one key. ``data/SPLIT-00000-of-00001.tar``
+hold ``KEY.foa.wav``, ``KEY.mic.wav``, ``KEY.mp4``, the label file (``KEY.csv``) and ``KEY.json``, which tells what the
+clip is, its questions, and where each file came from. ``index.json`` lists the shards as the library wids does. Headers
+hold no time and no owner, so the same files give the same bytes.
+
+AudioFolder and VideoFolder are plain files, and a ``SPLIT/metadata.jsonl`` that has a line for each clip.
+``file_name``, and ``mic_file_name`` for a second array, lead to the files next to it, and are the only columns that
+``datasets`` turns into recordings (or videos, in a VideoFolder). It gives every ``…_file_name`` of an AudioFolder the
+type Audio, so the video of a clip is named in a plain column ``video``, its path below the root. Labels are nested in
+the line, and lie in ``labels/`` as they were.
+
 The manifest is written first, with ``"finished": false``, and again when all files are there and open as the clips that
 they were made from. So a folder says that it is an export from its first file on, and one that was broken off is
 written again by the same call.
@@ -12,45 +29,67 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import stat
+import tarfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seldio.catalogues import Catalogue
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
-from seldio.data.arrow_tables import Events
-from seldio.data.export_forms import (
-    ExportFiles,
-    ExportPlan,
-    FilePart,
-    copied,
-    folder_files,
-    parquet_files,
-    tar_files,
-)
+from seldio.data.arrow_tables import Events, conformed
+from seldio.data.clip_media import ClipMedia
 from seldio.data.index import Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
-from seldio.files import Limits, atomic_write, in_the_way, make_folder, open_source, write_bytes
-from seldio.files.exports import MANIFEST, ExportFile, Manifest, original_files
+from seldio.files import Entry, Limits, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files.exports import MANIFEST, SIZES, ExportFile, Manifest, original_files
+from seldio.files.names import suffix_of
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
-from seldio.findings import Finding, raise_errors
+from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.parallel import parallel_map
+from seldio.formats.parquet import write_parquet
+from seldio.media.audio import NotAudio, probe_entry
+from seldio.parallel import cut, parallel_map
+from seldio.schema.arrays import pc
+from seldio.schema.clips import RECORDINGS, Clip
+from seldio.schema.events import Origin, origin_of, with_origin
+from seldio.schema.splits import clip_split
 from seldio.text import listed, plural, printable
+from seldio.vocabularies import vocabulary
 
+#: Bytes of files in a row group of several clips: read whole for one of them in about a millisecond.
+GROUP_BYTES = 2_000_000
+#: Clips of a file of labels, and clips of which the metadata of a folder are made at a time.
+LABEL_CLIPS, LISTED_CLIPS = 10_000, 16
+#: A file inside a table, as ``datasets`` stores recordings and videos.
+FILE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+#: The column of label files.
+LABELS = "label_file"
+#: What a class is called here, and in event tables.
+_CLASS = ("class", "class_id")
+#: Columns that tell what a clip is, from the clip table.
+FACTS = ("clip", "split", "array", "layout", "set", "site", "fold", "room", "mix")
+NUMBERS = frozenset({"fold", "room", "mix"})
+#: Fields of a question that stand beside its clip; all of them are in the file it came from.
+ITEM = {
+    "id": pa.string(), "task": pa.string(), "question": pa.string(), "options": pa.list_(pa.string()),
+    "answer": pa.string(),
+}  # fmt: skip
 #: Recordings are longer than what other verbs hold in memory.
 LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
-_KINDS: dict[str, Callable[..., ExportFiles] | None] = {
-    "parquet": parquet_files, "webdataset": tar_files, "audiofolder": folder_files, "videofolder": folder_files,
-    "files": None,
-}  # fmt: skip
-KINDS = tuple(_KINDS)
+KINDS = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
 #: The list of shards, as the library wids has it.
@@ -89,8 +128,7 @@ def export(
         SeldioError: the disk fails.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    writer = _KINDS.get(kind)
-    if writer is None and kind != "files":
+    if kind not in KINDS:
         raise UsageError(f"unknown storage {kind!r}; choose from {', '.join(KINDS)}")
     if shard_bytes < 1:
         raise UsageError(f"shards of {shard_bytes} bytes are too small: give a number above 0, such as {500 << 20}")
@@ -102,30 +140,31 @@ def export(
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
         plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
-        if writer is None:
-            content = ExportFiles([copied(entry.name, entry) for entry in opened])
+        if kind == "files":
+            parts = [copied(entry.name, entry) for entry in opened]
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
             _check_sizes(plan, embedded=kind == "parquet")
-            content = writer(plan, kind, shard_bytes)
-            content.parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
-        written = _write_files(place, kind, content, _earlier(place, overwrite), plan.on_disk)
-        manifest = dataclasses.replace(written, features=content.features, statistics=plan.statistics())
-        if writer is not None:
+            parts = _clip_parts(plan, kind, shard_bytes)
+            parts += [copied(OTHER + entry.name, entry) for entry in plan.others]
+        written = _write_files(place, kind, parts, _earlier(place, overwrite), plan.on_disk)
+        manifest = dataclasses.replace(written, statistics=plan.statistics())
+        if kind != "files":
             _check_that_it_opens(plan, place, manifest)
         write_bytes(place / MANIFEST, manifest.to_json(), place)
         return manifest
 
 
+def _clip_parts(plan: ExportPlan, kind: str, shard_bytes: int) -> list[FilePart]:
+    if kind == "parquet":
+        return [*clip_shards(plan, shard_bytes), *label_shards(plan)]
+    return tar_shards(plan, shard_bytes) if kind == "webdataset" else folder_files(plan, kind)
+
+
 def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> None:
     """Raise DataError unless an export opens with the clips and the rows that it was made from."""
-
-    def heed(finding: Finding) -> None:
-        if finding.code != "SAF108":  # a link that lies there from elsewhere is not followed
-            raise_errors(finding)
-
-    with open_source(out, heed, LIMITS, as_it_lies=True) as lying:
+    with open_source(out, lambda _: None, LIMITS, as_it_lies=True) as lying:
         source = original_files(lying, manifest, raise_errors, LIMITS)  # before the manifest says that it is finished
         again = Index(source, plan.index.format, force=plan.index.force)
         written = _rows_by_clip(again, again.events(again.label_files))
@@ -162,6 +201,474 @@ def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:
         )
 
 
+# --- columns as the library ``datasets`` describes them --------------------------------------------------
+
+Feature = dict[str, Any]
+_DTYPES = {"double": "float64", "float": "float32", "halffloat": "float16"}
+
+
+def class_label(names: Sequence[str]) -> Feature:
+    """A class number with the names of the classes."""
+    return {"names": list(names), "_type": "ClassLabel"}
+
+
+def feature(kind: pa.DataType) -> Feature:
+    """A column of an Arrow type."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return {"feature": feature(kind.value_type), "_type": "List"}
+    if pa.types.is_struct(kind):
+        return {field.name: feature(field.type) for field in kind}
+    if pa.types.is_dictionary(kind):
+        return feature(kind.value_type)
+    return {"dtype": _DTYPES.get(str(kind), str(kind)), "_type": "Value"}
+
+
+def describe(schema: pa.Schema, known: Mapping[str, Feature]) -> dict[str, Feature]:
+    """The features of a schema; those that its types do not tell are *known*."""
+    return {field.name: known[field.name] if field.name in known else feature(field.type) for field in schema}
+
+
+def features_metadata(features: Mapping[str, Feature]) -> dict[bytes, bytes]:
+    """The features as metadata of a schema, where ``datasets`` looks for them."""
+    return {b"huggingface": json.dumps({"info": {"features": features}}, ensure_ascii=False).encode()}
+
+
+# --- clips and their files -------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class ClipRow:
+    """A clip and its files."""
+
+    name: str  # of the clip; no other one has it
+    key: str  # the same as a file name without a dot
+    clip: Clip  # its row in the clip table
+    media: Mapping[str, Entry]  # recordings and video by column: ``audio`` (of *array*), other arrays, ``video``
+    array: str | None  # which array ``audio`` is
+    labels: Entry | None  # the label file
+    table_bytes: int = 0  # of its labels, where they are rows of a table
+
+    @property
+    def files(self) -> tuple[Entry, ...]:
+        """All files."""
+        return (*self.media.values(), *((self.labels,) if self.labels is not None else ()))
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files, or of its labels where that is all there is."""
+        return sum(max(entry.size, 0) for entry in self.files) or self.table_bytes
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the names tell of the clip, by the names in ``FACTS``."""
+        return self.clip.model_dump(include=set(FACTS)) | {"clip": self.name, "array": self.array}
+
+
+class ExportPlan:
+    """The contents of an export; *array* is the one for the column ``audio``, where a clip has it."""
+
+    def __init__(self, index: Index, array: str) -> None:
+        if array not in RECORDINGS:
+            raise UsageError(f"unknown array {array!r}; choose from {', '.join(RECORDINGS)}")
+        self.index, self.array = index, array
+        self.label_files = index.label_files
+        keys = _keys(index.clips)
+        self.rows = [self._row(name, clip, keys[name]) for name, clip in index.clips.items()]
+        taken = {entry.name for row in self.rows for entry in row.files}
+        #: Files that are of no clip: questions, licences, tables of labels.
+        self.others = [entry for entry in index.source if entry.name not in taken]
+        #: Whether other processes can read the files of clips where they lie.
+        self.on_disk = all(entry.on_disk for row in self.rows for entry in row.files)
+
+    def _row(self, name: str, clip: Clip, key: str) -> ClipRow:
+        files = ClipMedia.of(clip, self.index.entries).files
+        arrays = [field for field in dict.fromkeys((self.array, *RECORDINGS)) if field in files]
+        main = arrays[0] if arrays else None
+        columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
+        media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
+        file = self.label_files.get(name)
+        if file is None or not file.shared or file.table is None:
+            return ClipRow(name, key, clip, media, main, None if file is None else file.entry)
+        return ClipRow(name, key, clip, media, main, None, file.table.nbytes)
+
+    @cached_property
+    def splits(self) -> dict[str, list[ClipRow]]:
+        """The rows of each split, in the order of the splits' names."""
+        splits: dict[str, list[ClipRow]] = {}
+        for row in self.rows:
+            file = self.label_files.get(row.name)
+            paths = [entry.name for entry in (*row.files, *([file.entry] if file is not None else []))]
+            splits.setdefault(clip_split(row.clip, paths[0] if paths else row.name), []).append(row)
+        return dict(sorted(splits.items()))
+
+    @cached_property
+    def facts(self) -> tuple[str, ...]:
+        """The columns of ``FACTS`` that any clip fills."""
+        filled = {field for row in self.rows for field, value in row.facts().items() if value is not None}
+        return tuple(field for field in FACTS if field in filled)
+
+    @cached_property
+    def media(self) -> tuple[str, ...]:
+        """The columns of recordings and videos, ``audio`` first and ``video`` last."""
+        order = {"audio": 0, "video": 2}
+        columns = {column for row in self.rows for column in row.media}
+        return tuple(sorted(columns, key=lambda column: (order.get(column, 1), column)))
+
+    @cached_property
+    def events(self) -> Events:
+        """The labels by clip."""
+        return self.index.events(self.label_files)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """The class list of all labels.
+
+        Raises:
+            UsageError: they are of several.
+        """
+        rows = vocabulary(self.events.vocabulary).classes
+        return [names[0] if names else f"class {number}" for number, names in enumerate(rows)]
+
+    @cached_property
+    def items(self) -> dict[str, list[dict[str, Any]]]:
+        """The questions about each clip, with the fields of ``ITEM``."""
+        questions: dict[str, list[dict[str, Any]]] = {}
+        if Catalogue(self.index.source.restricted(self.others), labels=False).questions:
+            for item, file in self.index.items.rows:
+                for clip in dict.fromkeys(self.index.clip_of(path, file) for path in item.audio):
+                    if clip is not None:
+                        questions.setdefault(clip, []).append({field: getattr(item, field) for field in ITEM})
+        return questions
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The columns that any clip fills, and their types."""
+        fields = [(name, pa.int32() if name in NUMBERS else pa.string()) for name in self.facts]
+        fields += [(name, FILE) for name in self.media]
+        if any(row.labels is not None for row in self.rows):
+            fields.append((LABELS, FILE))
+        if self.label_files:
+            columns = {field.name: field.type for field in self.events.schema if field.name != "clip"}
+            event = [(_CLASS[0], pa.int64()) if name == _CLASS[1] else (name, kind) for name, kind in columns.items()]
+            fields.append(("events", pa.list_(pa.struct(event))))
+        if self.items:
+            fields.append(("items", pa.list_(pa.struct(list(ITEM.items())))))
+        return pa.schema(fields)
+
+    @cached_property
+    def described(self) -> dict[str, Feature]:
+        """The columns as the library ``datasets`` describes them."""
+        # all channels of a recording are in its bytes, whatever a decoder makes of them
+        known: dict[str, Feature] = {"video": {"_type": "Video"}}
+        known |= {name: {**rate, "_type": "Audio"} for name, rate in self._rates().items()}
+        described = describe(self.schema, known)
+        if "events" in described and _CLASS[0] in described["events"]["feature"]:
+            described["events"]["feature"][_CLASS[0]] = class_label(self.classes)
+        return described
+
+    def _rates(self) -> dict[str, dict[str, int]]:
+        """Return the rate of the recordings in each column, where all of them have one."""
+        rates: dict[str, set[int | None]] = {}
+        for row in self.rows:
+            for column in row.media.keys() - {"video"}:
+                rates.setdefault(column, set()).add(_rate(row.media[column]))
+        equal = {column: next(iter(known)) for column, known in rates.items() if len(known) == 1}
+        return {column: {"sampling_rate": rate} if (rate := equal.get(column)) else {} for column in rates}
+
+    def statistics(self) -> dict[str, Any]:
+        """Return counts of clips, splits and files, and the bytes of the source."""
+        # a recording that several people labelled is that of several clips
+        named = {(column, entry.name) for row in self.rows for column, entry in row.media.items()}
+        files = Counter(column for column, _ in named)
+        files["labels"] = sum(row.labels is not None for row in self.rows)
+        return {
+            "layout": self.index.tree.layout,
+            "clips": len(self.rows),
+            "splits": {split: len(rows) for split, rows in self.splits.items()},
+            "files": {column: files[column] for column in sorted(files) if files[column]} | {"other": len(self.others)},
+            "bytes": sum(max(entry.size, 0) for entry in self.index.source),
+        }
+
+    def columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
+        """Return the columns that tell what a clip is, and those of labels and of questions, where there are any."""
+        facts = [row.facts() for row in rows]
+        kinds = {field.name: field.type for field in self.schema}
+        columns = {name: pa.array([fact[name] for fact in facts], kinds[name]) for name in self.facts}
+        if "events" in kinds:
+            columns["events"] = self._event_column(rows)
+        if "items" in kinds:
+            columns["items"] = pa.array([self.items.get(row.name) for row in rows], kinds["items"])
+        return columns
+
+    def event_table(self, clips: Sequence[str]) -> pa.Table:
+        """Return one event table of clips, whose columns and class list are those of all labels."""
+        tables = [self.events[clip] for clip in clips]
+        files = [file for table in tables for file in origin_of(table).files]
+        layouts = {origin_of(table).format for table in tables}
+        origin = Origin(layouts.pop() if len(layouts) == 1 else "", self.events.vocabulary, tuple(files))
+        return with_origin(pa.concat_tables(conformed(table, self.events.schema) for table in tables), origin)
+
+    def _event_column(self, rows: Sequence[ClipRow]) -> pa.Array:
+        kind = self.schema.field("events").type.value_type
+        names = [_CLASS[1] if field.name == _CLASS[0] else field.name for field in kind]
+        schema = pa.schema([(name, field.type) for name, field in zip(names, kind, strict=True)])
+        tables = [conformed(self.events[row.name], schema) if row.name in self.events else None for row in rows]
+        table = pa.concat_tables([schema.empty_table(), *filter(None, tables)]).combine_chunks()
+        if _CLASS[1] in names and (high := pc.max(table[_CLASS[1]]).as_py() or 0) >= len(self.classes):
+            raise DataError(
+                f"the labels have a class {high}, and their class list ends at {len(self.classes) - 1}, so that "
+                "the column of classes could not be loaded: 'seldio validate' says where it is"
+            )
+        values = pa.StructArray.from_arrays([column.combine_chunks() for column in table.columns], fields=list(kind))
+        ends = np.cumsum([0, *(0 if table is None else table.num_rows for table in tables)])
+        absent = pa.array([table is None for table in tables])
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)
+
+
+def _rate(entry: Entry) -> int | None:
+    try:
+        return probe_entry(entry).rate
+    except NotAudio:
+        return None
+
+
+def _keys(names: Iterable[str]) -> dict[str, str]:
+    """Return a file name for each clip: letters, digits, ``_`` and ``-``, and a number where two would be alike."""
+    keys: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^\w-]", "_", name, flags=re.ASCII)
+        key, number = plain, 1
+        while key.lower() in taken:
+            number += 1
+            key = f"{plain}_{number}"
+        taken.add(key.lower())
+        keys[name] = key
+    return keys
+
+
+# --- files of an export ----------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class FilePart:
+    """One file of an export."""
+
+    name: str  # POSIX path below the folder of the export
+    size: int  # bytes of the files that it is made of
+    write: Callable[[BinaryIO], object]  # writes the content
+    split: str | None = None  # the split that it belongs to
+    rows: int = 0  # clips in it, or rows of labels
+    origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
+
+
+def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
+    """Return a file of the source as it is."""
+    return FilePart(name, max(entry.size, 0), partial(_copy, entry), split, origin=entry.name)
+
+
+def _copy(entry: Entry, stream: BinaryIO) -> None:
+    with entry.open() as source:
+        shutil.copyfileobj(source, stream, 1 << 20)
+
+
+def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[str, str, list[ClipRow]]]:
+    """Yield name, split and clips of files of at most *shard_bytes*, or of one clip that is larger."""
+    for split, rows in plan.splits.items():
+        parts = list(cut(rows, shard_bytes, attrgetter("size")))
+        for number, part in enumerate(parts):
+            yield f"data/{split}-{number:05d}-of-{len(parts):05d}.{suffix}", split, part
+
+
+# --- Parquet ---------------------------------------------------------------------------------------------
+
+
+def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
+    """Yield the shards of clips."""
+    schema = plan.schema.with_metadata(features_metadata(plan.described))
+    for name, split, rows in _shards(plan, "parquet", shard_bytes):
+        write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
+        yield FilePart(name, sum(row.size for row in rows), write, split, len(rows))
+
+
+def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
+    """Yield the tables of labels."""
+    for split, rows in plan.splits.items():
+        clips = [row.name for row in rows if row.name in plan.label_files]
+        parts = [clips[first : first + LABEL_CLIPS] for first in range(0, len(clips), LABEL_CLIPS)]
+        for number, part in enumerate(parts):
+            size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
+            name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
+            table = plan.event_table(part)
+            described = describe(table.schema, {"class_id": class_label(plan.classes)})
+            yield FilePart(name, size, partial(_write_labels, table, described), split, table.num_rows)
+
+
+def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, stream: BinaryIO) -> None:
+    """Write a Parquet file of clips; *facts* are the columns that hold no files."""
+    names = [field.name for field in schema if field.type.equals(FILE)]
+    files = {name: [row.labels if name == LABELS else row.media.get(name) for row in rows] for name in names}
+    sizes = {name: [-1 if entry is None else entry.size for entry in entries] for name, entries in files.items()}
+    schema = schema.with_metadata({**(schema.metadata or {}), SIZES: json.dumps(sizes).encode()})
+    raw = [f"{name}.bytes" for name in names if name != LABELS]
+    leaves = [path for field in schema for path in _leaves(field.name, field.type)]
+    others = [leaf for leaf in leaves if leaf not in raw]
+    # after each value it is seen whether its page is full: so each recording has a page of its own. Content-defined
+    # chunks would do the same and take half as long again; the Hub, which cuts the bytes itself, needs them not.
+    with pq.ParquetWriter(
+        stream, schema, compression={leaf: "none" if leaf in raw else "snappy" for leaf in leaves},
+        use_dictionary=others, write_statistics=others, write_page_index=True, write_page_checksum=True,
+        write_batch_size=1,
+    ) as writer:  # fmt: skip
+        first = 0
+        for part in cut(rows, GROUP_BYTES, attrgetter("size")):
+            group = facts.slice(first, len(part))
+            columns: dict[str, Any] = {name: group[name] for name in group.column_names}
+            columns |= {name: _cells(entries[first : first + len(part)]) for name, entries in files.items()}
+            writer.write_table(pa.table(columns, schema=schema), row_group_size=len(part))
+            first += len(part)
+
+
+def _cells(entries: Sequence[Entry | None]) -> pa.Array:
+    data = [None if entry is None else entry.read() for entry in entries]
+    paths = [None if entry is None else entry.name for entry in entries]
+    absent = pa.array([entry is None for entry in entries])
+    columns = [pa.array(data, pa.binary()), pa.array(paths, pa.string())]
+    return pa.StructArray.from_arrays(columns, fields=list(FILE), mask=absent)
+
+
+def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
+    """Yield the paths of the columns inside of a column as they lie in a Parquet file."""
+    if pa.types.is_struct(kind):
+        for field in kind:
+            yield from _leaves(f"{path}.{field.name}", field.type)
+    elif pa.types.is_list(kind):
+        yield from _leaves(f"{path}.list.element", kind.value_type)
+    else:
+        yield path
+
+
+def _write_labels(table: pa.Table, described: Mapping[str, Feature], stream: BinaryIO) -> None:
+    extended = {**(table.schema.metadata or {}), **features_metadata(described)}
+    # where the stored type is not that of the feature, `datasets` passes the feature over
+    wide = {name: pa.int64() for name, feature in described.items() if feature.get("_type") == "ClassLabel"}
+    write_parquet(table.replace_schema_metadata(extended), stream, wide)
+
+
+# --- WebDataset ------------------------------------------------------------------------------------------
+
+
+def tar_shards(plan: ExportPlan, shard_bytes: int) -> list[FilePart]:
+    """Return shards of clips; there are no typed columns to tell of."""
+    parts = []
+    for name, split, rows in _shards(plan, "tar", shard_bytes):
+        facts = [{field: value for field, value in row.facts().items() if field in plan.facts} for row in rows]
+        items = [{"items": plan.items.get(row.name, [])} if plan.items else {} for row in rows]
+        write = partial(_write_tar, rows, facts, items)
+        parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
+    return parts
+
+
+def _write_tar(
+    rows: Sequence[ClipRow], facts: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]], stream: BinaryIO
+) -> None:  # fmt: skip
+    with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar:
+        for row, fact, questions in zip(rows, facts, items, strict=True):
+            members = dict(sorted(_members(row)))
+            for name, entry in members.items():
+                with entry.open() as file:
+                    _add(tar, name, file)
+            origins = {name.removeprefix(f"{row.key}."): entry.name for name, entry in members.items()}
+            text = json.dumps({**fact, "files": origins, **questions}, ensure_ascii=False)
+            _add(tar, f"{row.key}.json", io.BytesIO(text.encode(errors="backslashreplace")))
+
+
+def _members(row: ClipRow) -> Iterator[tuple[str, Entry]]:
+    """Yield the names in the tar, and the files; a name goes on behind the key with what the file is."""
+    for column, entry in row.media.items():
+        array = "" if column == "video" else f"{row.array if column == 'audio' else column}."
+        yield f"{row.key}.{array}{suffix_of(entry.name)}", entry
+    if row.labels is not None:
+        suffix = suffix_of(row.labels.name)
+        yield f"{row.key}.{'labels.' if suffix == 'json' else ''}{suffix}", row.labels
+
+
+def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
+    member = tarfile.TarInfo(name)  # time 0, owner 0, mode 644
+    member.size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    tar.addfile(member, file)
+
+
+# --- AudioFolder and VideoFolder -------------------------------------------------------------------------
+
+#: The name of the column that ``file_name`` becomes.
+_MAIN = {"audiofolder": "audio", "videofolder": "video"}
+
+
+def folder_files(plan: ExportPlan, kind: str) -> list[FilePart]:
+    """Return copies of the files of each clip, and the metadata of each split."""
+    listings = {split: _listing(plan, kind, split) for split in plan.splits}
+    # JSON alone does not tell the type of a column that is empty throughout, which `datasets` wants to know
+    in_json = all(_has_values(column.combine_chunks()) for table in listings.values() for column in table.columns)
+    parts: list[FilePart] = []
+    for split, rows in plan.splits.items():
+        for row in rows:
+            files = {**row.media, **({} if row.labels is None else {"labels": row.labels})}
+            parts += [copied(_place(kind, split, row, name, entry), entry, split) for name, entry in files.items()]
+        write = partial(_write_listing, listings[split], in_json)
+        name = f"{split}/metadata.{'jsonl' if in_json else 'parquet'}"
+        parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
+    return parts
+
+
+def _typed(kind: str, column: str) -> bool:
+    """Return whether the files of a column are of the type of the folder."""
+    return column != "labels" and (column == "video") == (kind == "videofolder")
+
+
+def _column(kind: str, column: str) -> str:
+    """Return the name in the metadata: ``file_name``, ``mic_file_name``, or the column itself if it is but a path."""
+    if not _typed(kind, column):
+        return column
+    return "file_name" if column == _MAIN[kind] else f"{column}_file_name"
+
+
+def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> str:
+    """Return where a file goes; below the split lie only files of the folder's type, for which others were taken."""
+    name = f"{row.array if column == 'audio' else column}/{row.key}.{suffix_of(entry.name)}"
+    return f"{split}/{name}" if _typed(kind, column) else name
+
+
+def _listing(plan: ExportPlan, kind: str, split: str) -> pa.Table:
+    """Return the metadata of a split."""
+    rows = plan.splits[split]
+    columns: dict[str, Any] = {}
+    for column in sorted(plan.media, key=lambda column: _column(kind, column) != "file_name"):
+        files = [(row, row.media.get(column)) for row in rows]
+        paths = [None if entry is None else _place(kind, split, row, column, entry) for row, entry in files]
+        inside = [None if path is None else path.removeprefix(f"{split}/") for path in paths]
+        columns[_column(kind, column)] = pa.array(inside if _typed(kind, column) else paths, pa.string())
+    return pa.table(columns | plan.columns(rows))
+
+
+def _has_values(column: pa.Array) -> bool:
+    """Return whether each column inside of a column has a value anywhere."""
+    if pa.types.is_list(column.type):
+        return _has_values(column.flatten())
+    if pa.types.is_struct(column.type):
+        return all(map(_has_values, column.flatten()))
+    return bool(column.null_count < len(column))
+
+
+def _write_listing(table: pa.Table, in_json: bool, stream: BinaryIO) -> None:
+    if not in_json:
+        pq.write_table(table, stream)
+        return
+    for first in range(0, table.num_rows, LISTED_CLIPS):
+        lines = (json.dumps(record, ensure_ascii=False) for record in table.slice(first, LISTED_CLIPS).to_pylist())
+        stream.writelines(f"{line}\n".encode(errors="backslashreplace") for line in lines)
+
+
 # --- the folder of an export -----------------------------------------------------------------------------
 
 
@@ -191,28 +698,24 @@ def _earlier(out: Path, overwrite: bool) -> Manifest | None:
 
 
 def _is_as_written(out: Path, file: ExportFile) -> bool:
-    """Return whether a file has the size and the hash that the manifest has of it."""
     state = in_the_way(out / file.name, out)
     if state is None or not stat.S_ISREG(state.st_mode) or state.st_size != file.bytes:
         return False
     return _sha256(out / file.name) == file.sha256
 
 
-def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest | None, on_disk: bool) -> Manifest:
+def _write_files(
+    out: Path, kind: str, parts: Sequence[FilePart], earlier: Manifest | None, on_disk: bool
+) -> Manifest:  # fmt: skip
     """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
 
     The manifest that is there meanwhile names those that are whole, and says that the export is not finished. A run
-    that was killed leaves files that its manifest does not name: they are replaced only by the same content.
-
-    Args:
-        out: the folder.
-        kind: of the export.
-        content: what to write.
-        earlier: the manifest of an export in the same folder; files that are no longer as it says stay.
-        on_disk: whether other processes can read the source.
+    that was killed leaves files that its manifest does not name: they are replaced only by the same content. Files that
+    are no longer as the *earlier* manifest says stay. Other processes help where the source is *on_disk*.
     """
     shown, known = printable(str(out)), () if earlier is None else earlier.files
-    names = {part.name for part in content.parts} | {_SHARD_INDEX for _ in content.shards[:1]}
+    shards = [part.name for part in parts if kind == "webdataset" and part.origin is None]
+    names = {part.name for part in parts} | {_SHARD_INDEX for _ in shards[:1]}
     files = {file.name: file for file in known if _is_as_written(out, file)}
     replaced = sorted(files)
     present = {name for name in names.union(file.name for file in known) if in_the_way(out / name, out) is not None}
@@ -226,12 +729,10 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
     _write_unfinished(out, kind, files)
     write, size = partial(_write, str(out), frozenset(unknown)), attrgetter("size")
     try:
-        for here in (False, True):
-            parts = [part for part in content.parts if part.here == here]
-            for file in parallel_map(write, parts, what="writing files", size=size, here=here or not on_disk):
-                files[file.name] = file
-        if content.shards:
-            files[_SHARD_INDEX] = write(_shard_index([files[name] for name in content.shards]))
+        for file in parallel_map(write, parts, what="writing files", size=size, here=not on_disk):
+            files[file.name] = file
+        if shards:
+            files[_SHARD_INDEX] = write(_shard_index([files[name] for name in shards]))
     except KeyboardInterrupt:
         text = f"stopped; the export in {shown} is not finished: run the same command again"
         raise KeyboardInterrupt(text) from None
@@ -247,17 +748,15 @@ def _write_files(out: Path, kind: str, content: ExportFiles, earlier: Manifest |
 
 
 def _write_unfinished(out: Path, kind: str, files: Mapping[str, ExportFile]) -> None:
-    """Write a manifest that names *files* and says that the export is not finished."""
     manifest = Manifest(kind, tuple(files[name] for name in sorted(files)), finished=False)
     write_bytes(out / MANIFEST, manifest.to_json(), out)
 
 
 def _shard_index(shards: Sequence[ExportFile]) -> FilePart:
-    """Return the list of shards as the library wids has it."""
     entries = [{"url": shard.name, "nsamples": shard.rows, "filesize": shard.bytes} for shard in shards]
     index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
     data = (json.dumps(index, indent=1) + "\n").encode()
-    return FilePart(_SHARD_INDEX, len(data), partial(_write_bytes, data))
+    return FilePart(_SHARD_INDEX, len(data), lambda stream: stream.write(data))
 
 
 def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
@@ -265,16 +764,11 @@ def _write(out: str, unknown: frozenset[str], part: FilePart) -> ExportFile:
     path = Path(out, part.name)
     with atomic_write(path, out) as stream:
         hashed = _Hashed(stream)
-        rows = part.write(cast("BinaryIO", hashed))
+        part.write(cast("BinaryIO", hashed))
         sha256 = hashed.sha.hexdigest()
         if part.name in unknown and (not path.is_file() or _sha256(path) != sha256):
             raise UsageError(f"{printable(str(path))} is not what the export writes there: move it away")
-    return ExportFile(part.name, hashed.count, sha256, part.split, rows, part.origin)
-
-
-def _write_bytes(data: bytes, stream: BinaryIO) -> int:
-    stream.write(data)
-    return 0
+    return ExportFile(part.name, hashed.count, sha256, part.split, part.rows, part.origin)
 
 
 def _sha256(path: Path) -> str:

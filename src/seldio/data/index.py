@@ -6,6 +6,7 @@ exports, pictures and the page of a clip take their files from here.
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import posixpath
@@ -13,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Self
 
 from seldio import formats
@@ -24,13 +24,13 @@ from seldio.catalogues.look import (
     named_like_labels,
 )
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.conversion.item_inputs import held_items
-from seldio.data.arrow_tables import ClipLabelFile, Events, Items, clip_files, joined_files, read_questions
-from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_of
+from seldio.conversion.item_inputs import held_items, read_items
+from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
+from seldio.data.clip_media import ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import media_type, suffix_of, without_suffix
-from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
+from seldio.files.sources import Lookup, is_own, on_this_machine
 from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
 from seldio.formats.dcase_json import DCASE2026
@@ -38,6 +38,7 @@ from seldio.formats.items import ItemFormat
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import origin_of
+from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
@@ -55,11 +56,6 @@ class Index:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
-
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-        return PurePosixPath(self.source.path.replace("\\", "/")).name or self.source.path
 
     @cached_property
     def own(self) -> OwnDatasets | None:
@@ -85,10 +81,6 @@ class Index:
         alone = self.source.single and bool(self.source.entries)
         known = any(suffix_of(name) in suffixes for name in self.entries)
         return alone or known or any(map(named_like_labels, self.source))
-
-    def close(self) -> None:
-        """Close the archive that it may be in."""
-        self.source.close()
 
     def filled(self) -> Self:
         """Itself, unless there is nothing in it that would be used."""
@@ -141,15 +133,24 @@ class Index:
 
     def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
-        return Events(self.source, files, self.format, force=self.force)
+        unread = tuple(file.entry for file in files.values() if file.table is None)
+        own = tuple(filter(is_own, self.source.every or self.source))
+        source = dataclasses.replace(
+            self.source, entries=unread, every=own, looks={}
+        )  # no more than another process needs
+        return Events(source, files, self.format, force=self.force)
 
     @cached_property
     def items(self) -> Items:
-        """The questions, in the order of the files."""
+        """The questions, in the order of the files; predictions are left out."""
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if media_type(name) is not None}
         kept = tuple(entry for entry in self.source if entry.name not in known | media)
-        return read_questions(Source(self.source.path, self.source.kind, kept), self.item_format)
+        readings = read_items(Source(self.source.path, self.source.kind, kept), self.item_format, raise_errors)
+        names = {entry.path: entry.name for entry in kept}
+        rows = [ItemRow(row, names[part.path]) for part in readings for row in part.rows if isinstance(row, Item)]
+        predictions = (reading.format.name for reading in readings if reading.format.holds == "predictions")
+        return Items(rows, next(predictions, ""))
 
     @cached_property
     def lookup(self) -> Lookup:
@@ -253,7 +254,7 @@ def open_clip(
     *labels* are its file, or a dataset: a folder, an archive, an export, or an address of either on the Hub; then
     *clip* says which one, if there are several. *audio* and *video* take the places of the files that are found.
     """
-    place = _fetched(os.fspath(labels))
+    place = on_this_machine(os.fspath(labels), DEFAULTS)
     if place == "-":
         yield place, media_of(place, audio, video)
         return
@@ -264,18 +265,6 @@ def open_clip(
         index = Index(source)
         row, file = _chosen(index, clip)
         yield _alone(index, file), ClipMedia.of(row, index.entries).replaced(audio, video)
-
-
-def _fetched(place: str) -> str:
-    """Return the path of *place* on this machine; for a label file on the Hub, fetch recording and video as well."""
-    if is_remote(place):
-        root, below, names = remote_listing(place)
-        for row in read_tree(names, root).clips:
-            if row.metadata == below:
-                played = next((row.recordings[field] for field in PLAYED if field in row.recordings), None)
-                for name in filter(None, (played, row.video)):
-                    on_this_machine(f"{root}/{name}", DEFAULTS)
-    return on_this_machine(place, DEFAULTS)
 
 
 def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from multiprocessing import context, sharedctypes
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
-from seldio.data import sharding
-from seldio.data.sharding import Even, OwnShard, Shard, SharedEpoch
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -29,6 +29,15 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 Pad = float | Literal["list"] | Mapping[str, float | Literal["list"]] | None
 #: Axis of each part along which its length differs from element to element.
 Axes = Mapping[str, int]
+#: Shards are counted from 0: how many there are, and which one this is.
+Shard = tuple[int, int]
+WHOLE: Shard = (1, 0)
+#: What happens to the elements at the end of a pass of which not every rank gets one.
+Even = Literal["drop", "repeat"]
+#: Libraries that share out what a stream gives to several ranks, by themselves or where they are asked to.
+_SPLITTERS = ("datasets", "tensorflow", "accelerate")
+
+_MASK = 2**64 - 1
 
 
 class Stream:
@@ -51,30 +60,32 @@ class Stream:
             unless something else may do so.
         even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
             number is not a multiple of the ranks: ``drop`` the last elements of a pass, or ``repeat`` its first ones.
+        only: the numbers of the elements to go through; None for all.
 
     Raises:
         UsageError: *even* is something else.
     """
 
     def __init__(
-        self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None
-    ) -> None:
+        self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None,
+        only: Sequence[int] | None = None,
+    ) -> None:  # fmt: skip
         if even not in (None, *get_args(Even)):
             raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
-        self._source, self._seed, self._epoch = source, seed, 0
+        self._source, self._seed, self._epoch, self._only = source, seed, 0, only
         self._shard: Shard | None = None
         self._splits, self._even = split, even
         self._stages: tuple[_MapStage | _BatchStage, ...] = ()
         self._cursor, self._taken, self._split = 0, 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
-        sharding.register(type(self))
+        register(type(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        sharding.register(type(self))
+        register(type(self))
 
     def __repr__(self) -> str:
-        parts = [repr(self._source)]
+        parts = [repr(self._source) if self._only is None else f"{self._length} of {self._source!r}"]
         parts += [] if self._seed is None else [f"seed={self._seed}"]
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
         parts += [] if self._splits is None else [f"split={self._splits}"]
@@ -82,18 +93,22 @@ class Stream:
         return f"Stream({', '.join([*parts, *map(repr, self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
-        sharding.register(type(self))
+        register(type(self))
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
         if not self._resumed:
             self._cursor = 0
-        self._split = sharding.own_shard(self._shard, self._splits, Stream)
+        self._split = own_shard(self._shard, self._splits, Stream)
         self._resumed, self._taken = False, 0
         return self._elements(self._cursor, self._split)
 
     def _elements(self, cursor: int, split: OwnShard) -> Iterator[Any]:
-        length = len(self._source)
-        order = range(length) if self._seed is None else sharding.permutation(length, self._seed, self._epoch)
+        length = self._length
+        order: Any = range(length)
+        if self._seed is not None:
+            order = permutation(length, self._seed, self._epoch)
+        if self._only is not None:
+            order = np.asarray(self._only, np.int64)[np.asarray(order)]
         places = chain.from_iterable(self._places(length - cursor, split))
         counted: _Counted = (
             (taken, self._source[int(order[(cursor + place) % length])])  # past the end the pass begins anew
@@ -118,12 +133,16 @@ class Stream:
         """
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
-        left = len(self._source) - (self._cursor if self._resumed else 0)
-        split = sharding.own_shard(self._shard, self._splits, Stream)
+        left = self._length - (self._cursor if self._resumed else 0)
+        split = own_shard(self._shard, self._splits, Stream)
         number = sum(map(len, self._places(left, split)))
         for stage in self._stages:
             number = stage.passed(number)
         return number
+
+    @property
+    def _length(self) -> int:
+        return len(self._source if self._only is None else self._only)
 
     def _places(self, left: int, split: OwnShard) -> Sequence[range]:
         """Return the places that *split* takes of the elements that are left."""
@@ -135,8 +154,8 @@ class Stream:
         Raises:
             UsageError: there is no such shard.
         """
-        part = sharding.checked((num_shards, index), "shard()")
-        return self._with(_shard=part if self._shard is None else sharding.within(self._shard, part))
+        part = checked((num_shards, index), "shard()")
+        return self._with(_shard=part if self._shard is None else within(self._shard, part))
 
     def shuffle(self, seed: int = 0) -> Self:
         """In an order that *seed* and the epoch decide, the same on every machine."""
@@ -185,9 +204,9 @@ class Stream:
         ``cursor`` counts the elements that all shards have taken, each as many as this one, so that the state also
         fits another number of shards.
         """
-        cursor = min(len(self._source), self._cursor + self._taken * self._split.shard[0])
+        cursor = min(self._length, self._cursor + self._taken * self._split.shard[0])
         return {
-            "version": _VERSION, "length": len(self._source), "seed": self._seed, "epoch": self._epoch,
+            "version": _VERSION, "length": self._length, "seed": self._seed, "epoch": self._epoch,
             "cursor": cursor,
         }  # fmt: skip
 
@@ -197,7 +216,7 @@ class Stream:
         Raises:
             UsageError: it is not that of a stream of this length and seed, so that the rest would be another.
         """
-        ours = {"version": _VERSION, "length": len(self._source), "seed": self._seed}
+        ours = {"version": _VERSION, "length": self._length, "seed": self._seed}
         for name, value in ours.items():
             if state.get(name) != value:
                 raise UsageError(
@@ -206,7 +225,7 @@ class Stream:
                 )
         epoch: Any = state.get("epoch")
         cursor: Any = state.get("cursor")
-        fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= len(self._source)
+        fits = type(epoch) is type(cursor) is int and epoch >= 0 and 0 <= cursor <= self._length
         if not fits or state.get("left"):
             raise UsageError(f"a state with epoch {epoch!r} and cursor {cursor!r} does not fit {self!r}")
         self._cursor, self._taken, self._split = cursor, 0, OwnShard()
@@ -218,30 +237,168 @@ class Stream:
         Raises:
             UsageError: torch is not imported.
         """
-        if not sharding.register(type(self)):
+        if not register(type(self)):
             raise UsageError("torch is not imported: import torch.utils.data first")
         return self
 
 
-class Subset(Sequence[Any]):
-    """Some elements of a source, by their numbers and in that order."""
+# --- who takes what --------------------------------------------------------------------------------------
 
-    def __init__(self, source: Sequence[Any], numbers: Sequence[int]) -> None:
-        self._source, self._numbers = source, numbers
+
+def within(outer: Shard, inner: Shard) -> Shard:
+    """The shard *inner* of the shard *outer*."""
+    return outer[0] * inner[0], outer[1] + outer[0] * inner[1]
+
+
+def checked(shard: object, what: str) -> Shard:
+    """The pair *shard* as a shard; its numbers may be texts."""
+    count, index = shard if isinstance(shard, tuple | list) and len(shard) == 2 else (0, 0)
+    try:
+        found = int(str(count)), int(str(index))
+    except ValueError:
+        found = (0, 0)
+    if not 0 <= found[1] < found[0]:
+        raise UsageError(f"{what}: shard {index} of {count}; shards are counted from 0")
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OwnShard:
+    """The share of this process in a pass: the shard *worker* of the shard *rank* of its rank."""
+
+    rank: Shard = WHOLE
+    worker: Shard = WHOLE
 
     @property
-    def signature(self) -> Any:
-        """Shape and numpy type of each part of an element, if the source tells them."""
-        return getattr(self._source, "signature", {})
+    def shard(self) -> Shard:
+        """The shard of this process."""
+        return within(self.rank, self.worker)
 
-    def __len__(self) -> int:
-        return len(self._numbers)
+    def count(self, length: int, even: Even | None) -> int:
+        """How many elements all ranks together take of *length*, so that each takes as many where they are *even*."""
+        over = length % self.rank[0]
+        return length if not over or even is None else length - over + (self.rank[0] if even == "repeat" else 0)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self._source[self._numbers[index]]
+    def places(self, length: int, even: Even | None, size: int) -> Sequence[range]:
+        """Return what this process takes of *length*: the workers of a rank take batches of *size* in turn."""
+        ours = range(self.rank[1], self.count(length, even), self.rank[0])
+        count, index = self.worker
+        if count == 1:
+            return [ours]
+        return [ours[start : start + size] for start in range(index * size, len(ours), count * size)]
 
-    def __repr__(self) -> str:
-        return f"{len(self)} of {self._source!r}"
+
+def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
+    """Return what this process takes: of its rank, as *chosen*, from the environment or torch, and of its worker.
+
+    The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
+    Whether to *split* at all is an error if nobody said so and a library that is imported may do that too: then a
+    torch loader reads something else than a stream (of class *kind*), or there are several ranks.
+    """
+    if split is False:
+        return OwnShard(chosen or WHOLE)
+    distributed: Any = sys.modules.get("torch.distributed")
+    data: Any = sys.modules.get("torch.utils.data")
+    loader = data.get_worker_info() if data is not None else None
+    rank = chosen or _from_environment("WORLD_SIZE", "RANK")
+    if rank is None:
+        ranked = distributed is not None and distributed.is_available() and distributed.is_initialized()
+        rank = (distributed.get_world_size(), distributed.get_rank()) if ranked else WHOLE
+    worker = None if chosen else _from_environment("NUM_WORKERS", "WORKER")
+    own = OwnShard(rank, worker or ((loader.num_workers, loader.id) if loader is not None else WHOLE))
+    if split is None and (other := _other_splitter(own, loader, chosen, kind)) is not None:
+        raise UsageError(
+            f"{other} may split this stream between ranks or workers; the stream would split it again (shard "
+            f"{own.shard[1]} of {own.shard[0]}), and elements would be lost. Choose split=False if {other} splits, "
+            "or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
+            'IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})'
+        )
+    return own
+
+
+def _other_splitter(own: OwnShard, loader: Any, chosen: Shard | None, kind: type) -> str | None:
+    """Return what may split a stream of *kind* too, besides the torch *loader* that reads it; None for nothing."""
+    if own.worker[0] > 1 and loader is not None:
+        owner = type(loader.dataset)
+        if not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
+            return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
+    shared = own.shard if loader is None else own.rank  # a loader's workers share what their process has
+    if chosen is not None or shared[0] == 1:
+        return None
+    return " or ".join(name for name in _SPLITTERS if name in sys.modules) or None
+
+
+def _from_environment(count: str, index: str) -> Shard | None:
+    values = os.environ.get(count), os.environ.get(index)
+    return checked(values, f"the environment has {count} and {index}") if None not in values else None
+
+
+def register(cls: type) -> bool:
+    """Make *cls* a virtual subclass of torch's ``IterableDataset``, and tell whether torch is there for that.
+
+    ``DataLoader`` asks with ``isinstance``, and takes any other object for one with random access.
+    """
+    data: Any = sys.modules.get("torch.utils.data")
+    iterable = getattr(data, "IterableDataset", None)  # absent while torch is being imported
+    if iterable is not None:
+        iterable.register(cls)
+    return iterable is not None
+
+
+# --- the order of a pass ---------------------------------------------------------------------------------
+
+
+def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The numbers below *length*, mixed: the same for a seed and an epoch with every version of numpy.
+
+    Sorted by the output of SplitMix64 (Steele, Lea and Flood 2014), a bijection, so that no two are equal.
+    """
+    words = np.array([seed & _MASK, epoch & _MASK], np.uint64)
+    start = _mixed(_mixed(words[:1]) ^ words[1:])
+    keys = np.arange(length, dtype=np.uint64) + start  # wraps around, as it should
+    return np.argsort(_mixed(keys), kind="stable")
+
+
+def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    keys = keys + np.uint64(0x9E3779B97F4A7C15)
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+class SharedEpoch:
+    """The epoch of a stream, in memory that it shares with its copies in worker processes.
+
+    Workers that stay for several passes have a copy of the stream, whose owner chooses the epochs. Copies made
+    otherwise have an epoch of their own.
+    """
+
+    def __init__(self, epoch: int = 0) -> None:
+        self._times = 0
+        try:
+            self._cells: Any = sharedctypes.RawArray("q", [0, epoch])
+        except OSError:  # nowhere to put it; then workers keep their first epoch
+            self._cells = [0, epoch]
+
+    def __getstate__(self) -> dict[str, Any]:
+        if context.get_spawning_popen() is not None:
+            return vars(self)
+        return {"_epoch": self._cells[1]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
+
+    def set(self, epoch: int) -> None:
+        """Choose the epoch here and in the workers."""
+        self._cells[1] = epoch
+        self._times = self._cells[0] = self._cells[0] + 1
+
+    def news(self) -> int | None:
+        """The epoch that another process has chosen since this was last called; None if none has."""
+        if self._times == self._cells[0]:
+            return None
+        self._times = self._cells[0]
+        return int(self._cells[1])
 
 
 # --- what is done with the elements on their way ---------------------------------------------------------

@@ -169,7 +169,6 @@ TARGETS: dict[str, Callable[[ClipLabels, int, TargetForm], Any]] = {
 
 
 def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
-    """Frame and class of each row."""
     number = labels.rows[:, _CLASS]
     if not ((number >= 0) & (number < classes)).all():
         raise DataError(

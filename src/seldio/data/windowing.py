@@ -43,8 +43,7 @@ from seldio.vocabularies import vocabulary
 if TYPE_CHECKING:
     from seldio.data.arrow_tables import Events
     from seldio.data.dataset import Dataset
-    from seldio.data.sharding import Even
-    from seldio.data.stream import Stream
+    from seldio.data.stream import Even, Stream
     from seldio.media.arrays import Format
 
 #: An element: arrays, numbers and texts by name.
@@ -216,12 +215,6 @@ class Windows(Sequence[Element]):
         parts += [] if self.transform is None else [f"transform={_name(self.transform)}"]
         return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
 
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        rows = ((clip, *counts) for clip, counts in self.lengths().items())
-        return rows_html(repr(self), "clips", ("clip", "label frames", "windows"), rows)
-
     @cached_property
     def _digest(self) -> int:
         """Return a checksum of the data to iterate over, independent of their location."""
@@ -252,7 +245,6 @@ class Windows(Sequence[Element]):
         return made
 
     def _element(self, number: int) -> Element:
-        """Element *number* as it is before the transform."""
         if self._items is not None:
             return self._question(self._items[number], self._sources.recordings[number])
         clip = int(np.searchsorted(self._ends, number, "right"))
@@ -285,11 +277,9 @@ class Windows(Sequence[Element]):
         Raises:
             UsageError: *even* is something else.
         """
-        from seldio.data.stream import Stream, Subset
+        from seldio.data.stream import Stream
 
-        if shards is None:
-            return Stream(self, seed=seed, split=split, even=even)
-        return Stream(Subset(self, shards), seed=seed, split=bool(split), even=even)
+        return Stream(self, seed=seed, split=split if shards is None else bool(split), even=even, only=shards)
 
     @property
     def signature(self) -> Signature:
@@ -375,7 +365,6 @@ class Windows(Sequence[Element]):
         return 1 + np.maximum(0, -(-(frames - self.size) // self.step))
 
     def _window(self, clip: int, number: int) -> Element:
-        """Return a window of a clip, both by their numbers."""
         sources, name, recordings = self._sources, self._sources.clips[clip], self._sources.recordings[clip]
         first = number * (self.step or 0)
         stop = first + (int(sources.frames[clip]) if self.size is None else self.size)
@@ -405,12 +394,6 @@ class Windows(Sequence[Element]):
                 "make them again"
             )
 
-    def _samples(self, rate: int) -> int:
-        """The samples of a window."""
-        hop, size = self.hop, self.size or 0
-        whole, rest = divmod(size * hop.numerator * rate, hop.denominator)
-        return whole if not rest else round(size * hop * rate)
-
     def _question(self, item: Item, recordings: Sequence[Entry]) -> Element:
         start = Fraction(item.start or 0)
         length = None if item.end is None else Fraction(item.end) - start
@@ -437,7 +420,7 @@ class Windows(Sequence[Element]):
         if rate != recording.rate:
             total = frames_at(recording, rate)
         there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
-        wanted = there if self.size is None else self._samples(rate)
+        wanted = there if self.size is None else round(self.size * self.hop * rate)
         sound, some = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
         if rate == recording.rate:
             recording.read(first, some, sound[:, :some], pad=True, dtype=self.dtype)
@@ -457,13 +440,11 @@ def _name(function: Any) -> str:
 
 
 def _shape(part: Any) -> tuple[tuple[int | None, ...], str]:
-    """Shape and type of a part of an element."""
     array = np.asarray(part)
     return array.shape, "string" if array.dtype.kind == "U" else array.dtype.name
 
 
 def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
-    """How many label frames *seconds* are."""
     exact = Fraction(str(seconds)) / hop if math.isfinite(seconds) else Fraction(0)
     if exact.denominator != 1 or exact <= 0:
         raise UsageError(f"{name}={seconds}: choose a multiple of {float(hop):g} s, the length of a label frame")
@@ -492,24 +473,7 @@ _NOTHING = Probe(0, 0, 0)
 def clip_sources(
     dataset: Dataset, audio: Arrays, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
 ) -> WindowSources:
-    """The clips of a dataset, in their order.
-
-    Args:
-        dataset: has them.
-        audio: the recording that is heard, ``any`` for the first one that there is; several for all of them; None for
-            none.
-        video: whether a video is needed.
-        target: labels are needed where it is not None.
-        hop: seconds of a label frame.
-        rate: that sound will have; None for that of each file.
-        dtype: that sound will have.
-
-    Raises:
-        UsageError: there are none, or no such recordings.
-        DataError: a clip has not what is needed, recordings that are not equally long, or samples that int16 does not
-            hold as they are.
-        MissingLibrary: a recording has to be resampled, and soxr is not installed.
-    """
+    """Return the clips of a dataset, in their order, and see that each has what the options of windows ask for."""
     wanted = (audio,) if audio is None or isinstance(audio, str) else tuple(audio)
     if unknown := [name for name in wanted if name not in (None, "any", *RECORDINGS)]:
         raise UsageError(
@@ -557,7 +521,6 @@ def clip_sources(
 
 
 def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
-    """Read the headers of recordings."""
     entries = [entry for entry in recordings if entry is not None]
     what = "reading headers" if entries else None
     headers = parallel_map(header_of, entries, batch=64, what=what, here=packed(entries))
@@ -629,12 +592,7 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
 
 
 def question_sources(dataset: Dataset, audio: Arrays) -> WindowSources:
-    """The questions with their recordings.
-
-    Raises:
-        UsageError: there are none, or recordings are asked for by their array.
-        DataError: a recording is missing.
-    """
+    """Return the questions with their recordings, and see that all are there."""
     if audio not in (None, "any"):
         raise UsageError("questions name their recordings themselves: audio='any', or None for no audio")
     if not dataset.items:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.differences.causes import causes
 from seldio.differences.events import ChangedEvent, EventTable, changed_events
@@ -34,7 +34,7 @@ from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, settled, shared_parts
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, settled, shared_parts
 from seldio.text import listed, printable
 
 
@@ -64,7 +64,7 @@ class Comparing:
         Raises:
             InvalidData: something in a file cannot be read.
         """
-        (one, amiss), (two, wrong) = part.first.rows(as_read=True), part.second.rows(as_read=True)
+        (one, amiss), (two, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
         tables, hop = self._alike(one, two)
         index = {clip: number for number, clip in enumerate(part.clips)}
         labels, rests = Codes(), Codes()
@@ -125,10 +125,10 @@ def versions(
         DataError: no clip is in both.
     """
     a, b = (labels_of(source, format, None, as_read=True) for source, format in zip((old, new), formats, strict=True))
-    if a.sizes and b.sizes and not a.sizes.keys() & b.sizes.keys():
+    if a.clips and b.clips and not a.clips.keys() & b.clips.keys():
         raise DataError(
-            f"no clip is in both: {printable(old.path)} has {listed(sorted(a.sizes), 3)}, "
-            f"{printable(new.path)} has {listed(sorted(b.sizes), 3)}"
+            f"no clip is in both: {printable(old.path)} has {listed(sorted(a.clips), 3)}, "
+            f"{printable(new.path)} has {listed(sorted(b.clips), 3)}"
         )
     return a, b
 
@@ -143,7 +143,7 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     columns = tuple(name for name in ("source", *FIELDS) if name in fields)
     layouts = old.layout, new.layout
     work = Comparing((layouts[0].vocabulary, layouts[1].vocabulary), (layouts[0].hop, layouts[1].hop), columns)
-    parts = shared_parts(old, new, sorted(old.sizes.keys() & new.sizes.keys()))
+    parts = shared_parts(old, new, sorted(old.clips.keys() & new.clips.keys()))
     changed: list[ChangedClip] = []
     faults = Faults(), Faults()
     for clips, amiss, wrong in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):

@@ -171,7 +171,7 @@ _EVENTS = (
 def _label_report(
     title: str, old: SideLabels, new: SideLabels, changed: Sequence[ChangedClip], several: bool
 ) -> Difference:
-    total = len(old.sizes.keys() & new.sizes.keys())
+    total = len(old.clips.keys() & new.clips.keys())
     reordered = [clip.clip for clip in changed if clip.reordered]
     changed = [clip for clip in changed if not clip.reordered]
     rows: list[tuple[Cell, ...]] = []
@@ -186,7 +186,7 @@ def _label_report(
             where = _renamings([event for _, event in events]) if kind == "renamed" else _few(names)
             rows.append((_one(words, len(events)), len(names), len(events), where))
     for words, side, other in (("clips dropped", old, new), ("clips added", new, old)):
-        if names := sorted(side.sizes.keys() - other.sizes.keys()):
+        if names := sorted(side.clips.keys() - other.clips.keys()):
             rows.append((_one(words, len(names)), len(names), None, _few(names)))
     for words, side, other in (("removed", old, new), ("added", new, old)):
         if fields := sorted(side.fields - other.fields):

@@ -27,8 +27,7 @@ from typing import IO, Any
 
 from seldio.errors import InvalidData
 from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
-from seldio.files.problems import DAMAGE, guard, problem, special
-from seldio.files.streams import Inflated, Inside, Memory, OnDisk, Packed, Stretch
+from seldio.files.streams import DAMAGE, Inflated, Inside, Memory, OnDisk, Packed, Stretch, guard, problem, special
 from seldio.findings import Finding, Sink
 from seldio.text import plural, printable
 

@@ -19,8 +19,7 @@ from typing import Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.files.names import suffix_of
-from seldio.files.problems import guard, problem
-from seldio.files.streams import CHUNK, Inside, Packed, Stretch, open_regular, read_regular
+from seldio.files.streams import CHUNK, Inside, Packed, Stretch, guard, open_regular, problem, read_regular
 from seldio.findings import Sink
 from seldio.text import hides, listed, plural, printable
 

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,8 +26,7 @@ import pyarrow.parquet as pq
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
 from seldio.files.entries import Entry, Limits, Source, checked, plain_file
-from seldio.files.problems import guard, problem
-from seldio.files.streams import Inside, OnDisk, Stretch, open_regular
+from seldio.files.streams import Inside, OnDisk, Stretch, guard, open_regular, problem
 from seldio.findings import Sink
 from seldio.text import Displayed, listed, plural, printable
 
@@ -65,9 +64,7 @@ class ExportFile:
     origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
 
 
-_TYPES: Mapping[str, Any] = {
-    "name": str, "bytes": int, "sha256": str, "split": str | None, "rows": int, "origin": str | None
-}  # fmt: skip
+_TYPES = get_type_hints(ExportFile)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,7 +74,6 @@ class Manifest(Displayed):
     Args:
         kind: parquet, webdataset, audiofolder, videofolder or files.
         files: everything written, sorted by name.
-        features: by configuration, the columns as the library ``datasets`` describes them.
         statistics: clips, clips of each split, files of each kind, bytes of the source.
         finished: False while the export is being written, and after it was broken off.
         replaced: names of the files of an earlier export that this one replaced or removed; not in the file.
@@ -85,7 +81,6 @@ class Manifest(Displayed):
 
     kind: str
     files: tuple[ExportFile, ...]
-    features: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     statistics: Mapping[str, Any] = field(default_factory=dict)
     finished: bool = True
     replaced: tuple[str, ...] = field(default=(), compare=False)
@@ -124,10 +119,11 @@ class Manifest(Displayed):
             record = json.loads(data)
             if record.pop("seldio_export") != VERSION:
                 raise DataError(f"{shown} was written by another version of seldio: read it with that version")
+            record.pop("features", None)  # of earlier versions
             files = tuple(ExportFile(**file) for file in record.pop("files"))
             manifest = Manifest(files=files, **record)
             typed = [(getattr(file, name), kind) for file in files for name, kind in _TYPES.items()]
-            typed += [(manifest.kind, str), (manifest.features, dict), (manifest.finished, bool)]
+            typed += [(manifest.kind, str), (manifest.finished, bool)]
             if manifest.finished:
                 counts = [manifest.statistics["clips"], *manifest.statistics["files"].values()]
                 typed += [(count, int) for count in counts]
@@ -238,7 +234,6 @@ def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
 
 
 def _cells(entry: Entry, written: Mapping[str, ExportFile], limits: Limits) -> list[Member]:
-    """Return the files in a Parquet file of clips."""
     with guard(entry.path), entry.open() as stream:
         try:
             return _once(list(_members(entry, stream, written, limits)))
@@ -273,7 +268,6 @@ def _members(
 
 
 def _holds_files(kind: pa.DataType) -> bool:
-    """Return whether a column is one of files."""
     return pa.types.is_struct(kind) and {field.name: field.type for field in kind} == {
         "bytes": pa.binary(), "path": pa.string()
     }  # fmt: skip
@@ -316,7 +310,6 @@ class Cell(Inside):
 
 @lru_cache(_KEPT)
 def _column(real: str, _: int, group: int, column: str) -> pa.ChunkedArray:
-    """Read a column of a row group."""
     with open(open_regular(real, real)[0], "rb") as stream:  # noqa: PTH123 - a descriptor
         leaf = f"{column}.bytes"  # values that are alike are held once
         file = parquet_file(stream, read_dictionary=[leaf], page_checksum_verification=True)

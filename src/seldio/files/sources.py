@@ -27,8 +27,7 @@ from typing import Any
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
-from seldio.files.problems import failure, problem, special
-from seldio.files.streams import CHUNK, Memory, OnDisk
+from seldio.files.streams import CHUNK, Memory, OnDisk, failure, problem, special
 from seldio.findings import Sink
 from seldio.text import clipped, meant, printable
 
@@ -215,7 +214,6 @@ def beside(path: str) -> list[str]:
 
 
 def _last(path: str) -> str:
-    """The name at the end of a path."""
     return path.rstrip(os.sep).rpartition(os.sep)[2]
 
 
@@ -235,19 +233,11 @@ def is_remote(source: str) -> bool:
     return source.startswith("hf://")
 
 
-def _hub() -> Any:
-    return import_module("seldio.hub.pulling")
-
-
 def on_this_machine(source: str, limits: Limits) -> str:
     """Return the path of *source* on disk, which is fetched first if it is remote."""
-    return str(_hub().fetch_address(source, limits)) if is_remote(source) else source
-
-
-def remote_listing(source: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address of the dataset that a remote *source* is of, its path in there, and the names of all files there."""
-    root, below, names = _hub().listing(source)
-    return root, below, names
+    if not is_remote(source):
+        return source
+    return str(import_module("seldio.hub.repository").fetch_address(source, limits))
 
 
 # --- files that other files name -------------------------------------------------------------------------

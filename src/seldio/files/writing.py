@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from seldio.errors import SeldioError, UsageError
-from seldio.files.problems import failure
-from seldio.files.streams import SAFE
+from seldio.files.streams import SAFE, failure
 from seldio.text import printable
 
 Place = str | os.PathLike[str]

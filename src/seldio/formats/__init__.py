@@ -69,15 +69,14 @@ def _finder(pattern: Any) -> Callable[..., object]:
 #: Every format, in the order of ``seldio formats``, which decides between equals.
 HOMES = (
     Home("dialects", "DIALECTS", "labels", b""),  # their rows tell, together
-    Home("audacity", "AUDACITY", "tool", rb"\t"),
-    Home("raven", "RAVEN", "tool", rb"(?i)\A(\xef\xbb\xbf)?[\r\n]*(?=[^\n]*\t)[^\n]*begin time"),
+    Home("tool_tables", "FORMATS", "tool", rb"\t"),
     Home("elan", "ELAN", "tool", rb"<ANNOTATION_DOCUMENT", r"(?i)\.eaf\Z"),
     Home("tool_json", "FORMATS", "tool", _JSON, r"(?i)\.jams\Z"),
     Home("dcase_json", "DCASE2026", "labels", _JSON, r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$"),
     Home("parquet", "PARQUET", "labels", rb"\APAR1"),
     Home("qa_json", "FORMATS", "items", _JSON),
     Home("qa_csv", "FORMATS", "items", _HEADER),
-    Home("ruenvaqa", "FORMATS", "items", _JSON),
+    Home("mera", "FORMATS", "items", _JSON),
     Home("harnesses", "FORMATS", "items", _JSON, r"(?i)\.eval\Z"),
     Home("item_parquet", "FORMATS", "items", rb"\APAR1"),
 )
@@ -199,11 +198,6 @@ def get(name: str, kind: type[Any] | None = None) -> Any:
     return format
 
 
-def asked(name: str) -> Format:
-    """The format called *name*, of questions if there is one, else of labels; raises as :func:`get`."""
-    return of_questions(name) or get(name)
-
-
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
     """The error for a name that no format has; *more*: what else it could mean."""
     from seldio.files.sources import OWN, on_disk
@@ -220,11 +214,6 @@ def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
     ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
     """
     return of_questions(f"{source.holds}-parquet" if source is not None and name == "parquet" else name)
-
-
-def format_names() -> list[str]:
-    """The names and aliases of all formats of labels."""
-    return [name for one in index() if one.holds == "events" for name in (one.name, *one.aliases)]
 
 
 def by_content(data: bytes, name: str) -> LabelFormat | None:
@@ -259,12 +248,6 @@ def _stems() -> dict[str, list[re.Pattern[str]]]:
         for suffix in (one.suffix, *one.also) if one.stem else ():
             found.setdefault(suffix, []).append(re.compile(one.stem))
     return found
-
-
-def of_tool(data: bytes, name: str) -> bool:
-    """Whether a file begins like labels of a tool or of a dataset with tables of its own."""
-    found = by_content(data, name)
-    return found is not None and found.name != "dcase2026"
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
@@ -312,7 +295,6 @@ __all__ = [
     "Place",
     "TextFile",
     "by_content",
-    "format_names",
     "format_of_file",
     "get",
     "index",

@@ -132,11 +132,6 @@ class FileRows(ABC):
         self.rows = 0
         self.readable = True
 
-    @cached_property
-    def content(self) -> bytes:
-        """See :attr:`TextFile.content`; a file may hold the rows of many clips."""
-        return self.file.content
-
     @abstractmethod
     def place(self, row: int, field: str | None) -> Place:
         """Return the location of *field* of row *row* (counted inside this part); the whole line without a field."""

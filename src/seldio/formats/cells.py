@@ -324,8 +324,8 @@ def problem(cell: str, kind: str, field: str) -> CellProblem:
     raise AssertionError("the last row of the table matches every cell")
 
 
-#: The fault of a number in quotes.
-_QUOTED = next(number for number, fault in enumerate(FAULTS) if fault.code == "SYN122" and fault.meant)
+#: Different cells from which on Arrow looks at them all at once.
+_MANY = 1000
 
 
 def matched(texts: pa.Array, pattern: str) -> pa.Array:
@@ -335,13 +335,25 @@ def matched(texts: pa.Array, pattern: str) -> pa.Array:
 
 def problems(cells: pa.Array, kind: str, field: str) -> tuple[np.ndarray[Any, Any], pa.Array]:
     """Return the number of the fault of each of these *cells*, all of them bad, and what each is meant as."""
-    faults = np.full(len(cells), _QUOTED)
-    quoted = to_mask(matched(cells, f'^"(?:{KINDS[kind].pattern})"$'))  # by far the most frequent fault, done at once
-    single = [problem(cell.as_py(), kind, field) for cell in compute("array_filter", cells, from_numpy(~quoted))]
-    faults[~quoted] = [each.number for each in single]
-    meant = compute("ascii_trim", cells, characters='"')
+    texts = meant = compute("utf8_trim_whitespace", cells)
+    faults, grammar = np.full(len(cells), -1), f"^(?:{KINDS[kind].pattern})$"
+    for number, pattern in _looked_for(kind, field) if len(cells) > _MANY else ():
+        fault, wanted = FAULTS[number], f"^{pattern.pattern}$"
+        if fault.only is not None or fault.meant == "plain":
+            break
+        hits = to_mask(matched(cells, pattern.pattern) if fault is CONTROL else matched(texts, wanted)) & (faults < 0)
+        faults[hits] = number
+        if fault.meant and hits.any():
+            meant = compute("replace_substring_regex", meant, pattern=wanted, replacement=fault.meant)
+        if (faults >= 0).all():
+            break
+    left = faults < 0
+    single = [problem(cell.as_py(), kind, field) for cell in compute("array_filter", cells, from_numpy(left))]
+    faults[left] = [each.number for each in single]
+    sure = to_mask(matched(meant, grammar)) & np.array([bool(fault.meant) for fault in FAULTS])[faults]
+    meant = compute("if_else", from_numpy(sure & ~left), meant, pa.nulls(len(cells), pa.string()))
     if single:
-        meant = compute("replace_with_mask", meant, from_numpy(~quoted), from_texts(each.repaired for each in single))
+        meant = compute("replace_with_mask", meant, from_numpy(left), from_texts(each.repaired for each in single))
     return faults, meant
 
 

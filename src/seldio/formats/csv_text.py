@@ -169,16 +169,15 @@ class CsvTable:
 def read_table(
     data: bytes, path: str, sink: Sink, columns: Sequence[str], delimiter: str = ","
 ) -> CsvTable | None:  # fmt: skip
-    """The table of a csv file that has at least the *columns*; None, with a finding, where it has no such header."""
+    """Return the table of a file that has at least the *columns*; None, with a finding, where it has no such header."""
     if unreadable := encoding_problem(path, data):
         sink(unreadable)
         return None
     text = data.decode()
     reader = _TableReader(path, sink, TextLines(text.removeprefix(BOM)), delimiter)
     if text.startswith(BOM):
-        reader.report("SYN103", "the file begins with a byte order mark", Place(1, 1, 1, BOM, ""),
-                      "save as UTF-8 without BOM: Python's csv module reads it as part of the first column "
-                      "name")  # fmt: skip
+        hint = "save as UTF-8 without BOM: Python's csv module reads it as part of the first column name"
+        reader.report("SYN103", "the file begins with a byte order mark", Place(1, 1, 1, BOM, ""), hint)
     return reader.run(columns, text.startswith(BOM))
 
 
@@ -188,46 +187,39 @@ class _TableReader:
     def __init__(self, path: str, sink: Sink, source: TextLines, delimiter: str) -> None:
         self.path, self.sink, self.source, self.delimiter = path, sink, source, delimiter
 
-    def report(self, code: str, message: str, at: Place, hint: str) -> None:
+    def report(self, code: str, message: str, where: Place | tuple[int, int] | QuotedRow, hint: str) -> None:
+        """Report what is wrong at a place, from an offset to another, or with a row."""
+        where = (where.start, where.end) if isinstance(where, QuotedRow) else where
+        at = where if isinstance(where, Place) else self.source.place(*where)
         self.sink(READER_RULES[code].at(
             self.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column, fixable=False
         ))  # fmt: skip
 
     def run(self, columns: Sequence[str], bom: bool) -> CsvTable | None:
-        found = [row for row in rows(self.source.text, 0, self.delimiter) if not self.blank(row)]
-        self.line_ends(found)
-        header = found[0] if found else QuotedRow([], 0, 0, "")
+        every = [row for row in rows(self.source.text, 0, self.delimiter) if not self.blank(row)]
+        self.line_ends(every)
+        header = every[0] if every else QuotedRow([], 0, 0, "")
         if not self.header(header, columns):
             return None
-        kept = [row for row in self.same_width(header, found[1:]) if self.sound(row)]
-        names = tuple(header.values)
+        kept = [row for row in self.same_width(header, every[1:]) if self.sound(row)]
         cells = [[cell.value if cell.value or cell.quoted else None for cell in row.cells] for row in kept]
         layout = CsvLayout.of([header, *kept], bom)
-        return CsvTable(self.source, names, cells, [row.start for row in kept], layout, self.delimiter)
-
-    # --- lines ---------------------------------------------------------------------------------------
+        return CsvTable(self.source, tuple(header.values), cells, [row.start for row in kept], layout, self.delimiter)
 
     def blank(self, row: QuotedRow) -> bool:
         if row.blank:
-            self.report("SYN110", "blank line", self.source.place(row.start, row.end),
-                        "remove blank lines: programs that read line by line stop there")  # fmt: skip
+            self.report("SYN110", "blank line", row, "remove blank lines: programs that read line by line stop there")
         return row.blank
 
-    def line_ends(self, found: Sequence[QuotedRow]) -> None:
-        """Report rows that end differently, and lines that end with a bare CR; CR LF is as good as LF."""
-        counts = Counter(row.newline for row in found if row.newline)
+    def line_ends(self, every: Sequence[QuotedRow]) -> None:
+        counts = Counter(row.newline for row in every if row.newline)
         if len(counts) > 1:
             ends = ", ".join(f"{plural(counts[end], 'row')} with {_ENDS[end]}" for end in _ENDS if counts[end])
-            other = next(row for row in found if row.newline not in ("", found[0].newline))
-            self.report("SYN106", f"mixed line endings: {ends}", self.whole(other), "use one line ending throughout")
+            other = next(row for row in every if row.newline not in ("", every[0].newline))
+            self.report("SYN106", f"mixed line endings: {ends}", other, "use one line ending throughout")
         elif counts["\r"]:
-            self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", self.whole(found[0]),
-                        "end every row with LF; Git and grep see the file as a single line")  # fmt: skip
-
-    def whole(self, row: QuotedRow) -> Place:
-        return self.source.place(row.start, row.end)
-
-    # --- the header ----------------------------------------------------------------------------------
+            hint = "end every row with LF; Git and grep see the file as a single line"
+            self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", every[0], hint)
 
     def header(self, row: QuotedRow, columns: Sequence[str]) -> bool:
         """Whether the rows can be read with this header; what is wrong with it is reported."""
@@ -235,49 +227,34 @@ class _TableReader:
         expected = f"expected {','.join(columns)}"
         missing = [name for name in columns if name not in names]
         if not names:
-            self.report("SYN112", "the file is empty, without even a header line", self.whole(row), expected)
-        elif sign := self.other_delimiter(names, columns):
-            self.report("SYN120", f"cells are separated by {_DELIMITERS[sign]}, not commas", self.whole(row),
-                        "separate cells with commas")  # fmt: skip
+            self.report("SYN112", "the file is empty, without even a header line", row, expected)
+        elif sign := _other_delimiter(names, columns):
+            message = f"cells are separated by {_DELIMITERS[sign]}, not commas"
+            self.report("SYN120", message, row, "separate cells with commas")
         elif columns and len(missing) == len(columns):
-            self.report("SYN113", "the first line is not the header of this format", self.whole(row), expected)
+            self.report("SYN113", "the first line is not the header of this format", row, expected)
         elif missing:
-            shown = ", ".join(missing)
-            self.report(
-                "SYN113", f"the header has no {shown}", self.whole(row), f"{expected}; names are case-sensitive"
-            )
-        return not missing and self.header_cells(row)
+            hint = f"{expected}; names are case-sensitive"
+            self.report("SYN113", f"the header has no {', '.join(missing)}", row, hint)
+        if missing or not self.sound(row):
+            return False
+        twice = [cell for number, cell in enumerate(row.cells) if cell.value in names[:number]]
+        for cell in twice:  # readers by name lose a column
+            message = f"the header lists {clipped(cell.value) or 'an empty column'} twice"
+            place = self.source.place(cell.start, cell.end, cell.value)
+            self.report("SYN113", message, place, "programs that read columns by name keep only one of the two")
+        return not twice
 
-    @staticmethod
-    def other_delimiter(names: Sequence[str], columns: Sequence[str]) -> str:
-        """The sign that separates cells instead of the comma."""
-        first = columns[0] if columns else None
-        fits = (sign for sign in _DELIMITERS if sign in names[0] and (first is None or first in names[0].split(sign)))
-        return next(fits, "") if (len(names) == 1 if first is None else first not in names) else ""
-
-    def header_cells(self, row: QuotedRow) -> bool:
-        """Whether each name appears once; with a repeated name, readers by name lose a column."""
-        good = self.sound(row)
-        for number, cell in enumerate(row.cells):
-            if cell.value in row.values[:number]:
-                self.report("SYN113", f"the header lists {clipped(cell.value) or 'an empty column'} twice",
-                            self.source.place(cell.start, cell.end, cell.value),
-                            "programs that read columns by name keep only one of the two")  # fmt: skip
-                good = False
-        return good
-
-    # --- rows ----------------------------------------------------------------------------------------
-
-    def same_width(self, header: QuotedRow, found: Sequence[QuotedRow]) -> list[QuotedRow]:
-        """The rows that have a cell for each name; the others are reported, once if they all have the same fault."""
+    def same_width(self, header: QuotedRow, every: Sequence[QuotedRow]) -> list[QuotedRow]:
+        """Return the rows with a cell for each name; report the others, once if they all have the same fault."""
         width = len(header.cells)
-        good = [row for row in found if len(row.cells) == width]
-        ragged = [row for row in found if len(row.cells) != width]
+        good = [row for row in every if len(row.cells) == width]
+        ragged = [row for row in every if len(row.cells) != width]
         widths = {len(row.cells) for row in ragged}
         if len(ragged) > 1 and len(widths) == 1 and not good and ragged[-1].cells[-1].flaw != "unclosed":
             message = f"the header has {plural(width, 'column')}, but all {len(ragged):,} rows have {widths.pop()}"
             hint = "pandas then reads the first column as an index and shifts the others"
-            self.report("SYN113", message, self.whole(header), hint)
+            self.report("SYN113", message, header, hint)
         else:
             for row in ragged:
                 self.ragged(row, width)
@@ -289,26 +266,30 @@ class _TableReader:
         if row.cells[-1].flaw == "unclosed":
             self.sound(row)
         elif not row.newline and count < width:
-            self.report("SYN108", f"the last row is cut off: {plural(count, 'cell')} of {width} and no line ending",
-                        self.whole(row), "the file seems to be cut off: write or download it again")  # fmt: skip
+            message = f"the last row is cut off: {plural(count, 'cell')} of {width} and no line ending"
+            self.report("SYN108", message, row, "the file seems to be cut off: write or download it again")
         else:
             hint = "put a cell that contains a comma or a line break in quotes"
             if any(cell.value.lstrip().startswith('"') and not cell.quoted for cell in row.cells):
                 hint += ", with no space between comma and quote"
-            first = row.cells[width].start if count > width else row.start
-            first -= count > width and row.cells[width].quoted
-            message = f"{plural(count, 'cell')} in a row of {width} columns"
-            self.report("SYN121", message, self.source.place(first, row.end), hint)
+            spare = row.cells[width] if count > width else None
+            start = spare.start - spare.quoted if spare is not None else row.start
+            self.report("SYN121", f"{plural(count, 'cell')} in a row of {width} columns", (start, row.end), hint)
 
     def sound(self, row: QuotedRow) -> bool:
         """Whether the quotes of a row close where its cells end; reported where they do not."""
         for cell in row.cells:
+            hint = "a quote inside a cell in quotes is written twice"
             if cell.flaw == "unclosed":
-                self.report("SYN122", "a quote is opened and never closed: the rest of the file is inside it",
-                            self.source.place(cell.start - 1, cell.end),
-                            "close it; a quote inside a cell in quotes is written twice")  # fmt: skip
+                message = "a quote is opened and never closed: the rest of the file is inside it"
+                self.report("SYN122", message, (cell.start - 1, cell.end), f"close it; {hint}")
             elif cell.flaw:
-                self.report("SYN122", "text follows the closing quote of a cell",
-                            self.source.place(cell.end, row.end),
-                            "a quote inside a cell in quotes is written twice")  # fmt: skip
+                self.report("SYN122", "text follows the closing quote of a cell", (cell.end, row.end), hint)
         return not any(cell.flaw for cell in row.cells)
+
+
+def _other_delimiter(names: Sequence[str], columns: Sequence[str]) -> str:
+    """Return the sign that separates cells instead of the comma."""
+    first = columns[0] if columns else None
+    fits = (sign for sign in _DELIMITERS if sign in names[0] and (first is None or first in names[0].split(sign)))
+    return next(fits, "") if (len(names) == 1 if first is None else first not in names) else ""

@@ -238,11 +238,14 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
         array = pa.array(segmentations, COLUMNS["segmentation"])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    polygons = array.flatten()
+    return array if _are_triplets(array) else None
+
+
+def _are_triplets(segmentations: pa.Array) -> bool:
+    polygons = segmentations.flatten()
     points = polygons.flatten()
-    lengths = pc.list_value_length(points)
-    nulls = array.null_count + polygons.null_count + points.null_count + points.flatten().null_count
-    return array if not nulls and pc.all(pc.equal(lengths, 3), min_count=0).as_py() else None
+    complete = not any(level.null_count for level in (segmentations, polygons, points, points.flatten()))
+    return complete and bool(pc.all(pc.equal(pc.list_value_length(points), 3), min_count=0).as_py())
 
 
 def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
@@ -310,30 +313,24 @@ def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
     if rows is None or len(rows) != 1 or rows.null_count or rows.flatten().null_count:
         return None
     given = dict(zip(KEYS, rows.flatten().flatten(), strict=True))
-    if any(values.null_count for key, values in given.items() if key in first) or "segmentation" not in first:
+    segmentation = given["segmentation"]
+    if "segmentation" not in first or not _are_triplets(segmentation):
         return None
-    count = len(given["segmentation"])
-    polygons = given["segmentation"].flatten()
-    triplets = polygons.flatten()
-    numbers = triplets.flatten()
-    if polygons.null_count or triplets.null_count or numbers.null_count or len(numbers) != 3 * len(triplets):
-        return None
-    if len(triplets) and not pc.all(pc.equal(pc.list_value_length(triplets), 3)).as_py():
-        return None
+    numbers = segmentation.flatten().flatten().flatten().to_numpy()
     for key, values in given.items():
-        if key not in first and (values.null_count != count or key not in _OPTIONAL or key in _USEFUL):
+        if values.null_count and (key in first or key != "score" or values.null_count < len(values)):
             return None
         if key in _WHOLE:
             ends = pc.min_max(values).as_py()
             if ends["min"] < -(2**31) or ends["max"] >= 2**31:
                 return None
             given[key] = values.cast(COLUMNS[KEYS[key]])
-        elif key != "segmentation" and key in first and not (np.abs(values.to_numpy()) <= 2.0**53).all():
-            return None  # larger whole numbers are refused
-    if not (np.abs(numbers.to_numpy()) <= 2.0**53).all() or (len(numbers) and not any(first["segmentation"])):
+        elif key != "segmentation" and not values.null_count:
+            numbers = np.concatenate((numbers, values.to_numpy()))
+    # larger whole numbers are refused; the layout is that of the first annotation, so it has to have a point
+    if not (np.abs(numbers) <= 2.0**53).all() or (len(segmentation.flatten()) and not any(first["segmentation"])):
         return None
-    given["extra"] = pa.nulls(count, pa.string())
-    return given, JsonLayout.of(data, [first])
+    return given | {"extra": pa.nulls(len(segmentation), pa.string())}, JsonLayout.of(data, [first])
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:

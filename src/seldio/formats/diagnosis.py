@@ -432,14 +432,9 @@ class FileLook:
         row = self.line(second).split(",") if second < len(self.ends) else []
         start = int(self.ends[second - 1]) + 1 if second else 0
         timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, start) is not None
-        if self.dialect.own or (len(row) == self.width and not timed and not _lettered(row)):
+        lettered = len(row) > 1 and row[1].strip(' "')[:1].isalpha()
+        if self.dialect.own or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
-        few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
-        widths = {len(row) for row in few}
-        if len(widths) > 1 and b'"' not in self.text:
-            return False  # rows of several widths
-        if widths == {self.width} and not timed and not all(map(_lettered, few)):
-            return False  # a letter in one row, which is no name of a class in all
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
         shape = shape_of([line for line in self.whole_lines(first) if line.strip()], self.dialect)
@@ -590,8 +585,3 @@ class FileLook:
             parts = (self.meant[line - 1] or "").split(",")
             parts[at] = cell
             self.meant[line - 1] = ",".join(parts)
-
-
-def _lettered(row: Sequence[str]) -> bool:
-    """Whether the second cell of a row begins with a letter."""
-    return len(row) > 1 and row[1].strip(' "')[:1].isalpha()

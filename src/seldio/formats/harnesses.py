@@ -1,7 +1,9 @@
 """Read and write the records of the evaluation harness inspect_ai.
 
 Its questions are records in JSON Lines that hold the fields of an item in a shape of their own: two functions go from
-flat keys to the record (``pack``) and back (``unpack``). What a model answered is read from inspect's log.
+flat keys to the record (``pack``) and back (``unpack``). What a model answered is read from inspect's log, by default a
+zip (``.eval``) with a file of JSON for each sample. Members are unpacked within the limits of any archive
+(:class:`seldio.files.Limits`), whatever the directory of the zip says of them.
 """
 
 from __future__ import annotations
@@ -13,15 +15,62 @@ from typing import Any
 
 import pyarrow as pa
 
+from seldio.errors import InvalidData
+from seldio.files import DEFAULTS
+from seldio.files.archives import opened_zip
 from seldio.findings import Sink
-from seldio.formats.inspect_eval import is_archive, read_archive
+from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
-from seldio.formats.json_layout import Layout
+from seldio.formats.json_records import Layout
 from seldio.formats.json_text import Pointer
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Proof
 from seldio.text import listed
+
+_ZIP = b"PK\x03\x04"
+
+
+def is_archive(data: bytes, name: str) -> bool:
+    """Whether a file is such an archive."""
+    return data.startswith(_ZIP) and name.lower().endswith(".eval")
+
+
+@dataclasses.dataclass(frozen=True)
+class EvalReading(ItemReading):
+    """The samples of a log, each of which is a member of the archive."""
+
+    members: tuple[str, ...] = ()  # as shown to people, of each row
+
+    def path_of(self, row: int | None) -> str:
+        """See :meth:`Reading.path_of`."""
+        return self.path if row is None else self.members[row]
+
+
+def read_archive(
+    format: ItemFormat, read: Callable[[bytes, str, Sink], ItemReading | None], data: bytes, path: str, sink: Sink
+) -> EvalReading:
+    """The completions of all samples, in the order of the archive; *read* reads the file of one."""
+    found: list[tuple[str, ItemReading]] = []
+    with opened_zip(data, path, sink, DEFAULTS) as members:
+        for member in members:
+            if not (member.name.startswith("samples/") and member.name.endswith(".json")):
+                continue
+            try:
+                reading = read(member.read(), member.path, sink)
+            except InvalidData as error:  # damaged, or over a limit
+                sink(error.finding)
+            else:
+                found += [] if reading is None else [(member.path, reading)]
+    places = [(name, reading, row) for name, reading in found for row in range(len(reading.rows))]
+
+    def locate(row: int, field: str | None, number: int | None) -> Place:
+        _, reading, own = places[row]
+        return reading.place(own, field, number)
+
+    rows = [reading.rows[row] for _, reading, row in places]
+    return EvalReading(format, path, rows, locate, members=tuple(name for name, *_ in places))
+
 
 Flat = Mapping[str, Any]
 #: Why a harness asks about more than a question is about.

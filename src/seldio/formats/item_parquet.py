@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import is_sound
+from seldio.formats.json_records import is_sound
 from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import flaws, row_of, wrong_rows
@@ -37,8 +37,6 @@ _KEY = b"seldio.items"
 _BATCH = 1 << 13
 #: Rows of a group in a file.
 GROUP = 1 << 15
-#: Most bytes that a footer holds of how the source is written: whoever opens the file reads them.
-FOOTER_BYTES = 4 << 20
 #: What a writer may raise that is given an origin of other types than its own.
 _UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
 _LOSS = "the recordings inside the table; their paths are kept"
@@ -74,7 +72,6 @@ class ItemParquet(ItemFormat):
         return 0.9 if layout is not None and layout.holds == self.holds else 0.0
 
     def _is_own(self, schema: pa.Schema) -> bool:
-        """Whether the columns are those of the schema, or some of them, with all that a row needs."""
         json_text = "extra" not in schema.names or not pa.types.is_struct(schema.field("extra").type)
         needed = {"id", "question"} if self.holds == "items" else {"id", "prediction"}
         return json_text and needed <= {*schema.names} <= {*self.schema.names}
@@ -214,23 +211,10 @@ class ItemParquet(ItemFormat):
         """Return the metadata of a table of rows with this *origin*."""
         return {_KEY: json.dumps({"holds": self.holds, **(origin or {})})}
 
-    def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
-        """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
-        if isinstance(reading.format, ItemParquet):
-            return reading.origin
-        origin, size = dict(reading.origin), _size(reading.origin)
-        if size > FOOTER_BYTES:
-            origin = {key: value for key, value in origin.items() if key not in ("orders", "order_of", "numbers")}
-            origin = origin if _size(origin) <= FOOTER_BYTES else {}
-            tell(
-                f"the orders of keys in this file take {size / 1e6:,.1f} MB, more than a Parquet footer should hold, "
-                f"so they are left out: no value is lost, but --to {reading.format.name} writes one order"
-            )
-        return {"format": reading.format.name, "origin": origin}
-
-
-def _size(origin: Mapping[str, object]) -> int:
-    return len(json.dumps(origin))
+    def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
+        """See :meth:`ItemFormat.origin_of`; that of any text is kept."""
+        same = isinstance(reading.format, ItemParquet)
+        return reading.origin if same else {"format": reading.format.name, "origin": reading.origin}
 
 
 def _nothing(finding: Finding) -> None:
@@ -253,8 +237,8 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 _NOTE = (
-    "No value is lost, and the file comes back with its order and indentation, unless its records have more orders of "
-    "keys than a footer has room for, which is reported; `--to parquet` means this format if the source holds {}."
+    "No value is lost, and the file comes back with its order and indentation; `--to parquet` means this format if the "
+    "source holds {}."
 )
 FORMATS: tuple[ItemParquet, ...] = (
     ItemParquet(

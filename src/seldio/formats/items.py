@@ -132,12 +132,8 @@ class ItemFormat(Format):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """The bytes of a file with *rows*; with the *origin* of a reading of this format, as that was written."""
 
-    def origin_of(
-        self,
-        reading: ItemReading,
-        tell: Callable[[str], None],  # noqa: ARG002 - a text has room for all of its origin
-    ) -> dict[str, object] | None:
-        """Return the origin that the writer wants of *reading*; *tell* takes notes on what cannot be kept."""
+    def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
+        """Return the origin that the writer wants of *reading*."""
         if reading.format.name == self.name:
             return reading.origin
         origin = reading.origin.get("origin") if reading.home == self.name else None

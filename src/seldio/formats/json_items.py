@@ -23,8 +23,7 @@ import pyarrow as pa
 from seldio.findings import Sink
 from seldio.formats.base import Ints, Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import Layout, layout_of, layouts_by_id
-from seldio.formats.json_records import Records, Run, peek, value_at
+from seldio.formats.json_records import Layout, Records, Run, layout_of, layouts_by_id, peek, value_at
 from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
 from seldio.schema.arrays import pc
 from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
@@ -358,7 +357,6 @@ class _Reader:
         self.shapes: dict[tuple[str, ...], list[int]] = {}  # numbers of records by their keys
 
     def table(self) -> pa.Table:
-        """The rows of the records that can be read; what is wrong with the others goes to the sink."""
         tables, numbers = [self.format.schema.empty_table()], [np.zeros(0, np.int64)]
         with _uncollected():
             for run in self.records.runs():
@@ -371,7 +369,6 @@ class _Reader:
         return pa.concat_tables(tables)
 
     def rows(self, run: Run) -> tuple[pa.Table, Ints]:
-        """Return the rows of the records of a run that can be read, and their numbers in it."""
         format, tables, numbers = self.format, list[pa.Table](), list[int]()
         flats = [format.flat(record) if type(record) is dict else None for record in run.values]
         alike: dict[tuple[tuple[str, ...], ...], list[int]] = {}
@@ -419,23 +416,19 @@ class _Reader:
             without += numbers if key not in keys else ()
 
     def wrong(self, columns: Mapping[str, list[Any]]) -> set[int]:
-        """Return the places of values that cannot stand in their field."""
         fields = (field for field in columns if field != "extra" or self.format.closed)  # else it holds what JSON can
         return set().union(*(wrong_rows(self.format.model, field, columns[field]) for field in fields))
 
     @property
     def whole_ids(self) -> bool:
-        """Whether ids may be whole numbers."""
         return self.format.numbered or self.format.holds == "predictions"
 
     def lacking(self, keys: Collection[str]) -> Iterator[str]:
-        """Yield the keys that must be there and are not, nor one in their place."""
         for key in self.format.required:
             if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
     def row(self, record: Record) -> Row | None:
-        """The row of one record; None, after findings, where there is none."""
         if not isinstance(record.value, dict):
             self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
             return None
@@ -472,11 +465,9 @@ class _Reader:
         }
 
     def ids(self, table: pa.Table, numbers: list[int]) -> list[str | None]:
-        """Return the ids of the records with these *numbers*."""
         return table["id"].take(np.searchsorted(self.numbers, numbers)).to_pylist()  # type: ignore[no-any-return]
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
-        """See :class:`ItemReading`."""
         record = self.records[int(self.numbers[row])]
         if field is None:
             return record.place()
@@ -513,7 +504,6 @@ class _Reader:
             self.report("SYN216", message, first, pointer, hint)
 
     def report_flaw(self, flaw: Flaw, record: Record) -> None:
-        """A finding in plain words about what keeps a record from being a row."""
         pointer = self.pointer(flaw, record.value)
         if flaw.kind == "missing":
             if len(pointer) > 1:
@@ -529,7 +519,6 @@ class _Reader:
         self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, but must be {must}", record, pointer, None)
 
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
-        """Return where a flaw stands in its record."""
         field, *remaining = flaw.at
         at = self.format.place_of(str(field), record)
         if field == "audio" and isinstance(value_at(record, at), str):
@@ -540,7 +529,6 @@ class _Reader:
         return (*at, *remaining)
 
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
-        """A finding at *pointer* inside a record."""
         self.records.sink(record.finding(code, message, pointer, hint))
 
 

@@ -249,7 +249,6 @@ class _Tokens:
             self.problems.append(JsonProblem("SYN204", start, end, message, hint))
 
     def _string(self, token: str, start: int, before: str) -> None:
-        """Report halves of surrogate pairs, and keys that appear twice."""
         for match in _LONE.finditer(token.replace("\\\\", "__")) if "\\u" in token else ():
             message = f"{match.group()} is half of a surrogate pair, not a character"
             hint = "write the character itself, or both halves"
@@ -268,7 +267,6 @@ class _Tokens:
         keys.setdefault(key, start)
 
     def broken(self, fault: json.JSONDecodeError, lines: bool) -> JsonProblem:
-        """Explain why the syntax breaks."""
         text, start = self.text, self.last
         character = text[start : start + 1]
         if character == '"' and start < len(text) and ("Expecting" not in fault.msg) and fault.msg != "Extra data":
@@ -311,7 +309,6 @@ class _Tokens:
         return JsonProblem("SYN201", self.last, end, message.replace("{}", shown, 1), hint, cut)
 
     def _foreign(self) -> JsonProblem | None:
-        """Return a problem with what is not a JSON token; None for one that is."""
         start = self.last
         token = _TOKEN.match(self.text, start)
         if token is None or _NUMBER.fullmatch(token[0]) or token[0] in ("true", "false", "null", *_CONSTANTS):

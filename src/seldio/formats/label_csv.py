@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Finding, Sink
 from seldio.formats import diagnosis
@@ -59,43 +60,31 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Dialect(LabelFormat):
-    """A row of the table of dialects.
-
-    Args:
-        columns: in file order.
-        header: the first line, where there is one.
-        metre: what one metre is written as (100: centimetres); None without distance.
-        unknown_distance: the number that stands for an unknown distance.
-        newline: the official line end.
-        folded: azimuth is folded into [-90, 90].
-        silence: the class name of rows that only say that a frame is silent.
-        fills: what is written for fields that a table does not carry.
-        given: what is the same of all rows, and stands in no column.
-    """
+    """A row of the table of dialects."""
 
     carries: tuple[str, ...] = ()
-    columns: tuple[column, ...]
-    header: str | None = None
-    metre: int | None = None
-    unknown_distance: int | None = None
-    newline: str = "\n"
-    folded: bool = False
-    silence: str | None = None
+    columns: tuple[column, ...]  # in file order
+    header: str | None = None  # the first line, where there is one
+    metre: int | None = None  # what one metre is written as (100: centimetres); None without distance
+    unknown_distance: int | None = None  # the number that stands for an unknown distance
+    newline: str = "\n"  # the official line end
+    folded: bool = False  # whether azimuth is folded into [-90, 90]
+    silence: str | None = None  # the class name of rows that only say that a frame is silent
     repairable: bool = True
+    #: what is written for fields that a table does not carry
     fills: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    #: what is the same of all rows, and stands in no column
     given: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        fields = [part.field for part in self.columns]
-        derived = ["azimuth", "elevation"] if "x" in fields else []
-        derived += ["class_id"] if "class_name" in fields else []
-        derived += ["hemisphere"] if any(part.kind == "real3inf" for part in self.columns) else []
-        fields = [field for field in fields if field in COLUMNS]
-        held = [part.field for part in self.columns if part.kind not in ("zero", "text")] + [*self.given]
-        object.__setattr__(self, "carries", ("clip", *held, *derived))
-        optional = {part.field for part in self.columns if part.kind == "zero"} | {*self.fills, "x", "y", "z"}
-        needs = [field for field in fields if field not in optional and field != "class_name"]
-        direction = ["azimuth", "elevation"] if "x" in fields else []
+        kinds = {part.field: part.kind for part in self.columns}
+        direction = ["azimuth", "elevation"] if "x" in kinds else []
+        derived = [*direction, "class_id"] if "class_name" in kinds else direction
+        derived = [*derived, "hemisphere"] if "real3inf" in kinds.values() else derived
+        held = [field for field, kind in kinds.items() if kind not in ("zero", "text")]
+        object.__setattr__(self, "carries", ("clip", *held, *self.given, *derived))
+        optional = {"class_name", "x", "y", "z", *self.fills}
+        needs = [field for field, kind in kinds.items() if kind != "zero" and field in COLUMNS.keys() - optional]
         object.__setattr__(self, "needs", (*needs, *direction))
 
     @cached_property
@@ -157,7 +146,6 @@ class CsvPart(FileRows):
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
-        self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, newline, file.data[-1:] in (b"\n", b"")))
 
     def take(self, look: FileLook) -> None:
@@ -182,11 +170,6 @@ class CsvPart(FileRows):
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`."""
-        if self._last[0] != (row, field):  # asked for the message, and again for the finding
-            self._last = (row, field), self._place(row, field)
-        return self._last[1]
-
-    def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
         every, ends = self._text
         raw = every[ends[line - 2] + 1 if line > 1 else 0 : ends[line - 1]]
@@ -282,14 +265,10 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
         if columns["class_name"].null_count == len(columns["class_name"]):
             del columns["class_name"]
     if "x" in columns:
-        from seldio import geometry
-
         x, y, z = (to_numpy(columns[axis]) for axis in "xyz")
         columns["azimuth"], columns["elevation"] = map(from_numpy, geometry.to_polar(x, y, z))
     if "distance" in columns:
-        columns["distance"] = _metres(dialect, columns["distance"])
-        if columns["distance"] is None:
-            del columns["distance"]
+        columns |= _metres(dialect, columns.pop("distance"))
     if dialect.kind("elevation") == "real3inf":  # inf is no more than above: stored as 90 with a flag, -inf likewise
         values = to_numpy(columns["elevation"])
         open_ended = np.isinf(values)
@@ -322,38 +301,34 @@ def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterat
     """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
     onsets = next((part.scale for part in dialect.columns if part.field == "onset"), 1.0)
     for part in dialect.columns:
-        measured = part.field in UNKNOWABLE
         same = (part.scale, part.zero, part.timed, part.durations) == (1.0, 0.0, False, False)
-        if part.field not in columns or (same and not measured):
+        if part.field not in columns or (same and part.field not in UNKNOWABLE):
             continue
         written = to_numpy(columns[part.field]).astype(np.float64)
-        values, unknown = written * part.scale, None
-        if measured:
-            unknown = (written == ABSENT) | ((written == -1) & (part.field == "distance"))
+        unknown = (written == ABSENT) & (part.field in UNKNOWABLE)
+        unknown |= (written == -1) & (part.field == "distance")
+        values = written * part.scale + part.zero
         if part.timed:
             values = np.floor(values / float(dialect.hop) + _SLACK).astype(np.int32)
         elif part.durations:
             values = np.round(to_numpy(columns["onset"]) * onsets + values, 9)
         elif part.field == "azimuth":
-            from seldio import geometry
-
-            values = np.where(np.abs(values) <= 360, geometry.wrap(values + part.zero), values + part.zero)
-        else:
-            values = values + part.zero
-        yield part.field, from_numpy(values, unknown if unknown is not None and unknown.any() else None)
+            values = np.where(np.abs(written * part.scale) <= 360, geometry.wrap(values), values)
+        yield part.field, from_numpy(values, unknown if unknown.any() else None)
     for field, value in dialect.given.items():
         yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
 
-def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
-    """Distances in metres, null where unknown; None where the column is a constant 0 that means nothing."""
+def _metres(dialect: Dialect, column: pa.ChunkedArray) -> dict[str, pa.Array]:
+    """Return distances in metres, null where unknown; none where the column is a constant 0 that means nothing."""
     values = to_numpy(column)
     if dialect.kind("distance") == "zero" and not values.any():
-        return None
+        return {}
     metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
-    if dialect.unknown_distance is None:
-        return from_numpy(metres, ~to_mask(column) if column.null_count else None)
-    return from_numpy(metres, values == dialect.unknown_distance)
+    unknown = ~to_mask(column) if column.null_count else None
+    if dialect.unknown_distance is not None:
+        unknown = values == dialect.unknown_distance
+    return {"distance": from_numpy(metres, unknown)}
 
 
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
@@ -419,8 +394,6 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
     if part.field in ("x", "y", "z"):
         if part.field in table.column_names:
             return KINDS["real"].render(to_numpy(table[part.field]))
-        from seldio import geometry
-
         unit = geometry.to_cartesian(to_numpy(table["azimuth"]), to_numpy(table["elevation"]))
         return KINDS["real"].render(unit["xyz".index(part.field)])
     if part.field not in table.column_names:

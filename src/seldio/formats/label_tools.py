@@ -353,5 +353,4 @@ def _spelled(value: Any) -> str:
 
 
 def _dense(value: Any) -> str:
-    """Write JSON without spaces, which would end a word."""
     return json.dumps(value, separators=(",", ":")).replace(" ", r"\u0020")

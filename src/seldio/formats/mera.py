@@ -1,4 +1,12 @@
-"""The common parts of MERA's files: a container, a list or lines of records, and how they are laid out."""
+"""MERA's files: the questions of ruEnvAQA and the answers of a submission.
+
+Questions are an object ``{"access": "public", "data": [...]}`` whose records may name their instruction by number and
+leave out the options that a yes-or-no question lacks. On the Hugging Face Hub the same records are rows with the
+instruction's text, and options that are absent are null. Answers are
+``{"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}``. Further keys are kept in ``extra``, below the keys they
+stand below in the record. Where a record is laid out in another way than the usual one, ``extra`` also holds the record
+``as_written``.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +14,33 @@ import dataclasses
 import json
 import posixpath
 import re
-from typing import Any, NamedTuple, TypeVar
+import string
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
+from seldio.errors import InvalidData, UsageError
 from seldio.findings import Severity, Sink
-from seldio.formats.json_layout import Layout
-from seldio.formats.json_records import frame_of_lines, frame_of_list, value_at
-from seldio.formats.json_text import JsonDocument, Pointer, Record, parse_lines
+from seldio.formats.base import Place
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_records import Layout, frame_of_lines, frame_of_list, layout_of, peek, value_at
+from seldio.formats.json_text import JsonDocument, Pointer, Record, dumps, parse, parse_lines
+from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
-
-R = TypeVar("R", Item, Prediction)
+from seldio.text import clipped
 
 #: Key of ``extra`` that holds a record as it was written, where the usual way to write it gives another one.
 AS_WRITTEN = "as_written"
 #: Cyrillic letters that look like those of options.
 CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
+_HEAD = 1 << 16
+_BOM = b"\xef\xbb\xbf"
 _ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
+_OPTION = re.compile(r"option_[a-z]")
+_AUDIO = re.compile(r"audio(?:_[1-9][0-9]?)?")
+#: The part of the recording that is meant, in the meta of questions made from labels.
+_TIMES = ("start", "end")
 
 
 def task_name(path: str) -> str:
@@ -40,8 +59,35 @@ def gold_of(data: bytes) -> dict[Any, Any] | None:
         return None
 
 
-class MeraProblem(NamedTuple):
-    """A problem with a record, at a place inside it."""
+def id_value(text: str) -> int | str:
+    """An id as files have it: a number, unless it is written otherwise."""
+    return int(text) if _ID.fullmatch(text) else text
+
+
+def _id_text(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value or None
+    return str(value) if type(value) is int and abs(value) < 10**18 else None
+
+
+def dig(value: Any, *keys: str) -> Any:
+    """Return the value under *keys*, None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "an array", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _without(value: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: part for key, part in value.items() if key not in keys}
+
+
+class _Fault(NamedTuple):
+    """A fault of a record, at a place inside it."""
 
     code: str
     message: str
@@ -50,60 +96,444 @@ class MeraProblem(NamedTuple):
     severity: Severity | None = None  # the rule's own, unless this place is an exception
 
 
-def styled(frame: tuple[Layout, str], data: bytes) -> Layout:
-    """Return the layout of a file whose records all have their keys in the usual order, or are as they were written."""
-    layout, first = frame
-    return dataclasses.replace(layout.styled(first, data), order=()) if first else layout
+# --- what questions and answers have in common ------------------------------------------------------
 
 
-def records_at(document: JsonDocument, pointer: Pointer, data: bytes) -> tuple[list[Record], Layout]:
-    """Return the records of the list at *pointer*, and how they are laid out."""
-    rows = value_at(document.value, pointer)
-    records = [Record(row, document, (*pointer, number)) for number, row in enumerate(rows)]
-    return records, styled(frame_of_list(document, pointer, len(rows)), data)
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeraFormat(ItemFormat):
+    """Records with an id in their meta and what is right, or was answered, as their outputs."""
+
+    suffix: str = ".json"
+
+    @abstractmethod
+    def list_in(self, document: JsonDocument, sink: Sink) -> Pointer | None:
+        """Return where a document has its records; None, after a finding, where it has none."""
+
+    @abstractmethod
+    def faults(self, value: Any) -> Iterator[_Fault]:
+        """Yield what is wrong with a record."""
+
+    @abstractmethod
+    def row(self, value: dict[str, Any]) -> Row:
+        """Return the row of a record without faults."""
+
+    @abstractmethod
+    def built(self, row: Any, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
+        """Return the record of a row; *hub*: with null for the options that a question lacks."""
+
+    @abstractmethod
+    def pointer(self, field: str, number: int | None, value: dict[str, Any]) -> Pointer:
+        """Return where a record has a field, or a part of it."""
+
+    @abstractmethod
+    def new_layout(self, rows: Sequence[Row]) -> Layout:
+        """Return the layout of a new file."""
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of records with faults."""
+        if self.holds == "items" and _is_lines(data):
+            given = [Record(document.value, document, ()) for document in parse_lines(data, path, sink)]
+            layout, first = frame_of_lines(data.removeprefix(_BOM))
+        else:
+            document = parse(data, path, sink)
+            at = None if document is None else self.list_in(document, sink)
+            if document is None or at is None:
+                return None
+            values = value_at(document.value, at)
+            given = [Record(value, document, (*at, number)) for number, value in enumerate(values)]
+            layout, first = frame_of_list(document, at, len(values))
+        # without an order of keys: it is the usual one, or that of the record as written
+        layout = dataclasses.replace(layout.styled(first, data), order=()) if first else layout
+        # rows of the Hub have null for the options that they lack
+        hub = any(dig(record.value, "inputs", "option_d") is None and "option_d" in _inputs(record) for record in given)
+        rows, records, left_out = [], [], []
+        for record in given:
+            faults = [*self.faults(record.value)]
+            for fault in faults:
+                sink(record.finding(*fault))
+            if all(fault.severity is Severity.WARNING for fault in faults):
+                rows.append(self._kept(self.row(record.value), record.value, hub))
+                records.append(record)
+            else:
+                left_out.append(_id_text(dig(record.value, "meta", "id")) or "")
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:
+            value = records[row].value
+            return records[row].place(self.pointer(field, number, value) if field else ())
+
+        origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub, "left_out": left_out}
+        return ItemReading(self, path, rows, locate, origin)
+
+    def _kept(self, row: Row, value: dict[str, Any], hub: bool) -> Row:
+        """Return the row of a record, with the record itself if it is written otherwise, order of keys included."""
+        extra = row.extra or {}
+        if AS_WRITTEN not in value and json.dumps(self.built(row, dict(extra), hub)) == json.dumps(value):
+            return row
+        return row.model_copy(update={"extra": {**extra, AS_WRITTEN: value}})
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """See :meth:`ItemFormat.write`."""
+        rows = [row for row in rows if isinstance(row, self.model)]
+        layout = layout_of((origin or {}).get("layout"), self.new_layout(rows))
+        hub = (origin or {}).get("hub") is True
+        return layout.file([layout.record(self.record(row, hub)) for row in rows]).encode()
+
+    def record(self, row: Row, hub: bool) -> dict[str, Any]:
+        """Return the record of a row: as it was written, if it still means the same."""
+        extra = dict(row.extra or {})
+        written = extra.pop(AS_WRITTEN, None)
+        if isinstance(written, dict) and all(fault.severity is Severity.WARNING for fault in self.faults(written)):
+            before = self.row(written)
+            fields = (field for field in self.carries if field not in ("extra", "language"))
+            same = all(getattr(before, field) == getattr(row, field) for field in fields)
+            if same and _without(before.extra or {}, AS_WRITTEN) == extra:
+                return written
+        return self.built(row, extra, hub)
 
 
-def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout]:
-    """The records of a file with one in each line."""
-    records = [Record(document.value, document, ()) for document in parse_lines(data, path, sink)]
-    return records, styled(frame_of_lines(data.removeprefix(b"\xef\xbb\xbf")), data)
-
-
-def is_lines(data: bytes) -> bool:
+def _is_lines(data: bytes) -> bool:
     """Whether a file has a record in each line, as far as its first line tells."""
-    first, _, remaining = data.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    first, _, remaining = data.removeprefix(_BOM).lstrip().partition(b"\n")
     first = first.strip()
     whole = first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
     return whole and (bool(remaining.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
 
 
-def id_text(value: Any) -> str | None:
-    """An id as items have it; None where a value is none."""
-    if isinstance(value, str):
-        return value or None
-    return str(value) if type(value) is int and abs(value) < 10**18 else None
+def _inputs(record: Record) -> dict[str, Any]:
+    inputs = dig(record.value, "inputs")
+    return inputs if isinstance(inputs, dict) else {}
 
 
-def id_value(text: str) -> int | str:
-    """An id as files have it: a number, unless it is written otherwise."""
-    return int(text) if _ID.fullmatch(text) else text
+# --- questions --------------------------------------------------------------------------------------
+
+#: A container as the source files have it.
+_PUBLIC = Layout(
+    '{\n    "access": "public",\n    "data": [', "\n        ", ",", "\n    ]\n}", "    ", separators=(",", ": ")
+)
+_PRIVATE = dataclasses.replace(_PUBLIC, head=_PUBLIC.head.replace("public", "private"))
+_FIELDS: dict[str, Pointer] = {
+    "id": ("meta", "id"),
+    "question": ("inputs", "question"),
+    "options": ("inputs",),
+    "instruction": ("instruction",),
+    "answer": ("outputs",),
+    "task": ("meta", "categories", "task_type"),
+    "dataset": ("meta", "categories", "source_dataset"),
+    "knowledge": ("meta", "categories", "knowledge"),
+    "start": ("meta", "start"),
+    "end": ("meta", "end"),
+}
+#: The parts of a record besides its id, recordings and options: types and what they have to be; those that it needs.
+_PARTS: dict[Pointer, tuple[tuple[type, ...], str]] = {
+    ("inputs",): ((dict,), "an object"),
+    ("inputs", "question"): ((str,), "text"),
+    ("meta",): ((dict,), "an object"),
+    ("meta", "categories"): ((dict, type(None)), "an object"),
+    ("meta", "categories", "task_type"): ((str, type(None)), "text"),
+    ("meta", "categories", "source_dataset"): ((str, type(None)), "text"),
+    ("outputs",): ((str, type(None)), "a letter"),
+    ("instruction",): ((str, int), "text or a number"),
+}
+_NEEDED: tuple[Pointer, ...] = (("inputs",), ("inputs", "question"), ("meta",), ("instruction",))
 
 
-def kept(row: R, value: dict[str, Any], built: dict[str, Any]) -> R:
-    """Return the row of a record, with the record itself if *built* differs from it, order of keys included."""
-    if AS_WRITTEN not in value and json.dumps(built) == json.dumps(value):
-        return row
-    return row.model_copy(update={"extra": {**(row.extra or {}), AS_WRITTEN: value}})
+def option_lines(count: int) -> str:
+    """The part of an instruction that lists *count* options, each behind a line end and its Latin letter."""
+    return "".join(f"\n{letter.upper()}. {{option_{letter}}}" for letter in string.ascii_lowercase[:count])
 
 
-def kind(value: Any) -> str:
-    """The type of a JSON value in words."""
-    names = {dict: "an object", list: "an array", str: "a text", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
+def template(count: int) -> str:
+    """The plainest of the benchmark's instructions, for *count* options."""
+    return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{option_lines(count)}"
 
 
-def dig(value: Any, *keys: str) -> Any:
-    """Return the value under *keys*, None if there is none."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RuEnvAqa(MeraFormat):
+    """The questions of ruEnvAQA, and of MERA's other audio tasks with options."""
+
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
+        """See :meth:`ItemFormat.likes`."""
+        head = data[:_HEAD]
+        keys = (b'"inputs"', b'"instruction"', b'"question"')
+        if not all(key in head for key in keys) or head.lstrip(_BOM + b" \t\r\n")[:1] not in (b"{", b"["):
+            return 0.0
+        if b'"data_example"' in head or b'"dataset_name"' in head:
+            return 0.0  # the description of a dataset, which shows one record
+        if b'"audio' not in head and (b'"image' in head or b'"video' in head):
+            return 0.0  # another of MERA's sets
+        outermost = "inputs" in peek(data)  # items carry the record of which they were made
+        return 0.98 if outermost and b'"option_a"' in head and b'"meta"' in head else 0.6
+
+    def list_in(self, document: JsonDocument, sink: Sink) -> Pointer | None:
+        """See :meth:`MeraFormat.list_in`."""
+        value = document.value
+        if isinstance(value, list):
+            return ()
+        if not isinstance(dig(value, "data"), list):
+            hint = 'a file of this format is {"access": "public", "data": [...]}'
+            message = "there is no list of records under the key data"
+            sink(document.finding("QAI213", message, ("data",) if dig(value, "data") else (), hint=hint))
+            return None
+        if value.get("access", "") not in ("public", "private", ""):
+            message = f"access is {dumps(value['access'])[:40]}"
+            sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
+        return ("data",)
+
+    def faults(self, value: Any) -> Iterator[_Fault]:
+        """See :meth:`MeraFormat.faults`."""
+        if not isinstance(value, dict):
+            yield _Fault("QAI212", f"a record is {_kind(value)}, not an object")
+            return
+        for pointer, (types, must) in _PARTS.items():
+            *way, key = pointer
+            holder = value if not way else dig(value, *map(str, way))
+            if not isinstance(holder, dict):
+                continue
+            if key not in holder:
+                if pointer in _NEEDED:
+                    yield _Fault("QAI211", f"{key} is missing", pointer)
+            elif not isinstance(holder[key], types) or type(holder[key]) is bool:
+                yield _Fault("QAI212", f"{key} is {_kind(holder[key])}, not {must}", pointer)
+        if type(value.get("instruction")) is int and not 0 <= value["instruction"] < 10**6:
+            message = "there is no instruction with this number"
+            yield _Fault("QAI212", message, ("instruction",), "instructions are numbered from 0")
+        if isinstance(value.get("inputs"), dict):
+            yield from _input_faults(value["inputs"])
+        if isinstance(value.get("meta"), dict):
+            yield from _id_faults(value["meta"])
+        if "outputs" not in value:
+            hint = "write a hidden answer as an empty text"
+            yield _Fault("QAI211", "outputs is missing", (), hint, Severity.WARNING)
+
+    def row(self, value: dict[str, Any]) -> Item:
+        """See :meth:`MeraFormat.row`."""
+        inputs, instruction = value["inputs"], value["instruction"]
+        options = [inputs[key] for key in sorted(inputs) if _OPTION.fullmatch(key) and inputs[key] is not None]
+        fields = {
+            "id": _id_text(value["meta"]["id"]),
+            "audio": [_path(inputs[key]) for key in _audio_keys(inputs)],
+            "question": inputs["question"],
+            "options": options or None,
+            "instruction": None if isinstance(instruction, int) else instruction,
+            "answer": value.get("outputs") or None,
+            "task": dig(value, "meta", "categories", "task_type"),
+            "dataset": dig(value, "meta", "categories", "source_dataset"),
+            "language": "ru",
+            "extra": _further(value) or None,
+        }
+        return Item.model_validate(fields | _times(value["meta"]))
+
+    def built(self, row: Item, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
+        """See :meth:`MeraFormat.built`; an item without instruction gets the benchmark's plainest one."""
+        options: list[str | None] = list(row.options or ())
+        if not row.audio or len(row.audio) > 99 or len(options) > 26:
+            what = f"{len(options)} options" if len(options) > 26 else f"{len(row.audio)} recordings"
+            raise InvalidData(reader_rule("QAI212").at("<items>", f"item {row.id} has {what}"))
+        number = extra.pop("instruction", None)
+        plainest = number if type(number) is int else template(len(options))
+        single = len(row.audio) == 1
+        audio = {"audio" if single else f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
+        options += [None] * (4 - len(options)) if hub else []
+        named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
+        further, meta = _taken(extra, "inputs"), _taken(extra, "meta")
+        names = {"task_type": row.task, "source_dataset": row.dataset}
+        categories = {key: name for key, name in names.items() if name is not None} | _taken(meta, "categories")
+        clip = {"audio_id": meta.pop("audio_id")} if "audio_id" in meta else {}
+        clip |= {name: time for name in _TIMES if (time := getattr(row, name)) is not None}
+        return {
+            "instruction": plainest if row.instruction is None else row.instruction,
+            "inputs": {"question": row.question} | audio | named | further,
+            "outputs": row.answer or "",
+            "meta": {"id": id_value(row.id)} | ({"categories": categories} if categories else {}) | clip | meta,
+        } | extra
+
+    def pointer(self, field: str, number: int | None, value: dict[str, Any]) -> Pointer:
+        """See :meth:`MeraFormat.pointer`."""
+        keys = _audio_keys(value["inputs"]) if field == "audio" else []
+        if field == "options" and number is not None:
+            keys, number = [f"option_{string.ascii_lowercase[number % 26]}"], 0
+        return ("inputs", keys[number or 0]) if (number or 0) < len(keys) else _FIELDS.get(field, ())
+
+    def new_layout(self, rows: Sequence[Row]) -> Layout:
+        """See :meth:`MeraFormat.new_layout`: ``access`` is private where no answer is known."""
+        hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
+        return _PRIVATE if hidden else _PUBLIC
+
+
+def _audio_keys(inputs: dict[str, Any]) -> list[str]:
+    return sorted((key for key in inputs if _AUDIO.fullmatch(key)), key=lambda key: (len(key), key))
+
+
+def _path(audio: Any) -> Any:
+    """Return the path of a recording; the Hub writes decoded ones as an object with a path."""
+    return audio.get("path") if isinstance(audio, dict) else audio
+
+
+def _times(meta: dict[str, Any]) -> dict[str, Any]:
+    times: dict[str, Any] = {name: meta.get(name) for name in _TIMES}
+    return times if all(type(time) in (int, float) and time >= 0 for time in times.values()) else {}
+
+
+def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
+    """Pop the object under *key* from *extra*; what is not an object stays."""
+    return dict(extra.pop(key)) if isinstance(extra.get(key), dict) else {}
+
+
+def _further(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a record that are in no field of an item, below the keys that they stand below."""
+    number = {"instruction": value["instruction"]} if type(value["instruction"]) is int else {}
+    named = ("question", *filter(_AUDIO.fullmatch, value["inputs"]), *filter(_OPTION.fullmatch, value["inputs"]))
+    categories = _without(value["meta"].get("categories") or {}, "task_type", "source_dataset")
+    meta = {"categories": categories} if categories else {}
+    meta |= _without(value["meta"], "id", "categories", *_times(value["meta"]))
+    below = {"inputs": _without(value["inputs"], *named), "meta": meta}
+    further = number | _without(value, "instruction", "inputs", "outputs", "meta")
+    return further | {key: part for key, part in below.items() if part}
+
+
+def _input_faults(inputs: dict[str, Any]) -> Iterator[_Fault]:
+    keys = _audio_keys(inputs)
+    if not keys:
+        yield _Fault("QAI211", "audio is missing", ("inputs",))
     for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+        path = _path(inputs[key])
+        if not isinstance(path, str) or not path:
+            yield _Fault("QAI212", f"{key} is not a path", ("inputs", key))
+    options = [inputs.get(f"option_{letter}") for letter in string.ascii_lowercase]
+    for number, text in enumerate(options):
+        key = f"option_{string.ascii_lowercase[number]}"
+        if text is None and any(later is not None for later in options[number:]):
+            yield _Fault("QAI212", f"{key} is missing, but a later option is present", ("inputs", key))
+            return
+        if not isinstance(text, str | None):
+            yield _Fault("QAI212", f"{key} is {_kind(text)}, not text", ("inputs", key))
+
+
+def _id_faults(meta: dict[str, Any]) -> Iterator[_Fault]:
+    if _id_text(meta.get("id")) is None:
+        code, message = ("QAI212", "id is not a number") if "id" in meta else ("QAI211", "id is missing")
+        yield _Fault(code, message, ("meta", "id"))
+    elif isinstance(meta["id"], str):
+        hint = "MERA's tools compare ids as whole numbers"
+        yield _Fault("QAI212", "id is text, not a number", ("meta", "id"), hint, Severity.WARNING)
+
+
+# --- answers ----------------------------------------------------------------------------------------
+
+SPLIT = "test"
+_SHAPE = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"data"\s*:|\[\s*\{\s*"(?:outputs|meta)"\s*:)')
+_ANSWERS = Layout(
+    '{\n    "data": {\n        "test": [',
+    "\n            ",
+    ",",
+    "\n        ]\n    }\n}",
+    "    ",
+    separators=(",", ": "),
+)
+_HINT = 'a submission is {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeraSubmission(MeraFormat):
+    """A task's file of a submission; the zip around it is opened elsewhere."""
+
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
+        """See :meth:`ItemFormat.likes`."""
+        head = data[:_HEAD]
+        if not _SHAPE.match(head) or b'"inputs"' in head:
+            return 0.0
+        return 0.95 if b'"outputs"' in head and b'"meta"' in head else 0.2
+
+    def list_in(self, document: JsonDocument, sink: Sink) -> Pointer | None:
+        """See :meth:`MeraFormat.list_in`."""
+        value = document.value
+        if isinstance(value, list):
+            message = "a bare list of answers: MERA's server looks for the field data"
+            sink(document.finding("PRD117", message, (), hint=_HINT))
+            return ()
+        if not isinstance(value, dict) or "data" not in value:
+            sink(document.finding("PRD111", "the field data is missing", (), hint=_HINT))
+            return None
+        if not isinstance(dig(value, "data", SPLIT), list):
+            sink(document.finding("PRD112", f"the split {SPLIT} has no list of answers", ("data",), hint=_HINT))
+            return None
+        return ("data", SPLIT)
+
+    def faults(self, value: Any) -> Iterator[_Fault]:
+        """Yield the faults of an answer that MERA's validator would find."""
+        if not isinstance(value, dict) or "outputs" not in value:
+            yield _Fault("PRD113", "this answer has no field outputs", (), _HINT)
+        elif not isinstance(value["outputs"], str):
+            message = f"outputs is {_kind(value['outputs'])}, not text"
+            yield _Fault("PRD116", message, ("outputs",), "write the letter of the option as text")
+        if not isinstance(value, dict) or "meta" not in value:
+            yield _Fault("PRD114", "this answer has no field meta", (), _HINT)
+        elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
+            yield _Fault("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
+        elif _id_text(value["meta"]["id"]) is None:
+            message = f"the id is {_kind(value['meta']['id'])}, not a whole number"
+            yield _Fault("PRD115", message, ("meta", "id"), "write the question's number")
+
+    def row(self, value: dict[str, Any]) -> Prediction:
+        """See :meth:`MeraFormat.row`."""
+        meta, further = _without(value["meta"], "id"), _without(value, "outputs", "meta")
+        extra = further | ({"meta": meta} if meta else {})
+        fields = {"id": _id_text(value["meta"]["id"]), "prediction": value["outputs"], "extra": extra or None}
+        return Prediction.model_validate(fields)
+
+    def built(self, row: Prediction, extra: dict[str, Any], hub: bool) -> dict[str, Any]:  # noqa: ARG002
+        """See :meth:`MeraFormat.built`."""
+        if row.id is None:
+            raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
+        given = extra.pop("meta", {})
+        meta = given if isinstance(given, dict) else {}
+        return {"outputs": row.prediction or "", "meta": {"id": id_value(row.id)} | meta} | extra
+
+    def pointer(self, field: str, number: int | None, value: dict[str, Any]) -> Pointer:  # noqa: ARG002
+        """See :meth:`MeraFormat.pointer`."""
+        return {"id": ("meta", "id"), "prediction": ("outputs",)}.get(field, ())
+
+    def new_layout(self, rows: Sequence[Row]) -> Layout:  # noqa: ARG002
+        """See :meth:`MeraFormat.new_layout`."""
+        return _ANSWERS
+
+    def template(self, items: Sequence[Item]) -> list[Prediction]:
+        """See :meth:`ItemFormat.template`; MERA numbers its questions."""
+        for item in items:
+            if type(id_value(item.id)) is not int:
+                what = f"{clipped(item.id, 30)} is not a number"
+                raise UsageError(f"answers in {self.name} are matched by question number, but {what}")
+        return super().template(items)
+
+
+RUENVAQA = RuEnvAqa(
+    name="ruenvaqa",
+    title="ruEnvAQA (MERA Multi): Russian questions with two or four options, as a container or as rows from the Hub",
+    holds="items",
+    carries=(
+        "id", "audio", "start", "end", "question", "instruction", "options", "answer", "task", "dataset", "language",
+        "extra",
+    ),
+    needs=("id", "audio", "question"),
+    answers="letter",
+    repairable=True,
+    graded="exact_match compares the reply, a letter, with the answer, so the right letter scores 0",
+    counts=(2, 4),
+    suffix=".json",
+    aliases=("mera-ruenvaqa",),
+    source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/docs/dataset_formatting.md",
+    note="An empty answer is a hidden one. Seven of the ten instructions name the first option by a Cyrillic "
+    "letter; the answers are Latin letters.",
+)  # fmt: skip
+SUBMISSION = MeraSubmission(
+    name="ruenvaqa-submission",
+    title="MERA submission: letters by question number, as JSON in a zip",
+    holds="predictions",
+    carries=("id", "prediction", "extra"),
+    needs=("id", "prediction"),
+    suffix=".json",
+    aliases=("mera-submission",),
+    source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/scripts/log_to_submission.py",
+    note="The file is named ruEnvAQA.json, after the task's class. Any error in it scores 0 for the whole task.",
+)
+FORMATS: tuple[ItemFormat, ...] = (RUENVAQA, SUBMISSION)

@@ -11,24 +11,27 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source
 from seldio.files.sources import OWN as NAME
 from seldio.files.sources import own_files
-from seldio.findings import Sink, raise_errors
-from seldio.formats import get, stem_of
-from seldio.formats.base import LabelFormat, Place, TextFile
-from seldio.formats.dataset_toml import TomlPlaces, clips_of, parsed
+from seldio.findings import Finding, Sink, raise_errors
+from seldio.formats import get, named, stem_of
+from seldio.formats.base import LabelFormat, Place, TextFile, TextLines
+from seldio.formats.datasets import clip_range
+from seldio.formats.detect import detect, width_and_header
 from seldio.formats.label_csv import COMMA, Dialect, column
-from seldio.formats.label_rows import shape_of
 from seldio.formats.plain_csv import cells_of, delimiter_of, first_line
 from seldio.reader_rules import READER_RULES
-from seldio.schema.own_columns import UNITS, ZEROS
-from seldio.text import clipped, listed, printable
+from seldio.schema.own_columns import FIELDS, UNITS, ZEROS
+from seldio.text import clipped, from_toml, listed, printable
 from seldio.vocabularies import own_list
+
+if TYPE_CHECKING:
+    from seldio.schema.dataset_file import KeyFault
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class OwnDataset:
         if self.labels.get("columns"):
             return _in_order(self._said, self.vocabulary, file, self.path, sink, lent=self.lent)
         formats = self.labels.get("formats", ())
-        if self.lent or len(formats) != 1 or not isinstance(named := get(formats[0]), Dialect):
+        if self.lent or len(formats) != 1 or not isinstance(format := get(formats[0]), Dialect):
             return None
-        return self.with_classes(named) if shape_of(file.data)[0] in (0, len(named.columns)) else None
+        return self.with_classes(format) if width_and_header(file.data)[0] in (0, len(format.columns)) else None
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -104,7 +107,7 @@ class OwnDataset:
             for split, keys in self.record.get("splits", {}).items()
             if {*folders} & {*keys.get("folders", ())}
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
-            or clip in self.clips(split)
+            or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
         ]
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
@@ -248,7 +251,7 @@ def _in_order(
     """Return the layout of a file with the columns of a dataset in the order of its header; None if they differ."""
     columns = said["columns"]
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
-        fits = not lent or (shape_of(file.data)[0] == len(columns) and _unknown(file))
+        fits = not lent or (width_and_header(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
     first = first_line(file.data)
     columns_by_header = {str(column["header"]).strip().lower(): column for column in columns}
@@ -278,8 +281,6 @@ def _in_order(
 
 
 def _unknown(file: TextFile) -> bool:
-    from seldio.formats.detect import detect
-
     return file.told is None and not detect([file]).candidates
 
 
@@ -327,3 +328,153 @@ def _read(entry: Entry, folder: str, below: str, sink: Sink) -> OwnDataset | Non
 
 
 _MEND = "write the labels as it says, or correct labels.columns or labels.formats"
+
+
+# --- the file: its keys, what is wrong with them, and where they stand in it ----------------------------------
+
+
+@lru_cache(maxsize=256)
+def clips_of(text: str) -> frozenset[str]:
+    """The clips that a list names: one, or a range such as mix001..mix079."""
+    return frozenset(clip_range(text) if ".." in text else (text,))
+
+
+@lru_cache(maxsize=16)
+def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
+    """The keys of a file, and what is wrong with them."""
+    from seldio.schema.dataset_file import faults
+
+    try:
+        text = data.decode()
+        record = from_toml(text)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return {}, [
+            READER_RULES["DAT101"].at(path, "is not UTF-8", "save it as UTF-8; labels are not read until then", line)
+        ]
+    except ValueError as error:
+        return {}, [_not_toml(text, str(error), path)]
+    places = TomlPlaces(text)
+    wrong = [*faults(record)] or [*_more(record)]
+    return record, [places.finding(fault, path) for fault in wrong]
+
+
+_AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def _not_toml(text: str, message: str, path: str) -> Finding:
+    lines, match = text.split("\n"), _AT.search(message)
+    line, column = (int(match[1]), int(match[2])) if match and match[1] else (len(lines), len(lines[-1]) + 1)
+    said = _AT.sub("", message)
+    excerpt = lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
+    hint = "texts are in quotes, tables in [brackets]; labels are not read until this is right"
+    return READER_RULES["DAT101"].at(path, f"is not TOML: {said}", hint, line, column, None, excerpt)
+
+
+def _more(record: Mapping[str, Any]) -> Iterator[KeyFault]:
+    """Yield faults that no single key shows."""
+    from seldio.schema.dataset_file import KeyFault
+
+    labels = record.get("labels", {})
+    columns, everywhere = labels.get("columns", []), labels.get("given", {})
+    fields = [column.get("field") for column in columns]
+    for number, (field, keys) in enumerate(zip(fields, columns, strict=True)):
+        place = ("labels", "columns", number)
+        if field is not None and field in fields[:number]:
+            yield KeyFault((*place, "field"), f"{field} is in another column as well")
+        if field in everywhere:
+            yield KeyFault(("labels", "given", field), f"{field} has a column of its own: it cannot be given as well")
+        if field is not None and "unit" in keys and keys["unit"] not in (units := FIELDS[field]):
+            choices = f"{keys['unit']} is not a unit of {field}; choose from {', '.join(units)}"
+            yield KeyFault((*place, "unit"), choices if units else f"{field} has no unit")
+        for key in ("direction", "zero") if field != "azimuth" else ():
+            if key in keys:
+                yield KeyFault((*place, key), f"{key} is of azimuths")
+        if field == "azimuth" and "direction" not in keys:
+            yield KeyFault(place, "the direction is missing: clockwise (90 is right) or counter-clockwise (90 is left)")
+    headers = [column.get("header") for column in columns]
+    names = [str(header).strip().lower() for header in headers]
+    for number, name in enumerate(names):
+        if headers[number] is not None and name in names[:number]:
+            yield KeyFault(("labels", "columns", number, "header"), f"another column is called {name} as well")
+    if None in headers and any(headers):
+        yield KeyFault(("labels", "columns", headers.index(None)), "all columns have a header, or none has")
+    if columns and not {"frame", "onset"} & {*fields}:
+        yield KeyFault(("labels", "columns"), "no column is the frame or the onset")
+    if "onset" in fields and not {"frame", "offset", "duration"} & {*fields}:
+        message = "no column is the offset or the duration, by which the events end"
+        yield KeyFault(("labels", "columns", fields.index("onset")), message)
+    if "duration" in fields and ("offset" in fields or "onset" not in fields):
+        message = "an event has an onset and either an offset or a duration"
+        yield KeyFault(("labels", "columns", fields.index("duration"), "field"), message)
+    measures = [keys.get("unit") for keys in columns]
+    if "samples" in measures and not record.get("recordings", {}).get("rate"):
+        message = "nothing says how many samples a second has: write rate = 48000 in a table recordings"
+        yield KeyFault(("labels", "columns", measures.index("samples"), "unit"), message)
+    if not record.get("classes") and "class_name" not in fields and "class_id" in (*fields, *everywhere):
+        at = ("columns", fields.index("class_id"), "field") if "class_id" in fields else ("given", "class_id")
+        message = "nothing says which class a number is: name them in their order, in a table classes"
+        yield KeyFault(("labels", *at), message)
+    for name in record.get("russian", {}).keys() - record.get("classes", {}).keys():
+        yield KeyFault(("russian", name), f"{name} is not among the classes")
+    for split, keys in record.get("splits", {}).items():
+        for number, text in enumerate(keys.get("clips", ())):
+            try:
+                clips_of(text)
+            except UsageError as error:
+                yield KeyFault(("splits", split, "clips", number), str(error))
+    for number, format in enumerate(labels.get("formats", ())):
+        if named(format, LabelFormat) is None:
+            message = f"unknown format of labels {format!r}; seldio formats lists them"
+            yield KeyFault(("labels", "formats", number), message)
+
+
+class TomlPlaces:
+    """The places of the keys of a TOML file."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = TextLines(text)
+        self._starts: dict[tuple[str | int, ...], tuple[int, int]] = {}
+        here: tuple[str | int, ...] = ()
+        counts: dict[tuple[str, ...], int] = {}
+        for match in _LINE.finditer(text):
+            keys = tuple(part.strip("\"'") for part in re.findall(_KEY, match["keys"]))
+            if match["table"] == "[[":
+                counts[keys] = counts.get(keys, -1) + 1
+            here = _nested(keys, counts) if match["table"] else here
+            self._starts.setdefault(here if match["table"] else (*here, *keys), match.span("keys"))
+
+    def finding(self, fault: KeyFault, path: str) -> Finding:
+        """A finding at a key, or at the nearest one around it."""
+        at = self.at(fault.path)
+        message = f"{fault.where}: {clipped(fault.message, 400)}"
+        return READER_RULES["DAT102"].at(path, message, _HINT, at.line, at.column, at.value or None, at.excerpt)
+
+    def at(self, path: tuple[str | int, ...]) -> Place:
+        """The place of a key, or of the nearest one around it."""
+        count = next((n for n in range(len(path), 0, -1) if path[:n] in self._starts), 0)
+        start, end = self._starts.get(path[:count], (0, 0))
+        for part in path[count:]:  # inside of what stands in brackets
+            pattern = r"\{" if isinstance(part, int) else rf"(?<![\w.-])[\"']?{re.escape(part)}[\"']?(?=\s*[=.])"
+            number = part if isinstance(part, int) else 0
+            inner = [*re.compile(pattern).finditer(self._lines.text, end)][number : number + 1]
+            if not inner:
+                break
+            start, end = inner[0].span()
+        return self._lines.place(start, end)
+
+
+_HINT = "seldio schema dataset shows the keys; labels are not read until this is right"
+_KEY = r"(?:[\w-]+|\"[^\"\n]*\"|'[^'\n]*')"
+_DOTTED = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+_LINE = re.compile(rf"^[ \t]*(?P<table>\[\[?)?[ \t]*(?P<keys>{_DOTTED})[ \t]*(?(table)\]|=)", re.MULTILINE)
+
+
+def _nested(keys: tuple[str, ...], counts: Mapping[tuple[str, ...], int]) -> tuple[str | int, ...]:
+    """Return the path of a table, which may stand in the last of a list of tables."""
+    path: list[str | int] = []
+    for number, key in enumerate(keys, 1):
+        path.append(key)
+        if keys[:number] in counts:
+            path.append(counts[keys[:number]])
+    return tuple(path)

@@ -136,7 +136,6 @@ class OwnKeys(ItemFormat):
         raise UsageError("keys of your own are read, not written: choose another format with --to")
 
     def _check_keys(self, records: OwnRecords, path: str) -> None:
-        """Raise UsageError unless there are records, and each key is in one of them."""
         if not records.values:
             raise UsageError(f"{printable(path)} holds no records")
         wanted = {part for key in self.keys.values() for part in _parts(key, records.values)}
@@ -220,7 +219,6 @@ def _pointer(record: Mapping[str, Any], key: str) -> Pointer:
 
 
 def _parsed(text: str) -> Any:
-    """Return the list or object that a cell holds, as JSON or Python writes it; else the text itself."""
     for parse in (json.loads, literal_eval):
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return parse(text)
@@ -451,7 +449,6 @@ def _key_of_ids(columns: Mapping[str, list[Any]], ids: Collection[str]) -> tuple
 
 
 def _likely_id(columns: Mapping[str, list[Any]], count: int) -> str | None:
-    """Return a key that is called like one of ids and whose values all differ."""
     called = (key for key in columns if re.search(r"(?i)(^|[._])(n|idx?|uuid|key|number)$|_id$", key))
     return next((key for key in called if len({_text(value) for value in columns[key]}) == count), None)
 

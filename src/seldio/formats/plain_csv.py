@@ -115,7 +115,8 @@ class _OtherPart(CsvPart):
         super().take(look)
         self.physical = self.numbers[look.lines - 1]
 
-    def _place(self, row: int, field: str | None) -> Place:
+    def place(self, row: int, field: str | None) -> Place:
+        """See :meth:`CsvPart.place`."""
         line, index = int(self.lines(np.array([row]))[0]), self.dialect.index(field)
         text = self.written[line - 1]
         if index is None:

@@ -2,8 +2,7 @@
 
 JASCO's file of questions has no question in it: each recording is asked the same eight instructions. An item
 read from it has the first of them, the plain joint question, as its ``question``, and no
-``instruction``; :func:`expand` makes the rows for all eight. Its recording is implied by its id
-(``dataset/v0/{audio_id}.wav``). Neither is written, so a writer refuses items with another one.
+``instruction``. Its recording is implied by its id (``dataset/v0/{audio_id}.wav``). Neither is written.
 
 All cells are texts: NA, None and 007 stay what they are. An empty cell is an absent answer or output
 (None), two quotes are an empty one.
@@ -14,12 +13,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import ClassVar, Generic, TypeVar, cast
 
 from seldio.benchmarks import benchmark
-from seldio.errors import LossError, UsageError
+from seldio.errors import UsageError
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
@@ -38,7 +37,6 @@ _COPIED = {
     "speech_only_target": "Speech-Only Answer",
 }  # fmt: skip
 _KEYWORD = re.compile(r"\s*([^,]*?)\s*(?:,|\Z)")
-_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 _LOOK = 8192  # bytes of a file that a guess at its format looks at
 _R = TypeVar("_R", bound=Item | Prediction)
 
@@ -60,12 +58,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
     def cells(self, row: _R) -> dict[str, str | None]:
         """The cells of *row*, by column; further columns behind the format's own."""
 
-    @abstractmethod
-    def row_losses(self, row: _R) -> Iterable[tuple[str, str]]:
-        """The fields whose value in this row would not come back, with what is lost."""
-
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """Return the share of the columns that the first line names."""
         if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
             return 0.0
         text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
@@ -73,7 +66,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         return sum(column in names for column in self.columns) / len(self.columns)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """The rows of a file; rows without an id or with unsound quotes are reported and left out."""
         table = read_table(data, path, sink, self.columns)
         if table is None:
             return None
@@ -99,7 +91,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         )
 
     def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
-        """Return the place of a field or column; of the whole row if it has no cell."""
         name = self.fields.get(field or "", field)
         column = table.header.index(name) if name in table.header else None
         if column is not None and name == KEYWORDS and number is not None:
@@ -110,15 +101,9 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         return table.place(row, column)
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
-        """The file with *rows*; with an origin, its columns, quotes and line ends are those of the origin.
-
-        Raises:
-            LossError: a row holds what the file cannot say (:meth:`losses`).
-            DataError: a row is of the other kind.
-        """
-        if losses := self.losses(rows):
-            raise LossError(self.name, losses)
-        table = [self.cells(row) for row in self.own(rows)]
+        """See :meth:`ItemFormat.write`; with an origin, columns, quotes and line ends are those of the origin."""
+        self.check_kind(rows)
+        table = [self.cells(row) for row in rows]  # type: ignore[arg-type]
         header, layout = (origin or {}).get("header"), CsvLayout.stored((origin or {}).get("layout"))
         names = dict.fromkeys(header if isinstance(header, list) else self.columns)
         for cells in table:
@@ -126,32 +111,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         explicit = {list(names).index(self.nullable)}
         lines = [list(names), *([cells.get(name, "") for name in names] for cells in table)]
         return written(lines, layout, explicit).encode()
-
-    def own(self, rows: Sequence[Row]) -> list[_R]:
-        """*rows*, all of the kind that this format holds."""
-        self.check_kind(rows)
-        return list(rows)  # type: ignore[arg-type]
-
-    def losses(self, rows: Sequence[Row]) -> dict[str, str]:
-        """The fields whose values would not come back from a file with *rows*, with the first such value."""
-        lost: dict[str, str] = {}
-        for row in self.own(rows):
-            extra = (row.extra or {}) if "extra" in self.carries else {}  # else it is lost as a whole, which others say
-            for field, what in (*self.row_losses(row), *_losses_of_extra(extra, self.fields)):
-                lost.setdefault(field, f"{what} (id {clipped(str(row.id), 30)})")
-            for column in (name for name, cell in self.cells(row).items() if _UNWRITABLE.search(name + (cell or ""))):
-                field = next((field for field, name in self.fields.items() if name == column), "extra")
-                lost.setdefault(field, f"a NUL or half a surrogate pair (id {clipped(str(row.id), 30)})")
-        return lost
-
-
-def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> Iterable[tuple[str, str]]:
-    taken = {column for column in fields.values() if column != KEYWORDS}
-    for name, value in extra.items():
-        if not isinstance(value, str):
-            yield "extra", f"{clipped(name, 30)} is not text"
-        elif name in taken:
-            yield "extra", f"{name} is the column of another field"
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:
@@ -205,19 +164,6 @@ class Jasco(_CsvFormat[Item]):
         cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
         return {**cells, "audio_id": row.id, "Correct Answer": row.answer, KEYWORDS: keyword_cell(row)}
 
-    def row_losses(self, row: Item) -> Iterable[tuple[str, str]]:
-        """Yield values that the file neither implies nor has a column for."""
-        if row.question not in ("", QUESTION):
-            yield "question", "the file implies its own question"
-        if row.audio not in ([], [implied_path(row.id)]):
-            yield "audio", f"the file implies {clipped(implied_path(row.id))}"
-        meta = row.answer_meta.model_dump(exclude_none=True) if row.answer_meta else {}
-        words = meta.pop("keywords", None) or []
-        if meta:
-            yield "answer_meta", f"no column for {', '.join(meta)}"
-        elif keywords_of(",".join(words)) != words:
-            yield "answer_meta", "a keyword that is empty, has a comma or begins or ends with a space"
-
 
 class JascoPredictions(_CsvFormat[Prediction]):
     """A model's outputs for JASCO, eight rows per item; the columns between are in ``extra``."""
@@ -244,20 +190,20 @@ class JascoPredictions(_CsvFormat[Prediction]):
         fields = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
         return {**cells, **fields}
 
-    def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
-        """Yield values that do not fit into one cell."""
-        if not row.id:
-            yield "id", "a row without an id cannot be read back"
-        if len(row.audio) > 1:
-            yield "audio", f"{len(row.audio)} recordings in one cell"
-
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """See :meth:`ItemFormat.template`: each of JASCO's items with each of the eight instructions."""
+        rows = []
         for item in items:
             if lacking := [name for name in _COPIED.values() if name not in (item.extra or {})]:
                 what = f"question {clipped(item.id, 30)} has no {' and no '.join(lacking)}"
                 raise UsageError(f"only JASCO's questions can be answered in {self.name}: {what}")
-        return expand(items)
+            cells = {new: _texts(item.extra, (name,))[name] for new, name in _COPIED.items()}
+            cells |= {"with_speech": "True", "target_keywords": keyword_cell(item), "tgt_text": item.answer or ""}
+            extra: Extra = {name: cells.get(name, "") for name in self.columns if name in cells or name == "n_frames"}
+            path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
+            asked = {"id": item.id, "audio": [path], "extra": extra}
+            rows += [Prediction.model_validate({**asked, "prompt": instruction}) for instruction in INSTRUCTIONS]
+        return rows
 
 
 class AdqaSubmission(_CsvFormat[Prediction]):
@@ -292,43 +238,10 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         """The cells of a prediction."""
         return {"question": row.id, "answer": row.prediction}
 
-    def own(self, rows: Sequence[Row]) -> list[Prediction]:
-        """Predictions without their further keys, which the file has no column for."""
-        return [row.model_copy(update={"extra": None}) for row in super().own(rows)]
-
-    def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
-        """Yield missing values without which a row cannot be read back."""
-        if not row.id:
-            yield "id", "a row without an id cannot be read back"
-
 
 def implied_path(id: str) -> str:
     """Return the path of a JASCO item's recording, below the folder of the dataset."""
     return f"dataset/v0/{id}.wav"
-
-
-def expand(items: Sequence[Item], frames: Callable[[str], int | None] | None = None) -> list[Prediction]:
-    """The rows a model has to answer: each of *items* with each instruction, without outputs.
-
-    Args:
-        items: of a JASCO question file.
-        frames: the number of sample frames of an item's recording, by id; the column stays empty without.
-    """
-    rows = []
-    for item in items:
-        count = frames(item.id) if frames is not None else None
-        cells: dict[str, str | None] = {
-            **{new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()},
-            "n_frames": "" if count is None else str(count),
-            "with_speech": "True",
-            "target_keywords": keyword_cell(item),
-            "tgt_text": item.answer or "",
-        }
-        extra: Extra = {name: cells[name] for name in JascoPredictions.columns if name in cells}
-        path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
-        asked = {"id": item.id, "audio": [path], "extra": extra}
-        rows += [Prediction.model_validate({**asked, "prompt": instruction}) for instruction in INSTRUCTIONS]
-    return rows
 
 
 _SOURCE = "https://github.com/BenoitWang/What_Are_They_Doing"

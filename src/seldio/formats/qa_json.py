@@ -8,7 +8,7 @@ from typing import Any
 
 from seldio.formats.items import LETTERS_READ
 from seldio.formats.json_items import JsonItems
-from seldio.formats.json_layout import Layout
+from seldio.formats.json_records import Layout
 
 
 def _told(value: Any) -> Any:

@@ -101,7 +101,6 @@ class JsonTool(ToolFormat):
 def _times(
     holder: Mapping[str, Any], first: str, last: str, pointer: Pointer, report: Report
 ) -> tuple[float, float] | None:
-    """Two numbers of an object; None, after findings, where they are not."""
     found: list[float] = []
     for key in (first, last):
         value: Any = holder.get(key)
@@ -244,13 +243,11 @@ class _Region:
 
     @property
     def timed(self) -> bool:
-        """Whether it is about a stretch of the recording, and not all of it."""
         values = [result.get("value") for _, result in self.results]
         keys = {key for value in values if isinstance(value, dict) for key in value}
         return bool({"start", "end", "labels"} & keys) or any(r.get("type") == "labels" for _, r in self.results)
 
     def labels(self, report: Report) -> list[ToolLabel]:
-        """A label for each name that was given to it."""
         times, names, good = None, [], True
         first = self.results[0][0]
         label = ToolLabel(0.0, 0.0, "", {"": first})
@@ -314,7 +311,6 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
 
 
 def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], list[dict[str, Any]]]:
-    """The regions of an annotation in their order, and what is said of the recording as a whole."""
     found: dict[Any, _Region] = {}
     for pointer, result in _objects(listed_objects(results, at, "results", report), at):
         key = result.get("id")
@@ -418,7 +414,6 @@ def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _background(annotation: Mapping[str, Any]) -> list[Any]:
-    """Return the observations that Scaper makes of the background, be they aside already."""
     data, beside = annotation.get("data"), annotation.get("sandbox")
     aside = beside.get("background") if isinstance(beside, dict) else None
     rows = [row for row in data if isinstance(row, dict) and _of_background(row)] if isinstance(data, list) else []

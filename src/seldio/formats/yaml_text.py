@@ -145,7 +145,6 @@ class YamlDocument:
         return _span(self.lines, target.start_mark.index, target.end_mark.index)
 
     def _read(self, node: yaml.Node, depth: int) -> Any:
-        """Return the value of a node; aliases are written out, within the limits."""
         self._count += 1
         if self._count > MAX_VALUES or depth > MAX_DEPTH:
             start = node.start_mark.index
@@ -174,7 +173,6 @@ class YamlDocument:
             raise _problem("SYN401", node, message, f"remove the tag !!{kind}") from None
 
     def _pairs(self, node: yaml.MappingNode, depth: int) -> _Pairs:
-        """Return the key and value nodes of a mapping, with what ``<<`` takes over."""
         pairs: _Pairs = {}
         merged: _Pairs = {}
         for key_node, value_node in node.value:
@@ -194,7 +192,6 @@ class YamlDocument:
         return merged | pairs
 
     def _merged(self, node: yaml.Node, depth: int) -> _Pairs:
-        """Return the pairs of one mapping or a list of them, the first ones winning."""
         merged: _Pairs = {}
         for mapping in node.value if isinstance(node, yaml.SequenceNode) else [node]:
             if not isinstance(self._read(mapping, depth + 1), dict):
@@ -203,7 +200,6 @@ class YamlDocument:
         return merged
 
     def _foreign(self, node: yaml.Node) -> None:
-        """Report a tag that is not core YAML, or precedes the wrong kind of value."""
         tag = node.tag
         shown = clipped(f"!!{tag.removeprefix(_CORE)}" if tag.startswith(_CORE) else tag)
         why = "it is not core YAML and is not read"
@@ -217,7 +213,6 @@ class YamlDocument:
         self.problems.append(problem)
 
     def _explained(self, error: Exception) -> YamlProblem:
-        """Return what PyYAML ends with, in plain words."""
         if isinstance(error, yaml.reader.ReaderError):
             start = error.position
             what = f"not valid YAML: an invisible control character ({printable(self.lines.text[start])})"

@@ -11,7 +11,7 @@ from seldio.errors import needing
 
 with needing("huggingface_hub"):
     from seldio.hub.card import About
-    from seldio.hub.pulling import Pulled, pull
     from seldio.hub.pushing import Pushed, push
+    from seldio.hub.repository import Pulled, pull
 
 __all__ = ["About", "Pulled", "Pushed", "pull", "push"]

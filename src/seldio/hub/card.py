@@ -1,23 +1,34 @@
-"""The dataset card: what the data shows is written, what people wrote is kept."""
+"""The dataset card: what the data shows is written, what people wrote is kept.
+
+Its configurations say which files make up which table and split, and what columns labels have.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.csv
 from huggingface_hub import DatasetCard
 from huggingface_hub.repocard import REGEX_YAML_BLOCK
 
+from seldio.catalogues.trees import read_tree
 from seldio.check.description import as_text
+from seldio.check.validation import Examined
 from seldio.files import Entry
+from seldio.files.names import suffix_of, without_suffixes
 from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
-from seldio.hub.configurations import SplitFiles, as_configs, as_dataset_info
-from seldio.rules.hub_folder import kind_of
+from seldio.formats.label_csv import Dialect
+from seldio.rules.hub import ASIDE, kind_of
+from seldio.schema.splits import WORDS, clip_split, place, split_of
 from seldio.text import plural
 
 #: Between these lines stands what seldio wrote; the next push writes it anew.
@@ -25,6 +36,15 @@ BEGIN, END = "<!-- written by seldio from the data -->", "<!-- end of what seldi
 _WRITTEN = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
 #: What follows from the data: of a card that seldio wrote, these are never kept.
 _DERIVED = ("configs", "dataset_info", "size_categories")
+
+
+#: The last part of the name of a shard.
+_SHARD = re.compile(r"-\d{5}(?P<of>-of-\d{5})$")
+#: Bytes by which records of JSON are recognised.
+_HEAD_BYTES = 2**20
+_LISTINGS = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+#: Types of columns; a column has the last of those that its files need.
+_TYPES = ("null", "int64", "float64", "string")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +57,7 @@ class About:
     citation: str | None = None  # BibTeX
 
     def completed(self, facts: Mapping[str, Any]) -> About:
-        """Return the same with what the dataset says itself, where people do not; see :func:`made_card` for *facts*.
+        """Return the same with what the dataset says itself, where people do not; *facts* as in :class:`CardContents`.
 
         What is known of a published dataset goes into the card only where all of its labels are here.
         """
@@ -69,60 +89,89 @@ def values_of(card: DatasetCard) -> dict[str, Any]:
     return dict(card.data.to_dict())  # type: ignore[no-untyped-call]
 
 
-def made_card(
-    repo: str,
-    files: Sequence[Entry],
-    splits: Sequence[SplitFiles],
-    facts: Mapping[str, Any],
-    about: About,
-    card: DatasetCard,
-) -> DatasetCard:
-    """Add to *card* what is lacking, and return it.
+@dataclasses.dataclass(frozen=True)
+class CardContents:
+    """What a card is made from; *facts* are what :func:`seldio.check.description.description` says of the source."""
 
-    *facts* are what :func:`seldio.check.description.description` says of the source, *about* what people say.
-    """
-    body = card.text
-    kept = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
-    made = _values(repo, files, splits, facts, about)
-    if "dataset_info" in kept or "configs" in kept:
-        made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
-    said = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
-    kept |= {key: value for key, value in said.items() if value}
-    values = {key: kept.get(key, made.get(key)) for key in dict.fromkeys([*made, *kept])}
-    written = "\n".join([BEGIN, *_text(repo, files, splits, facts, about, body), END, ""])
-    if not body.strip():
-        body = f"# {values['pretty_name']}\n\n{written}"
-    elif _WRITTEN.search(body):
-        body = _WRITTEN.sub(lambda _: written, body, count=1)
-    else:
-        body = f"{body.rstrip()}\n\n{written}"
-    result = DatasetCard(f"---\n\n---\n{body}")
-    for key, value in values.items():
-        if value not in (None, [], {}):
-            result.data[key] = value
-    return result
+    repo: str
+    files: Sequence[Entry]
+    splits: Sequence[SplitFiles]
+    facts: Mapping[str, Any]
+    about: About  # what people say
+
+    def added_to(self, card: DatasetCard) -> DatasetCard:
+        """Add to *card* what is lacking, and return it."""
+        body, about = card.text, self.about
+        kept = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
+        made = self._values()
+        if "dataset_info" in kept or "configs" in kept:
+            made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
+        said = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
+        kept |= {key: value for key, value in said.items() if value}
+        values = {key: kept.get(key, made.get(key)) for key in dict.fromkeys([*made, *kept])}
+        written = "\n".join([BEGIN, *self._text(body), END, ""])
+        if not body.strip():
+            body = f"# {values['pretty_name']}\n\n{written}"
+        elif _WRITTEN.search(body):
+            body = _WRITTEN.sub(lambda _: written, body, count=1)
+        else:
+            body = f"{body.rstrip()}\n\n{written}"
+        result = DatasetCard(f"---\n\n---\n{body}")
+        for key, value in values.items():
+            if value not in (None, [], {}):
+                result.data[key] = value
+        return result
+
+    def _values(self) -> dict[str, Any]:
+        kinds = {kind_of(entry.name) for entry in self.files}
+        items, labels = self.facts.get("items", []), self.facts.get("groups", [])
+        tasks = ["audio-classification"] * bool(labels) + ["question-answering", "audio-text-to-text"] * bool(items)
+        tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
+        tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
+        tags += ["audio-question-answering"] * bool(items) + ["seldio"]
+        clips, questions = sum(group["clips"] for group in labels), sum(group["rows"] for group in items)
+        languages = sorted({code for item in items for code in item.get("languages", {})})
+        return {
+            "language": list(self.about.languages) or languages,
+            "license": self.about.license,
+            "pretty_name": self.about.title or self.repo.partition("/")[2],
+            "tags": tags,
+            "task_categories": tasks,
+            "size_categories": [size_category(clips or questions or len(self.files))],
+            "configs": as_configs(self.splits),
+            "dataset_info": as_dataset_info(self.splits),
+        }
+
+    def _text(self, body: str) -> list[str]:
+        """Return what the data shows, and how to load, check and fetch it, as lines."""
+        size, top, repo = sum(entry.size for entry in self.files), self.facts["path"], self.repo
+        lines = ["## Contents", "", f"{plural(len(self.files), 'file')}, {size / 1e6:,.1f} MB.", ""]
+        groups, items = self.facts["groups"], self.facts.get("items", ())
+        named = {
+            "groups": [{**group, "files": [_below(name, top) for name in group["files"]]} for group in groups],
+            "items": [{**group, "file": _below(group["file"], top)} for group in items],
+        }
+        summary = as_text({**self.facts, **named, "about": [], "findings": {}}).split("\n")[2:]
+        if any(summary):
+            lines += ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""]
+        if self.splits:
+            lines += ["## Load", "", "```python", "from datasets import load_dataset", ""]
+            for config in as_configs(self.splits):
+                name = config["config_name"]
+                variable = "data" if name == "default" else re.sub(r"^(?=\d)|\W", "_", name)
+                names_of_splits = ", ".join(row["split"] for row in config["data_files"])
+                lines.append(f'{variable} = load_dataset("{repo}", "{name}")  # {names_of_splits}')
+            lines += ["```", ""]
+        lines += ["## Download", "", "```sh", f"seldio pull {repo}", f"seldio validate hf://datasets/{repo}", "```", ""]
+        if (citation := (self.about.citation or "").strip()) and citation not in body:
+            lines += ["## Citation", "", f"```{'bibtex' if citation.startswith('@') else 'text'}", citation, "```", ""]
+        return lines
 
 
-def _values(
-    repo: str, files: Sequence[Entry], splits: Sequence[SplitFiles], facts: Mapping[str, Any], about: About
-) -> dict[str, Any]:
-    kinds = {kind_of(entry.name) for entry in files}
-    items, labels = facts.get("items", []), facts.get("groups", [])
-    tasks = ["audio-classification"] * bool(labels) + ["question-answering", "audio-text-to-text"] * bool(items)
-    tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
-    tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
-    tags += ["audio-question-answering"] * bool(items) + ["seldio"]
-    clips, questions = sum(group["clips"] for group in labels), sum(group["rows"] for group in items)
-    return {
-        "language": list(about.languages) or sorted({code for item in items for code in item.get("languages", {})}),
-        "license": about.license,
-        "pretty_name": about.title or repo.partition("/")[2],
-        "tags": tags,
-        "task_categories": tasks,
-        "size_categories": [size_category(clips or questions or len(files))],
-        "configs": as_configs(splits),
-        "dataset_info": as_dataset_info(splits),
-    }
+def _below(name: str, top: str) -> str:
+    """Return the path of a file below the source: where that is on somebody's disk is nobody else's business."""
+    start = f"{top.rstrip('/')}/"
+    return name.removeprefix(start) if name.startswith(start) else PurePath(name).name
 
 
 #: The Hub's names for numbers of rows.
@@ -141,41 +190,221 @@ def size_category(rows: int) -> str:
     return SIZES[min(max(len(str(rows)) - 3, 0), len(SIZES) - 1)]
 
 
-def _below(name: str, top: str) -> str:
-    """Return the path of a file below the source: where that is on somebody's disk is nobody else's business."""
-    start = f"{top.rstrip('/')}/"
-    return name.removeprefix(start) if name.startswith(start) else PurePath(name).name
+# --- which files make up which table and split --------------------------------------------------------
 
 
-def _text(
-    repo: str,
-    files: Sequence[Entry],
-    splits: Sequence[SplitFiles],
-    facts: Mapping[str, Any],
-    about: About,
-    body: str,
-) -> list[str]:
-    """Return what the data shows, and how to load, check and fetch it, as lines."""
-    size = sum(entry.size for entry in files)
-    lines = ["## Contents", "", f"{plural(len(files), 'file')}, {size / 1e6:,.1f} MB.", ""]
-    top = facts["path"]
-    named = {
-        "groups": [{**group, "files": [_below(name, top) for name in group["files"]]} for group in facts["groups"]],
-        "items": [{**group, "file": _below(group["file"], top)} for group in facts.get("items", ())],
-    }
-    summary = as_text({**facts, **named, "about": [], "findings": {}}).split("\n")[2:]
-    if any(summary):
-        lines += ["```text", *(line for line in summary if not line.startswith("  evidence")), "```", ""]
-    if splits:
-        lines += ["## Load", "", "```python", "from datasets import load_dataset", ""]
-        for config in as_configs(splits):
-            name = config["config_name"]
-            variable = "data" if name == "default" else re.sub(r"^(?=\d)|\W", "_", name)
-            names_of_splits = ", ".join(row["split"] for row in config["data_files"])
-            lines.append(f'{variable} = load_dataset("{repo}", "{name}")  # {names_of_splits}')
-        lines += ["```", ""]
-    lines += ["## Download", "", "```sh", f"seldio pull {repo}", f"seldio validate hf://datasets/{repo}", "```", ""]
-    if about.citation and about.citation.strip() not in body:
-        fence = "bibtex" if about.citation.lstrip().startswith("@") else "text"
-        lines += ["## Citation", "", f"```{fence}", about.citation.strip(), "```", ""]
-    return lines
+class SplitFiles(NamedTuple):
+    """The files of one split of a configuration."""
+
+    config: str  # name of the configuration
+    split: str  # name of the split
+    kind: str  # parquet, csv, json or wav (a folder of recordings with a metadata file)
+    patterns: tuple[str, ...]  # the files, as the card names them
+    entries: tuple[Entry, ...]  # the files
+    names: tuple[str, ...] = ()  # the columns of files that have no header line; empty otherwise
+    types: Mapping[str, str] = {}  # by column of label files as text
+
+
+class _LabelTable(NamedTuple):
+    types: Mapping[str, str]  # by column
+    has_header: bool
+
+
+def split_files(
+    source: str, files: Sequence[Entry], examined: Examined | None, others: Collection[str] = ()
+) -> list[SplitFiles]:
+    """Return the configurations and splits of *files*; files that the Hub cannot load belong to none.
+
+    All label files are one configuration, unless their columns differ. *examined* is the source where the files are
+    sent as they are. *others* are files that stay on the Hub alongside them, and that no pattern may match.
+    """
+    names = [entry.name for entry in files]
+    if any(name.rpartition("/")[2] in _LISTINGS for name in names):
+        return _media_folders(files, others)
+    label_files = _label_files(files, examined)
+    described = examined and examined.described
+    clips = read_tree(names, source).clips
+    known_splits = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
+    known_splits |= _splits_of_questions(examined)
+    groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
+    for entry in files:
+        kind, table = kind_of(entry.name), label_files.get(entry.name)
+        if entry.name in ASIDE or kind not in ("parquet", "csv", "json") or not _loads(entry):
+            continue
+        if table is not None and kind == "csv" and not table.types:  # no row, which readers of tables refuse
+            continue
+        config = _config_name(entry.name) if table is None else "labels"
+        split = (described and described.split(entry.name)) or known_splits.get(entry.name) or split_of(entry.name)
+        columns = () if table is None else tuple(table.types)
+        groups.setdefault((config, kind, columns), {}).setdefault(split, []).append(entry)
+    folders: dict[str, list[str]] = {}
+    for name in {*names, *others}:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
+    return list(_named(groups, label_files, folders))
+
+
+def _splits_of_questions(examined: Examined | None) -> dict[str, str]:
+    """Return the split of each file of questions whose records all name one."""
+    named: dict[str, set[str]] = {}
+    for part, rows in examined.questions if examined is not None else ():
+        if rows.part is not None and "split" in rows.part.table.column_names:
+            splits = rows.part.table["split"].unique().drop_null().to_pylist()
+            named.setdefault(part.files[rows.file].entry.name, set()).update(splits)
+    return {name: WORDS.get(split, split) for name, splits in named.items() if len(splits) == 1 for split in splits}
+
+
+def _label_files(files: Sequence[Entry], examined: Examined | None) -> dict[str, _LabelTable]:
+    """Return the columns of each label file, which are told of text with commas alone."""
+    entries = {entry.name: entry for entry in files}
+    label_files: dict[str, _LabelTable] = {}
+    for group in examined.labels if examined is not None else ():
+        names: tuple[str, ...] = ()
+        if isinstance(group.format, Dialect) and not group.format.header:
+            names = tuple(column.field for column in group.format.columns)
+        for part in group.reading.parts:
+            entry = entries.get(part.file.name)
+            if entry is not None:
+                label_files[entry.name] = _LabelTable(_types(entry, names), has_header=not names)
+    return label_files
+
+
+def _types(entry: Entry, names: Sequence[str]) -> dict[str, str]:
+    """Return the type of each column of a text file; *names* are those of its columns where it has no header line.
+
+    A file without a row, or of another format, has none.
+    """
+    if kind_of(entry.name) != "csv":
+        return {}
+    separator = "\t" if suffix_of(entry.name) == "tsv" else ","
+    try:
+        with entry.open() as stream:
+            table = pyarrow.csv.read_csv(
+                stream,
+                read_options=pyarrow.csv.ReadOptions(column_names=names or None, use_threads=False),
+                parse_options=pyarrow.csv.ParseOptions(delimiter=separator),
+            )
+    except pa.ArrowException:
+        return {}
+    return dict(zip(table.column_names, map(_type_of, table.columns), strict=True)) if table.num_rows else {}
+
+
+def _type_of(column: pa.ChunkedArray) -> str:
+    if pa.types.is_null(column.type):
+        return "null"
+    if pa.types.is_integer(column.type):
+        return "float64" if column.null_count else "int64"  # a blank cell has no integer
+    return "float64" if pa.types.is_floating(column.type) else "string"
+
+
+def _common_types(tables: Sequence[_LabelTable]) -> dict[str, str]:
+    """Return for each column the type that holds its values in all files."""
+    types: dict[str, str] = {}
+    for name, kind in (column for table in tables for column in table.types.items()):
+        types[name] = max(kind, types.get(name, kind), key=_TYPES.index)
+    return {name: "string" if kind == "null" else kind for name, kind in types.items()}
+
+
+def _media_folders(files: Sequence[Entry], others: Collection[str]) -> list[SplitFiles]:
+    """Return a split for each metadata file, with all below its folder."""
+    splits = []
+    for metadata in (entry for entry in files if entry.name.rpartition("/")[2] in _LISTINGS):
+        folder = metadata.name.rpartition("/")[0]
+        start = f"{folder}/" if folder else ""
+        below = tuple(entry for entry in files if entry.name not in ASIDE and entry.name.startswith(start))
+        media = [entry.name for entry in below if kind_of(entry.name) in ("wav", "mp4")]
+        suffixes = dict.fromkeys(map(suffix_of, media))
+        patterns = (f"{folder}/**",) if folder else (metadata.name, *(f"**/*.{suffix}" for suffix in suffixes))
+        if any(name not in ASIDE and name.startswith(start) for name in others):
+            patterns = (metadata.name, *media)
+        splits.append(SplitFiles("default", split_of(metadata.name), "wav", patterns, below))
+    return sorted(splits, key=lambda split: place(split.split))
+
+
+def _loads(entry: Entry) -> bool:
+    """Whether the Hub's readers take the file as it is: a .json has to be a list or lines of records."""
+    if suffix_of(entry.name) != "json":
+        return entry.size > 0
+    head = entry.head(_HEAD_BYTES).lstrip()
+    if not head.startswith(b"{"):
+        return head.startswith(b"[")
+    try:
+        json.loads(head.split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return b"\n" in head.rstrip()
+
+
+def _config_name(name: str) -> str:
+    """Return the name of the configuration of a file that holds no labels: its path without words of splits."""
+    folders, _, last = name.rpartition("/")
+    stem = _SHARD.sub("", without_suffixes(last))
+    words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *WORDS)]
+    words = [re.sub(rf"[-_.]?\b(?:{'|'.join(WORDS)})\b", "", part).strip("-_.") or part for part in words]
+    return re.sub(r"[^\w.-]", "_", "-".join(words)) or "default"
+
+
+def _named(
+    groups: Mapping[tuple[str, str, tuple[str, ...]], Mapping[str, list[Entry]]],
+    label_files: Mapping[str, _LabelTable],
+    folders: Mapping[str, Sequence[str]],
+) -> Iterator[SplitFiles]:
+    """Yield the splits, with a name for each set of columns or format that one name would stand for."""
+    variants: Counter[str] = Counter()
+    for (config, kind, _), splits in groups.items():
+        variants[config] += 1
+        name = config if variants[config] == 1 else f"{config}-{variants[config]}"
+        tables = [
+            label_files[entry.name] for entries in splits.values() for entry in entries if entry.name in label_files
+        ]
+        types = _common_types(tables)
+        names = () if all(table.has_header for table in tables) else tuple(types)
+        for split, entries in sorted(splits.items(), key=lambda item: place(item[0])):
+            yield SplitFiles(name, split, kind, _patterns(entries, folders), tuple(entries), names, types)
+
+
+def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return a pattern for all shards, or for each folder from which all files of a kind are taken, or the names."""
+    mine = {entry.name for entry in entries}
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for name in sorted(mine):
+        folder, _, last = name.rpartition("/")
+        stem, _, suffix = last.partition(".")
+        shard = _SHARD.search(stem)
+        # how many shards there are belongs to the pattern: those of an export with another number do not fit
+        start, end = (f"{stem[: shard.start()]}-", shard["of"]) if shard else ("", "")
+        groups.setdefault((folder, start, f"{end}.{suffix if shard else last.rpartition('.')[2]}"), []).append(name)
+    patterns: list[str] = []
+    for (folder, start, end), names in groups.items():
+        above = f"{folder}/{start}" if folder else start
+        alike = {name for name in folders[folder] if name.startswith(above) and name.endswith(end)}
+        whole = alike <= mine and (start or len(names) > 1)
+        patterns += [f"{above}*{end}"] if whole else names
+    return tuple(patterns)
+
+
+def as_configs(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
+    """Return the ``configs`` of a card, the largest first, which people see."""
+    configs: dict[str, dict[str, Any]] = {}
+    sizes: Counter[str] = Counter()
+    for split in splits:
+        config = configs.setdefault(split.config, {"config_name": split.config, "data_files": []})
+        path = split.patterns[0] if len(split.patterns) == 1 else list(split.patterns)
+        config["data_files"].append({"split": split.split, "path": path})
+        if split.names:
+            config["names"] = list(split.names)
+        if split.kind == "wav":
+            config["drop_labels"] = True
+        sizes[split.config] += sum(entry.size for entry in split.entries)
+    largest_first = sorted(configs.values(), key=lambda config: (-sizes[config["config_name"]], config["config_name"]))
+    if len(largest_first) > 1:
+        largest_first[0]["default"] = True
+    return largest_first
+
+
+def as_dataset_info(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
+    """Return the ``dataset_info`` of a card: the types of label files as text, which one file alone may not show."""
+    columns = {split.config: split.types for split in splits if split.types}
+    return [
+        {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
+        for config, types in columns.items()
+    ]

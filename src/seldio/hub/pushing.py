@@ -31,11 +31,9 @@ from seldio.files.writing import link
 from seldio.findings import Finding, Report, Severity, Sink
 from seldio.formats.datasets import LOOSE
 from seldio.hub import repository
-from seldio.hub.card import About, made_card, read_card, values_of
-from seldio.hub.configurations import split_files
+from seldio.hub.card import About, CardContents, read_card, split_files, values_of
 from seldio.hub.repository import Head, Unreachable, asking, checked_name, content, holds, read_head
-from seldio.rules.hub import HUB_RULES
-from seldio.rules.hub_folder import HubFolder
+from seldio.rules.hub import HUB_RULES, HubFolder
 from seldio.text import Displayed, plural, printable
 
 #: What a dataset is made of; anything else stays behind and is named.
@@ -82,13 +80,6 @@ class Pushed(Displayed):
         counts = [f"{count:,} {state}" for state, count in self.states().items() if count]
         outcome = "stopped by findings" if self.refused else self.url if self.commit else "nothing sent"
         return f"{self.repo}: {plural(len(self.files), 'file')} ({', '.join(counts)}); {outcome}"
-
-    def _repr_html_(self) -> str:
-        from seldio.reports.notebook import rows_html
-
-        rows = ((file.name, file.size, file.state) for file in self.files)
-        findings = self.report._repr_html_() if self.report.findings else ""
-        return f"{rows_html(str(self), 'files', ('file', 'bytes', 'state'), rows)}{findings}"
 
     def states(self) -> dict[State, int]:
         """Return how many files are new, changed, the same or unknown."""
@@ -155,9 +146,13 @@ def push(
             export(path, place, kind, format=format, force=force)
         opened = stack.enter_context(open_source(place, findings.append, LIMITS, as_it_lies=True))
         files, left_out = _dataset_files(opened, include) if kind == "files" else (list(opened), [])
-        head = _head_to_push_to(repo, revision, dry_run=dry_run)
-        if private and head.private is False:
-            raise UsageError(f"{printable(repo)} already exists and is public; --private does not change that")
+        try:
+            head = read_head(repo, revision, may_lack=True)
+        except Unreachable as error:  # which a dry run can do without
+            if not dry_run:
+                raise
+            head = Head(repo, unreachable=error.text)
+        _check_private(repo, head.private if private else None)
         removed = _stale_files(files, head)
 
         examined = examine(path, format=format, facts=True)
@@ -170,7 +165,7 @@ def push(
         splits = split_files(path, files, examined if kind == "files" else None, others)
         card = _old_card(files, head, findings.append)
         if card is not None:
-            card = made_card(repo, files, splits, facts, about.completed(facts), card)
+            card = CardContents(repo, files, splits, facts, about.completed(facts)).added_to(card)
             text = str(card).encode()
             readme = Entry(_CARD, _CARD, len(text), len(text), None, partial(io.BytesIO, text))
             files = sorted([*(entry for entry in files if entry.name != _CARD), readme], key=lambda entry: entry.name)
@@ -213,14 +208,13 @@ def _citation(path: str | os.PathLike[str] | None) -> str | None:
 
 def _dataset_files(source: Source, include: Sequence[str]) -> tuple[list[Entry], list[str]]:
     """Return the files of a dataset that are sent, and the names of those that are not."""
-    sent: list[Entry] = []
-    left_out: list[str] = []
-    for entry in source:
+
+    def is_sent(entry: Entry) -> bool:
         allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
-        if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
-            sent.append(entry)
-        else:
-            left_out.append(entry.name)
+        return allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include)
+
+    sent = [entry for entry in source if is_sent(entry)]
+    left_out = [entry.name for entry in source if not is_sent(entry)]
     if source.kind == "folder":  # people should know that hidden files are never sent
         left_out += [path.name + "/" * path.is_dir() for path in Path(source.path).iterdir() if hidden(path.name)]
     if not sent:
@@ -229,16 +223,6 @@ def _dataset_files(source: Source, include: Sequence[str]) -> tuple[list[Entry],
             "some"
         )
     return sent, sorted(left_out)
-
-
-def _head_to_push_to(repo: str, revision: str, *, dry_run: bool) -> Head:
-    """Return the dataset on the Hub as it is; a dry run needs no Hub."""
-    try:
-        return read_head(repo, revision, may_lack=True)
-    except Unreachable as error:
-        if not dry_run:
-            raise
-        return Head(repo, unreachable=error.text)
 
 
 def _state(entry: Entry, head: Head) -> State:
@@ -295,16 +279,15 @@ def _send(
     folder: Path, head: Head, revision: str, message: str, removed: Sequence[str], *, private: bool
 ) -> str:  # fmt: skip
     """Commit the files of *folder* on top of *head*; return the commit."""
-    repo = head.repo
+    repo, hub = head.repo, repository.client()
     with asking(f"push to {printable(repo)}"):
         if head.commit is None:
             # None leaves it to the settings of the organisation
-            repository.client().create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
-            if private and not repository.client().dataset_info(repo).private:
-                raise UsageError(f"{printable(repo)} already exists and is public; --private does not change that")
+            hub.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
+            _check_private(repo, hub.dataset_info(repo).private if private else None)
             if revision != "main":
-                repository.client().create_branch(repo, branch=revision, repo_type="dataset", exist_ok=True)
-        info = repository.client().upload_folder(
+                hub.create_branch(repo, branch=revision, repo_type="dataset", exist_ok=True)
+        info = hub.upload_folder(
             repo_id=repo,
             repo_type="dataset",
             folder_path=folder,
@@ -314,3 +297,8 @@ def _send(
             delete_patterns=[glob.escape(name) for name in removed] or None,
         )
         return str(info.oid)
+
+
+def _check_private(repo: str, is_private: bool | None) -> None:
+    if is_private is False:
+        raise UsageError(f"{printable(repo)} already exists and is public; --private does not change that")

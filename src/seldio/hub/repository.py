@@ -1,11 +1,18 @@
-"""A dataset on the Hub: its files at a commit, comparing files with them, and errors in plain words."""
+"""A dataset on the Hub: its files at a commit, fetched as real files (``pull``) or into the cache (``hf://``).
+
+Errors of the Hub and of its client are told in plain words.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
+import functools
+import glob
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +28,11 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from seldio import __version__
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry
+from seldio.files import Entry, Limits, in_the_way, name_fault
 from seldio.files.entries import plain_file
 from seldio.files.streams import CHUNK
-from seldio.text import clipped, printable
+from seldio.files.writing import check_tree, move, remove_tree
+from seldio.text import Displayed, clipped, listed, plural, printable
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _TOKEN = re.compile(r"hf_[A-Za-z0-9]{8,}")
@@ -56,7 +64,6 @@ def asking(deed: str) -> Iterator[None]:
 
 
 def _plain_error(error: Exception, deed: str) -> SeldioError:
-    """Return the error for a user."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, GatedRepoError):
         return UsageError(f"cannot {deed}: its owners must grant you access first")
@@ -141,3 +148,142 @@ def content(head: Head, name: str) -> bytes:
     with asking(f"fetch {printable(name)} of {printable(head.repo)}"):
         path = client().hf_hub_download(head.repo, name, repo_type="dataset", revision=head.commit)
         return Path(path).read_bytes()
+
+
+# --- files on this machine -------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Pulled(Displayed):
+    """The result of a pull."""
+
+    repo: str  # ``user/name``
+    commit: str  # the commit that the files are of
+    folder: str  # where they are
+    fetched: tuple[str, ...]  # names of the files that were written
+    same: int  # how many were there already
+    size: int  # bytes of all of them
+
+    def __str__(self) -> str:
+        counts = f"{plural(len(self.fetched), 'file')} fetched, {self.same:,} already there, {self.size:,} bytes"
+        return f"{self.repo}@{self.commit[:12]}: {counts}, in {self.folder}"
+
+
+def pull(
+    address: str,
+    out: str | os.PathLike[str] | None = None,
+    include: Sequence[str] = (),
+    *,
+    overwrite: bool = False,
+) -> Pulled:
+    """Download a dataset, or some of its files, as real files.
+
+    A new folder appears only when it is complete; after an interruption, the same call fetches what is missing. Every
+    file is compared with the hash that the Hub has for it. Files that are not on the Hub stay.
+
+    Args:
+        address: ``user/name``, or ``user/name@revision`` with a branch, tag or commit.
+        out: the folder to write; by default one of the dataset's name, in the current folder.
+        include: only files that match this pattern (``*`` matches slashes too). May be repeated.
+        overwrite: replace files in the folder that differ from those on the Hub.
+
+    Raises:
+        UsageError: there is no such dataset or file, files in the folder differ and *overwrite* is not given, or a
+            link in the folder is in the way.
+        SeldioError: the Hub cannot be reached, or sends other bytes than it announced.
+    """
+    repo, revision = split_address(address)
+    head = read_head(repo, revision)
+    files = _chosen(head, include)
+    folder = Path(out if out is not None else repo.partition("/")[2])
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"cannot write {printable(str(folder))}: it is not a folder")
+    present = [file for file in files if in_the_way(folder / file.path, folder) is not None]
+    same = {file.path for file in present if is_at(folder / file.path, file)}
+    if different := [file.path for file in present if file.path not in same and not overwrite]:
+        raise UsageError(
+            f"{plural(len(different), 'file')} in {printable(str(folder))} would be replaced by other content: "
+            f"{listed(different, 20)}. Choose another folder, or use --overwrite"
+        )
+    missing = [file for file in files if file.path not in same]
+    if missing:
+        _fetch(head, missing, folder, include)
+    names = tuple(file.path for file in missing)
+    return Pulled(repo, str(head.commit), str(folder), names, len(same), sum(file.size for file in files))
+
+
+def _chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[RepoFile]:
+    """Return the files of *head* that match *include* and are *below* (or named by it)."""
+    files = [file for file in head.files.values() if not below or f"{file.path}/".startswith(f"{below}/")]
+    if include:
+        files = [file for file in files if any(fnmatch.fnmatchcase(file.path, pattern) for pattern in include)]
+    if not files:
+        what = f"{printable(below)} in " if below else f"file matching {listed(list(include))} in " if include else ""
+        raise UsageError(f"no {what or 'file in '}{printable(head.repo)} at {str(head.commit)[:12]}")
+    if unsafe := [file.path for file in files if not _is_safe(file.path)]:
+        raise SeldioError(f"{printable(head.repo)} contains names that are unsafe as file names here: {listed(unsafe)}")
+    return sorted(files, key=lambda file: file.path)
+
+
+def _is_safe(name: str) -> bool:
+    """Whether a name can be a file here; nothing goes into a folder ``.git``, from which git would take commands."""
+    return name_fault(name) is None and all(part.lower() not in ("", ".", "..", ".git") for part in name.split("/"))
+
+
+def _fetch(head: Head, files: Sequence[RepoFile], folder: Path, include: Sequence[str]) -> None:
+    """Fetch *files* into *folder*; one that does not exist yet gets its name once it is complete."""
+    is_new = not folder.exists()
+    target = folder.absolute()
+    place = target.parent / f".{target.name}.seldio-pull-{str(head.commit)[:12]}" if is_new else target
+    cache = place / ".cache"
+    notes = cache / "huggingface" if cache.exists() else cache
+    had_notes = notes.exists()
+    check_tree(place if is_new else cache)
+    with asking(f"fetch {printable(head.repo)}"):
+        client().snapshot_download(
+            head.repo,
+            repo_type="dataset",
+            revision=head.commit,
+            local_dir=place,
+            allow_patterns=list(include) or None,
+        )
+    if wrong := [file.path for file in files if not is_at(place / file.path, file)]:
+        raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
+    if is_new:
+        remove_tree(cache)
+        move(place, target)
+    elif not had_notes:
+        remove_tree(notes)
+
+
+# --- hf:// as a source -----------------------------------------------------------------------------------
+
+
+def _parsed(address: str) -> tuple[str, str, str]:
+    """Return name, revision and path, which may be empty, of ``hf://datasets/user/name@revision/path``."""
+    parts = address.removeprefix("hf://").rstrip("/").split("/")
+    if not address.startswith("hf://datasets/") or len(parts) < 3 or not all(parts):
+        raise UsageError(f"{printable(address)}: write hf://datasets/USER/NAME[@REVISION][/PATH]")
+    return *split_address("/".join(parts[1:3])), "/".join(parts[3:])
+
+
+#: Looked up once in a process, so that all of a run sees the same commit.
+_head = functools.cache(read_head)
+
+
+def fetch_address(address: str, limits: Limits) -> str:
+    """Return the folder or file in the Hub's cache that *address* stands for; what is missing is downloaded."""
+    repo, revision, below = _parsed(address)
+    head = _head(repo, revision)
+    files = _chosen(head, below=below)
+    size = sum(file.size for file in files)
+    if size > limits.total_bytes or len(files) > limits.members:
+        raise UsageError(
+            f"{printable(address)} holds {plural(len(files), 'file')} with {size / 1e9:,.1f} GB, more than is fetched "
+            f"automatically ({limits.total_bytes / 1e9:,.1f} GB). Pass a folder or file in it, or "
+            "download it with seldio pull"
+        )
+    patterns = [glob.escape(below), f"{glob.escape(below)}/*"] if below else None
+    with asking(f"fetch {printable(address)}"):
+        snapshot = client().snapshot_download(repo, repo_type="dataset", revision=head.commit, allow_patterns=patterns)
+    return f"{snapshot}/{below}" if below else str(snapshot)

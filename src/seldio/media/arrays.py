@@ -153,18 +153,6 @@ def diffuse_covariance(frequencies: ArrayLike, terms: int = TERMS) -> Floats:
     return np.moveaxis(polynomials @ (np.abs(modes(frequencies, terms)) ** 2).T, 2, 0)
 
 
-def diffuse_coherence(format: str, frequencies: ArrayLike) -> Floats:
-    """Coherence (real, -1 to 1) between the channels in a diffuse field, shape (f, 4, 4).
-
-    FOA channels are incoherent there, at every frequency; capsules are alike at low ones.
-    """
-    if check_format(format) == "foa":
-        return np.broadcast_to(np.eye(4), (len(_frequencies(frequencies)), 4, 4)).copy()
-    covariance = diffuse_covariance(frequencies)
-    level = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-    return np.asarray(covariance / (level[:, :, np.newaxis] * level[:, np.newaxis]))
-
-
 def _frequencies(frequencies: ArrayLike) -> Floats:
     found: np.ndarray[Any, np.dtype[np.float64]] = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
     if found.ndim != 1 or not (np.isfinite(found) & (found >= 0)).all():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping
 
 from seldio.findings import Report, Rule
 from seldio.reports.sections import sections
-from seldio.reports.tables import Cell, Column, Options, ScoreReport, Table
+from seldio.reports.tables import Options, ScoreReport, Table
 from seldio.text import printable
 
 #: So many rows of a table are shown, as pandas does.
@@ -32,12 +31,6 @@ def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None 
 def table_html(table: Table, line: str = "") -> str:
     """One table, below a line about it all."""
     return _line(line or table.in_brief) + _rows(table)
-
-
-def rows_html(line: str, title: str, columns: Sequence[str], rows: Iterable[tuple[Cell, ...]]) -> str:
-    """Return the first rows of any number, below a line about them all."""
-    heads = tuple(Column(name, name, digits=1) for name in columns)
-    return table_html(Table("table", title, heads, tuple(islice(rows, ROWS + 1))), line)
 
 
 def _line(text: str) -> str:

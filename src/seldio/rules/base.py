@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 Values = np.ndarray[Any, Any]
 
-#: Rows of frames with more rows than this are compared by sorting instead of pairwise.
+#: Rows of frames with more rows than this are sorted, and compared with so many neighbors.
 CROWDED = 16
 #: Degrees of azimuth between the hands, feet and mouth of one actor at most: 20 in the labels of STARSS22; and the
 #: elevation from which on azimuths are not compared.
@@ -230,32 +230,37 @@ class Labels:
 
     @cached_property
     def twins(self) -> tuple[Ints, Ints]:
-        """Pairs of positions (in frame order) with one frame, class and source, the earlier one first.
+        """Pairs of positions (in frame order) with one frame, class and source, the earlier one first."""
+        return self._pairs(*_IDENTITY)
 
-        In crowded frames only pairs with adjacent values are listed: every row that
-        has a twin is still in a pair.
+    def _pairs(self, *fields: str) -> tuple[Ints, Ints]:
+        """Pairs of positions with one frame and the same values of some fields.
+
+        In crowded frames rows are compared with some that are like them: each row that has a twin is in a pair.
         """
-        pairs = [_crowded(self, np.diff(self.frame_starts)), self._pairs(_IDENTITY)]
-        return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
-
-    def _pairs(self, fields: Sequence[str]) -> tuple[Ints, Ints]:
-        """Pairs of positions with one frame and the same values of some fields; none of crowded frames."""
-        sizes = np.diff(self.frame_starts)
+        names = [field for field in fields if field in self.reading.table.column_names]
         follows = np.ones(len(self), dtype=bool)  # rows after another one of their frame
         follows[self.frame_starts[:-1]] = False
-        for start, size in zip(
-            *(part[sizes > CROWDED].tolist() for part in (self.frame_starts[:-1], sizes)), strict=True
-        ):
-            follows[start : start + size] = False
-        keys = [self.ordered(field) for field in fields if field in self.reading.table.column_names]
+        sizes, keys = np.diff(self.frame_starts), [self.ordered(name) for name in names]
+        places = None
+        if sizes.max(initial=0) > CROWDED:
+            places, frame = np.arange(len(self)), np.repeat(np.arange(len(sizes)), sizes)
+            crowded = np.flatnonzero(sizes[frame] > CROWDED)
+            alike = [self.ordered(name)[crowded] for name in POSITION if self.has(name)]
+            alike += [key[crowded] for key in keys]
+            places[crowded] = crowded[np.lexsort((*alike, frame[crowded]))]
+            keys = [key[places] for key in keys]
         pairs = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
         second, shift = np.flatnonzero(follows), 1
-        while len(second):
+        while len(second) and shift <= CROWDED:
             first = second - shift
             same = np.logical_and.reduce([key[first] == key[second] for key in keys])
             pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
-        return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
+        first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
+        if places is None:
+            return first, second
+        return np.minimum(places[first], places[second]), np.maximum(places[first], places[second])
 
     @cached_property
     def twins_apart(self) -> tuple[Ints, Ints]:
@@ -278,7 +283,7 @@ class Labels:
 
         Source 0 is whatever is not an actor. Above and below, azimuths say little.
         """
-        first, second = self._pairs(["source"])
+        first, second = self._pairs("source")
         azimuth, level = self.ordered("azimuth"), np.abs(self.ordered("elevation")) < STEEP
         apart = np.abs((azimuth[first] - azimuth[second] + 180) % 360 - 180) > WIDEST
         apart &= level[first] & level[second] & (self.ordered("source")[first] > 0)
@@ -393,21 +398,3 @@ def _reported(labels: Labels, rule: Rule, fault: RowFault) -> Finding:
         return finding
     severity = fault.severity or finding.severity
     return dataclasses.replace(finding, severity=severity, fixable=finding.fixable and fault.fixable)
-
-
-def _crowded(labels: Labels, sizes: Ints) -> tuple[Ints, Ints]:
-    """The twins of frames with more than ``CROWDED`` rows."""
-    starts = labels.frame_starts[:-1][sizes > CROWDED]
-    lengths = sizes[sizes > CROWDED]
-    if not len(starts):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    rows = np.concatenate([np.arange(a, a + n) for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)])
-    names = [name for name in (*POSITION, *_IDENTITY) if name in labels.reading.table.column_names]
-    keys = [np.unique(labels.ordered(name)[rows], return_inverse=True)[1] for name in names]
-    frame = np.repeat(np.arange(len(starts)), lengths)
-    order = np.lexsort((*keys, frame))
-    same = np.diff(frame[order]) == 0
-    for key in keys[-sum(name in _IDENTITY for name in names) :]:
-        same &= np.diff(key[order]) == 0
-    pairs = np.stack((rows[order[:-1]], rows[order[1:]]))[:, same]
-    return pairs.min(axis=0), pairs.max(axis=0)

@@ -140,14 +140,6 @@ def _are_most(part: Names[str], every: Names[str]) -> bool:
 # --- splits ----------------------------------------------------------------------------------------------
 
 
-class OtherSplit(NamedTuple):
-    """Files of clips of a split, or of rooms, of which the reference has none."""
-
-    clips: Names[str]  # of these files
-    mine: str  # what they are of
-    theirs: str  # what the reference has
-
-
 def split_of(clip: str) -> str | None:
     """Return the split that a clip is of, by its name; None if that tells nothing."""
     name = posixpath.basename(clip)
@@ -156,18 +148,22 @@ def split_of(clip: str) -> str | None:
     return "the evaluation set" if _EVALUATION.search(name) else None
 
 
-def other_split(collection: Collection) -> OtherSplit | None:
-    """Return the files of another split than the clips of the reference, where they are not just a few."""
+def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
+    """Return the clips of another split or other rooms than those of the reference, and what each side is of.
+
+    None where there are just a few.
+    """
     clips, expected = collection.clips, collection.expected
     wanted = {split_of(clip) for clip in expected}
     if not expected or None in wanted or renamed(collection) is not None:
         return None
     mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
     if len(mine) >= _FEWEST:
-        return OtherSplit(mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted))))
+        return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
     here, there = ({match[2] for clip in some if (match := _DEVELOPMENT.search(clip))} for some in (clips, expected))
     if len(clips) >= _FEWEST and here and there and not here & there:
-        return OtherSplit(clips, *(f"rooms {listed(sorted(rooms, key=int))}" for rooms in (here, there)))
+        mine_of, theirs_of = (f"rooms {listed(sorted(rooms, key=int))}" for rooms in (here, there))
+        return clips, mine_of, theirs_of
     return None
 
 
@@ -218,9 +214,10 @@ def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapp
 
 def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
     if (other := other_split(collection)) is not None:
-        names = sorted(map(posixpath.basename, other.clips))
-        message = f"{plural(len(names), 'file')} of {other.mine} ({listed(names, 2)}), but "
-        message += f"{collection.where} has clips of {other.theirs}"
+        clips, mine, theirs = other
+        names = sorted(map(posixpath.basename, clips))
+        message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
+        message += f"{collection.where} has clips of {theirs}"
         yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
 
 
@@ -232,7 +229,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     reported = {fault.path for fault in collection.wrong if fault.severity is ERROR}
     reported |= {entry.path for group in collection.unread_labels for entry in group.files}  # by LAY119
     if unread and reported.isdisjoint(unread.values()):
-        count = "1 file is there, but is" if len(unread) == 1 else f"{len(unread):,} files are there, but are"
+        count = plural(len(unread), "file is there, but is", "files are there, but are")
         message = f"{count} not read as labels: {printable(min(unread.values()))}"
         yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
     names = [printable(clip) for clip in missing if clip not in unread]
@@ -268,7 +265,7 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
     if (change := renamed(collection)) is not None:
         return sorted(surplus - change.clips.keys()), sorted(missing - set(change.clips.values()))
     if (other := other_split(collection)) is not None:
-        return sorted(surplus - {*other.clips}), sorted(missing) if mine & expected else []
+        return sorted(surplus - {*other[0]}), sorted(missing) if mine & expected else []
     twice = systems(collection)
     return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
 
@@ -287,12 +284,12 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
         if near:
-            verb, (spelt, meant) = "is" if len(near) == 1 else "are", near[0]
-            message = f"{plural(len(near), 'file')} {verb} almost named like a recording: "
+            spelt, meant = near[0]
+            message = f"{plural(len(near), 'file is', 'files are')} almost named like a recording: "
             message += f"{printable(shown[spelt])} for {printable(meant)}"
             suffix = shown[spelt].removeprefix(meant)
             if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
-                message = f"{plural(len(near), 'name')} {'ends' if len(near) == 1 else 'end'} in {suffix}: "
+                message = f"{plural(len(near), 'name ends', 'names end')} in {suffix}: "
                 message += "programs that look for .csv do not find them"
             yield found(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
             continue

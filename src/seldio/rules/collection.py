@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from seldio.catalogues.trees import TreePlace
+import numpy as np
+
+from seldio.catalogues.trees import Tree, TreePlace, read_tree
+from seldio.clock import HOP
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
-from seldio.formats.base import OF_SYSTEMS, FileRows, LabelReading
+from seldio.formats.base import OF_SYSTEMS, FileRows, Ints, LabelReading
+from seldio.schema.arrays import to_numpy
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -30,6 +36,21 @@ class Reference:
     #: of a reference of labels, the number of label frames of each clip up to its last label
     labelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
     own: OwnDatasets | None = None  # what the dataset that it is says of itself
+
+
+class FramedClip(NamedTuple):
+    """The frames of a clip that has rows, and where it ends."""
+
+    part: FileRows
+    frames: Ints
+    hop: Fraction  # seconds between frames
+    end: int | None  # the first frame behind its recording, or behind its labels where nobody knows that
+    known: bool  # whether it is that of the recording
+
+    @property
+    def behind(self) -> Ints:
+        """The rows past the end."""
+        return np.flatnonzero(self.frames >= self.end) if self.end is not None else np.zeros(0, np.int64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +90,27 @@ class Collection:
     def expected(self) -> Mapping[str, int | None]:
         """The clips of the reference; none without one."""
         return self.reference.clips if self.reference is not None else {}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The dataset tree that the files make, by their names and the formats of the labels among them."""
+        folder = os.path.dirname(self.path) if self.kind == "file" else self.path  # noqa: PTH120
+        formats = {reading.format.name for reading in self.readings if reading.table.num_rows}
+        return read_tree([entry.name for entry in self.entries], folder, formats)
+
+    @cached_property
+    def framed(self) -> list[FramedClip]:
+        """The frames of all files that have some."""
+        found = []
+        for reading in (one for one in self.readings if "frame" in one.table.column_names):
+            frames, hop = to_numpy(reading.table["frame"]), reading.format.hop
+            for part in (one for one in reading.parts if one.rows):
+                length, end = self.expected.get(part.origin.clip), reading.format.clip_frames
+                known = length is not None or end is not None
+                length = length if known else self.labelled.get(part.origin.clip)  # in frames of 100 ms
+                end = end if length is None else int(length * HOP / hop)
+                found.append(FramedClip(part, frames[part.first : part.first + part.rows], hop, end, known))
+        return found
 
     @property
     def where(self) -> str:

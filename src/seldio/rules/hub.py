@@ -1,18 +1,111 @@
 """HUB: what the Hugging Face Hub rejects or cannot show, found before anything is uploaded.
 
-Numbers of files (HUB1), splits and configurations as defined by the card (HUB3), and the YAML values at the
-top of the card (HUB6).
+Numbers of files (HUB1), splits and configurations as defined by the card (HUB3), and the YAML values at the top of the
+card (HUB6).
 """
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
+from seldio.files import Entry
+from seldio.files.names import suffix_of
 from seldio.findings import Finding
-from seldio.rules.collection import Found
-from seldio.rules.hub_folder import HubFolder
 from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.rules.collection import Found
+
+#: Suffixes that are one format to the Hub; the first one is its name.
+KINDS = (
+    ("parquet",), ("csv", "tsv"), ("json", "jsonl", "ndjson"), ("txt",), ("arrow",), ("tar",),
+    ("wav", "flac", "mp3", "ogg", "opus", "m4a"), ("mp4", "mkv", "mov", "avi", "webm"),
+)  # fmt: skip
+_KIND_OF = {suffix: kind[0] for kind in KINDS for suffix in kind}
+
+
+def kind_of(name: str) -> str:
+    """The format of a file by its suffix: ``csv`` for .tsv too, ``wav`` for all audio, ``mp4`` for all video."""
+    return _KIND_OF.get(suffix_of(name), suffix_of(name))
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """One configuration of a card: the file patterns of each split."""
+
+    name: str
+    splits: Mapping[str, tuple[str, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class HubFolder:
+    """The files to be uploaded."""
+
+    path: str  # the source as the user passed it
+    files: Sequence[Entry]  # all files of the repository as it will be, card and Croissant included, sorted by name
+    card: Mapping[str, Any] | None  # the YAML values at the top of ``README.md``; None if they cannot be read
+
+    @cached_property
+    def names(self) -> dict[str, Entry]:
+        """All files by name."""
+        return {entry.name: entry for entry in self.files}
+
+    @cached_property
+    def configs(self) -> tuple[Config, ...]:
+        """The configurations of the card, in any of the allowed notations of ``data_files``."""
+        configs = (self.card or {}).get("configs")
+        found = [item for item in configs if isinstance(item, dict)] if isinstance(configs, list) else []
+        return tuple(
+            Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
+            for item in found
+        )
+
+    def matching(self, pattern: str) -> list[Entry]:
+        """The files that match a pattern of the card, except for the card and similar files."""
+        if pattern in self.names:
+            return [self.names[pattern]]
+        fits = glob_pattern(pattern)
+        return [entry for entry in self.files if fits.fullmatch(entry.name) and entry.name not in ASIDE]
+
+    @property
+    def card_path(self) -> str:
+        """The card as shown to people."""
+        return next((entry.path for entry in self.files if entry.name == "README.md"), self.path)
+
+
+#: Files about the dataset, never part of a split.
+ASIDE = frozenset({"README.md", "croissant.json", ".gitattributes"})
+
+
+def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    above = f"{data_dir.strip('/')}/" if isinstance(data_dir, str) and data_dir.strip("./") else ""
+    rows = data_files if isinstance(data_files, list) else [data_files]
+    if isinstance(data_files, dict):
+        rows = [{"split": split, "path": path} for split, path in data_files.items()]
+    if rows and all(isinstance(row, str) for row in rows):
+        yield "train", tuple(above + row for row in rows)
+        return
+    for row in rows:
+        if isinstance(row, dict):
+            paths = row.get("path", [])
+            paths = [paths] if isinstance(paths, str) else paths
+            yield str(row.get("split", "train")), tuple(above + str(path).removeprefix("./") for path in paths)
+
+
+@cache
+def glob_pattern(pattern: str) -> re.Pattern[str]:
+    """A pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(known.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))
+
+
+# --- rules -------------------------------------------------------------------------------------------------
 
 #: Files in a folder that the Hub accepts, and in all that it recommends.
 MOST_IN_FOLDER, MOST_FILES = 10_000, 100_000

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from seldio.catalogues import FileGroup, leftover_groups
-from seldio.files import Entry, Source
+from seldio.files import Source
 from seldio.findings import Finding
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
@@ -49,8 +49,8 @@ def _what_is_there(groups: Iterable[FileGroup], kind: str) -> tuple[str, str]:
     for group in groups:
         entries, count = group.files, f"{plural(len(group.files), 'file')} {group.evidence}"
         if layout := " or ".join(group.like):
-            looks = "which looks" if len(entries) == 1 else "which look"
-            told.append(f"{count}, {looks} like labels ({layout}) but {_is(entries)} not named *.csv")
+            looks, are = ("looks", "is") if len(entries) == 1 else ("look", "are")
+            told.append(f"{count}, which {looks} like labels ({layout}) but {are} not named *.csv")
             hints.append("rename them to .csv")
         elif all(_ARCHIVE.search(entry.name) for entry in entries):
             told.append(f"{count}, {'an archive' if len(entries) == 1 else 'archives'} inside of this {kind}")
@@ -69,19 +69,15 @@ _KINDS = 5
 def labels_not_read(collection: Collection, found: Found) -> Iterator[Finding]:
     for group in collection.unread_labels:
         names = listed([entry.name.rpartition("/")[2] for entry in group.files])
-        count = f"{plural(len(group.files), 'file')} {group.evidence} {_is(group.files)} not read"
+        count = plural(len(group.files), f"file {group.evidence} is not read", f"files {group.evidence} are not read")
         yield found(group.files[0].path, f"{count}, with rows like those of the labels next to them: {names}")
 
 
 def packed_labels(collection: Collection, found: Found) -> Iterator[Finding]:
     packed = [entry for entry in collection.entries if entry.unpacked]
     if packed and collection.kind == "folder":
-        message = f"{plural(len(packed), 'file')} {_is(packed)} compressed with gzip: seldio reads them, others may not"
-        yield found(collection.path, message)
-
-
-def _is(entries: Sequence[Entry]) -> str:
-    return "is" if len(entries) == 1 else "are"
+        count = plural(len(packed), "file is", "files are")
+        yield found(collection.path, f"{count} compressed with gzip: seldio reads them, others may not")
 
 
 IGNORED_RULES = (nothing_checked,)

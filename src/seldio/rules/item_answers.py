@@ -20,7 +20,7 @@ from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
-    from seldio.answers.names import Names
+    from seldio.answers.extract import Names
 
 #: The key of ``answer_meta`` that a task is scored by, and the field of a judgement with the same of a prediction.
 TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
@@ -82,7 +82,6 @@ def _contradicting(*values: Any) -> str | None:
 
 
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
-    """Whether a meta has numbers, and those of the canonical answer are others."""
     numbers = _numbers(canonical) if meta else []
     return len(numbers) == len(meta) and any(
         abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, meta, strict=True)
@@ -108,7 +107,6 @@ def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Find
 
 
 def _lacking(asked: _Asked) -> str | None:
-    """Return the requirement that a canonical answer does not meet; None where it may be right."""
     task, text = str(asked.task), asked.canonical
     if text is None:
         return None
@@ -134,7 +132,7 @@ _MUST_SAY = {
 @lru_cache(maxsize=4096)
 def _says(task: str, text: str) -> bool:
     """Whether a text says a motion, a side or a direction, as answers of *task* do."""
-    from seldio.answers.bearings import directions, motion, sides
+    from seldio.answers.measures import directions, motion, sides
 
     plain = _plainly(text)
     if task == "spatial_temporal":
@@ -144,7 +142,7 @@ def _says(task: str, text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _plainly(text: str) -> str:
-    from seldio.answers.plain_text import plainly
+    from seldio.answers.words import plainly
 
     return plainly(text)
 
@@ -156,7 +154,7 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
     texts = {(task, None if canonical else answer, canonical) for task, _, answer, canonical, _ in asked
              if task in PUBLISHED and (answer or "").strip()}  # fmt: skip
     if texts:
-        from seldio.answers.names import Names, names_in
+        from seldio.answers.extract import Names, names_in
 
         words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
         for row, truth in _judged(table, words.contradicted):
@@ -165,7 +163,6 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
 
 
 def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
-    """Right answers in which no word begins like one of their key words."""
     answers = table.values("answer")
     for row, words in enumerate(table.values("answer_meta.keywords")):
         told, answer = _beginnings(" ".join(words or ())), answers[row]
@@ -223,8 +220,7 @@ class _AnswersInWords:
         return _right(canonical) if wrong and canonical is not None else None
 
     def _read(self, task: str, question: str, answer: str, canonical: str | None) -> dict[str, Any] | None:
-        from seldio.answers.extract import extract
-        from seldio.answers.judgements import AnsweredQuestion
+        from seldio.answers.extract import AnsweredQuestion, extract
 
         return extract(AnsweredQuestion("", task, question, answer, canonical, {}, answer), self.names)
 
@@ -262,7 +258,6 @@ def _right(canonical: str | None) -> str:
 
 
 def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
-    """Whether more than half of the words of a transcript are others."""
     from seldio.answers.matching import transcribed
 
     if not canonical or not canonical.strip() or (f'"{canonical}"' in answer and answer.count('"') == 2):

@@ -20,7 +20,7 @@ from seldio.findings import Finding
 from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemTable
 from seldio.schema.arrays import pc
-from seldio.tasks.spatial import spatial
+from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, plural, printable
 
 if TYPE_CHECKING:
@@ -193,11 +193,31 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
         yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
 
 
+_HEARER = r"(you|the listener|the microphone)"
+#: Words of questions that ask for directions or distances and nothing else.
+_SPATIAL_WORDS = (
+    r"(?i)\b(azimuth|elevation|(which|what) direction|direction of arrival|how far|(to|on|from) (the|your|its) "
+    r"(left|right)|(left|right)[- ](hand )?(side|channel|ear)|left or right|right or left|clockwise|"
+    rf"(in front of|behind) {_HEARER})\b"
+)
+
+
+def _spatial(table: pa.Table) -> Any:
+    """Mask the questions that take directions or distances: by their task, their truth or their words."""
+    tasks = pa.array([task.name for task in PUBLISHED.values() if task.spatial])
+    spatial = pc.fill_null(pc.is_in(table["task"], value_set=tasks), False)
+    metas = table["answer_meta"].combine_chunks()
+    for name in ("azimuth_deg", "elevation_deg", "distance_m"):
+        spatial = pc.or_(spatial, pc.is_valid(pc.struct_field(metas, name)))
+    words = pc.fill_null(pc.match_substring_regex(table["question"], _SPATIAL_WORDS), False)
+    return pc.or_(spatial, words).to_numpy(zero_copy_only=False)
+
+
 def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
     mono = {one.path for one, probe in audio.readable if probe.channels == 1}
     if not mono or audio.expected.get("channels") is not None:
         return
-    paths, asked, rows = audio.table.paths, spatial(audio.table.table), dict[str, int]()
+    paths, asked, rows = audio.table.paths, _spatial(audio.table.table), dict[str, int]()
     for name, row in zip(paths.name.tolist(), paths.row.tolist(), strict=True):
         if asked[row] and plain(paths.names[name]) in mono:
             rows.setdefault(plain(paths.names[name]), row)
@@ -235,7 +255,6 @@ def _seconds(value: object) -> float | None:
 def _late(
     start: float | None, end: float | None, seconds: float, times: Iterator[tuple[str, str, int | None, float]]
 ) -> Iterator[tuple[str, str, int | None, float, float]]:
-    """The times of an item after the end of its recording, *seconds* long, or of its part of it, and that end."""
     if start is not None and end is not None and end < start:
         return  # that is QAI105, and the length of the part is unknown
     if start is not None and start >= seconds:
@@ -250,7 +269,6 @@ def _late(
 def _times(
     span: list[float] | None, onset: float | None, events: list[dict[str, Any]] | None
 ) -> Iterator[tuple[str, str, int | None, float]]:
-    """The times in an item, each with its field, counted from the start of its clip."""
     if span is not None:
         yield "time_span", "answer_meta", None, max(span)
     if onset is not None:

@@ -305,7 +305,6 @@ def _groups(columns: Sequence[Any], rows: int) -> Groups:
 
 
 def _codes(column: pa.Array | pa.ChunkedArray) -> Ints:
-    """A number for each value of a column."""
     if pa.types.is_struct(column.type):
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         return _groups([column.is_valid(), *column.flatten()], len(column)).number

@@ -1,23 +1,33 @@
-"""QAI and PRD: questions, their answers and predictions, one file at a time."""
+"""QAI and PRD: questions, their options, answers and instructions, and predictions, one file at a time.
+
+What a benchmark has is data, see :mod:`seldio.benchmarks`.
+"""
 
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import formats
+from seldio.benchmarks import Benchmark, FieldValues, find
 from seldio.files import name_fault
 from seldio.files.names import plain_stem
 from seldio.findings import Finding
+from seldio.formats.about import with_address
+from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat, option_letter, option_place
+from seldio.formats.mera import CYRILLIC
 from seldio.rules.collection import Found
-from seldio.rules.item_table import ABSOLUTE, ItemTable, rows_where
+from seldio.rules.item_table import ABSOLUTE, ItemTable, Verdict, rows_where
+from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import pc
-from seldio.text import clipped, listed, printable
+from seldio.text import clipped, listed, plural, printable
 
 #: The benchmarks whose answers are public.
 PUBLIC = ("so-bench", "so-dataset-qa")
@@ -54,7 +64,6 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, found: Found) -> Iterator[Finding]:
-    """A finding at each mention of a path with a fault."""
     paths = table.paths
     for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
         name = paths.name[mention]
@@ -192,3 +201,389 @@ QUESTION_RULES = (
     audio_id_of_another,
 )
 PREDICTION_RULES = (repeated_prediction, empty_prediction)
+
+
+# --- options, and right answers in the form of their format -----------------------------------------
+
+#: Letters that look Latin but are not: Cyrillic and Greek capitals.
+HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
+#: For each letter of another alphabet that looks Latin the Latin one, small letters too.
+_LOOKS = str.maketrans(HOMOGLYPHS | dict(zip("аеорсухіјѕԁһԛԝοѵ", "aeopcyxijsdhqwov", strict=True)))
+
+
+def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
+    form = _form(table)
+    hint = f"the answer must be {ANSWERS[form] if form in ('letter', 'text') else 'the text or letter of an option'}"
+    for row, message in _judged(table, _not_among):
+        yield found(row, "answer", message, hint)
+
+
+def _not_among(answer: str | None, options: list[str]) -> str | None:
+    letters = [option_letter(place) for place in range(len(options))]
+    if not options or not answer or answer in options or HOMOGLYPHS.get(answer, answer) in letters:
+        return None
+    return f"the answer {clipped(answer)} is not one of the {len(options)} options"
+
+
+def answer_in_another_form(table: ItemTable, found: Found) -> Iterator[Finding]:
+    if _form(table) == "text":
+        yield from _misformed(table, found)
+
+
+def text_for_a_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+    if _form(table) == "letter":
+        yield from _misformed(table, found)
+
+
+def _misformed(table: ItemTable, found: Found) -> Iterator[Finding]:
+    form, home = _form(table) or "text", formats.get(table.home, ItemFormat)
+    for row, right in misformed(table):
+        answer = table.value(row, "answer")
+        said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
+        shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
+        yield found(row, "answer", f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
+                    f"write {shown}" + f": {home.graded}" * bool(home.graded),
+                    severity=WARNING if home.letters else ERROR, fixable=len(right) == 1)  # fmt: skip
+
+
+def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
+    """The rows whose answer has another form than that of their format, with what may be meant in its form."""
+    form = _form(table)
+
+    def meant(answer: str | None, options: list[str]) -> list[str] | None:
+        right = option_place(answer or "", len(options))
+        if form == "text" and answer not in options and right is not None:
+            return [options[right]]
+        if form == "letter" and right is None and answer in options:
+            return [option_letter(place) for place, option in enumerate(options) if option == answer]
+        return None
+
+    return _judged(table, meant)
+
+
+def _form(table: ItemTable) -> Answers | None:
+    home = formats.named(table.home, ItemFormat)
+    return None if home is None else home.answers
+
+
+def _judged(
+    table: ItemTable, judge: Callable[[str | None, list[str]], Verdict | None]
+) -> Iterator[tuple[int, Verdict]]:
+    """Each row with a list of options whose answer and options have a fault, and the fault."""
+    if table.column("options").null_count < len(table):
+        yield from table.judged(("answer", "options"), lambda *choice: None if choice[1] is None else judge(*choice))
+
+
+def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for row, faults in _judged(table, lambda _, options: [*_repeated(options)] or None):
+        for place, message, hint in faults:
+            yield found(row, "options", message, hint, number=place)
+
+
+def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """The place of each option that another one is or looks like, what is wrong, and what to do."""
+    first: dict[str, str] = {}
+    seen: set[str] = set()
+    for place, option in enumerate(options):
+        if option in seen:
+            yield place, f'option "{clipped(option)}" appears twice', "replace one of them"
+        seen.add(option)
+        other = first.setdefault(option.translate(_LOOKS), option)
+        if option != other:
+            message = f'option "{clipped(option)}" looks like option {option_letter(options.index(other))}, but has '
+            one, two = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
+            yield place, message + f"{_named(two)} for {_named(one)}", "type both in one alphabet, or replace one"
+
+
+def _named(letter: str) -> str:
+    return f"a {unicodedata.name(letter, 'letter').title()}"
+
+
+def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
+        answer, options = (table.value(row, field) for field in ("answer", "options"))
+        right, place = HOMOGLYPHS[answer], LETTERS.find(HOMOGLYPHS[answer])
+        if _form(table) == "text" and 0 <= place < len(options or ()):
+            right = f'"{clipped(options[place])}"'
+        yield found(row, "answer", f"the answer {answer} is {_named(answer)}", f"write {right}")
+    instructions = table.column("instruction").dictionary_encode()
+    for number, instruction in enumerate(instructions.dictionary.to_pylist()):
+        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
+        if letter := next((each for each in letters if each in HOMOGLYPHS), None):
+            for row in rows_where(pc.equal(instructions.indices, number)):
+                yield found(row, "instruction", f"the instruction labels an option with {_named(letter)}",
+                            f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
+
+
+def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for row, faults in _judged(table, lambda _, options: [*_lacking(options)] or None):
+        for place, message, hint in faults:
+            yield found(row, "options", message, hint, number=place, severity=ERROR if place is None else WARNING)
+
+
+def _lacking(options: Sequence[str]) -> Iterator[tuple[int | None, str, str]]:
+    if not options:
+        yield None, "the list of options is empty", "add the options"
+    elif len(options) == 1:
+        yield None, "there is one option only", "add the other options"
+    if empty := [place for place, option in enumerate(options) if not option.strip()]:
+        yield empty[0], f"option {empty[0] + 1} is empty", "write it, or leave it out"
+
+
+OPTION_RULES = (
+    answer_not_among_options,
+    answer_in_another_form,
+    text_for_a_letter,
+    repeated_option,
+    homoglyph_letter,
+    no_options,
+)
+
+
+# --- the instructions of MERA, which programs fill in ----------------------------------------------------
+
+_NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
+_OPTION = re.compile(r"option_[a-z]")
+
+
+def _in_instruction(table: ItemTable, judge: Callable[[str, Any], str | None]) -> Iterator[tuple[int, str]]:
+    """Each row of MERA's formats whose instruction *judge* finds wrong, and what it says."""
+    if table.format == "ruenvaqa":
+        fields = ("instruction", "options")
+        yield from table.judged(fields, lambda text, options: None if text is None else judge(text, options))
+
+
+def _fields(instruction: str) -> list[str] | None:
+    try:
+        return [name for _, name, _, _ in string.Formatter().parse(instruction) if name is not None]
+    except ValueError:
+        return None
+
+
+def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for row, letter in _in_instruction(table, lambda text, _: "".join(map("".join, _NAMED.findall(text)[:1])) or None):
+        message = f"the instruction labels an option with a {unicodedata.name(letter).title()}, but answers are Latin"
+        yield found(row, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
+
+
+def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for row, message in _in_instruction(table, _of_other_options):
+        yield found(row, "instruction", message)
+
+
+def _of_other_options(instruction: str, options: Sequence[str] | None) -> str | None:
+    fields = _fields(instruction)
+    asked = {name for name in fields or () if _OPTION.fullmatch(name)}
+    given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
+    if fields is None or asked == given:
+        return None
+    return f"the instruction is for {plural(len(asked), 'option')}, but the question has {len(given)}"
+
+
+def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for number, instruction in _in_instruction(table, lambda text, _: text):
+        fields, audio = _fields(instruction), table.value(number, "audio")
+        further = table.extra(number).get("inputs")
+        known = {"question", *(further if isinstance(further, dict) else ())}
+        known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
+        for name in fields or ():
+            if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
+                yield found(number, "instruction", f"no value for the placeholder {clipped(name)}",
+                            "use question, audio and the options")  # fmt: skip
+        lacking = [] if fields is None or "question" in fields else ["{question}"]
+        lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
+        if lacking:
+            message = f"the instruction has no placeholder for {' and '.join(lacking)}"
+            yield found(number, "instruction", message, "add it")
+
+
+def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
+    for row, message in _in_instruction(table, _literal):
+        yield found(row, "instruction", message)
+
+
+def _literal(instruction: str, options: object) -> str | None:  # noqa: ARG001
+    fields = _fields(instruction)
+    fine = fields is not None and all(name.isidentifier() for name in fields)
+    return None if fine else "braces in the instruction that are not a placeholder"
+
+
+INSTRUCTION_RULES = (cyrillic_option_letter, options_of_instruction, instruction_placeholders, literal_braces)
+
+
+# --- questions of a benchmark: how many, of which tasks, with which values and options --------------
+
+#: How far the share of a value may be from that of the benchmark: its counts are not published.
+_SHARE = 0.05
+
+
+def not_the_whole_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
+    known = _benchmark_of(table)
+    if known is None:
+        return
+    if 2 * len(table) > known.sizes[0] and (missing := _missing(known, table)) and _at_the_end(known, missing):
+        hint = with_address("the file seems to be cut off: download it again", known.format)
+        yield found(0, "id", _some(known, table, missing), hint)
+    if abs(len(table) - known.sizes[0]) < known.near:
+        again = with_address("download the benchmark again", known.format)
+        for field, wrong in _differences(known, table):
+            message = f"the {field} counts are not those of {known.title}: {'; '.join(wrong[:4])}"
+            yield found(0, field, message, again)
+        if len(table) not in known.sizes and not any("weight" in task for task in known.tasks.values()):
+            message = f"{len(table):,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
+            yield found(0, "id", message, again)
+
+
+def subset_of_a_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
+    known = _benchmark_of(table)
+    if known is None:
+        return
+    most, missing = 2 * len(table) > known.sizes[0], _missing(known, table)
+    cut = most and bool(missing) and _at_the_end(known, missing)
+    many = most and not known.numbered and len(table) <= known.sizes[0] - known.near
+    if (missing and not cut) or many:
+        hint = f"a score of them is not a score of {known.title}"
+        yield found(0, "id", _some(known, table, missing), hint)
+
+
+def _benchmark_of(table: ItemTable) -> Benchmark | None:
+    known = find(table.format)
+    if known is None or not known.sizes:
+        return None
+    elsewhere = (table.field(one).null_count == len(table) for one in known.fields if one.unless)
+    return None if any(elsewhere) else known
+
+
+def _some(known: Benchmark, table: ItemTable, missing: Sequence[int]) -> str:
+    which = f": {_runs(missing)} missing" if missing else ""
+    return f"{len(table):,} of the {known.sizes[0]:,} questions of {known.title}{which}"
+
+
+def _at_the_end(known: Benchmark, missing: Sequence[int]) -> bool:
+    return list(missing) == [*range(missing[0], known.sizes[0] + 1)]
+
+
+def _missing(known: Benchmark, table: ItemTable) -> list[int]:
+    ids, whole = table.values("id"), range(1, known.sizes[0] + 1)
+    if not known.numbered or not ids:
+        return []
+    numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
+    return [number for number in whole if number not in numbers] if numbers <= {*whole} else []
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """Sorted numbers, runs of them in short."""
+    breaks = [0, *(place for place, (one, other) in enumerate(pairwise(numbers), 1) if other != one + 1), len(numbers)]
+    runs = [(numbers[first], numbers[last - 1]) for first, last in pairwise(breaks)]
+    return listed([str(one) if one == other else f"{one} to {other}" for one, other in runs], 4)
+
+
+def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
+    wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
+    counts = _counts(table.column("task"))
+    if wanted and counts != wanted:
+        wrong = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in wanted.items() if counts.get(name) != n]
+        wrong += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in wanted]
+        yield "task", wrong
+    for one in known.fields:
+        counts = _counts(table.field(one)) if one.shares else {}
+        are = {name: counts.get(name, 0) / len(table) for name in one.shares}
+        wrong = [
+            f"{are[name]:.0%} are {name} instead of {share:.0%}"
+            for name, share in one.shares.items()
+            if abs(are[name] - share) > _SHARE
+        ]
+        if wrong:
+            yield one.field, wrong
+
+
+def _counts(column: pa.Array) -> dict[str, int]:
+    return {each["values"].as_py(): each["counts"].as_py() for each in pc.value_counts(column)}
+
+
+def _meant(value: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    """The known value that differs only in case and signs."""
+    return {_plain(one): one for one in known}.get(_plain(value))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]", "", text.lower())
+
+
+def unknown_task(table: ItemTable, found: Found) -> Iterator[Finding]:
+    known = find(table.home)
+    if known is not None and known.tasks:
+        yield from _strange(
+            known, FieldValues(name="task", values=(*known.tasks,), column="task", needed=True), table, found
+        )
+
+
+def value_of_another_benchmark(table: ItemTable, found: Found) -> Iterator[Finding]:
+    known = find(table.home)
+    if known is not None:
+        for one in known.fields:
+            yield from _strange(known, one, table, found)
+
+
+def _strange(known: Benchmark, one: FieldValues, table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Yield a finding for each value that a field of a benchmark does not allow, once for the file."""
+    column = table.field(one)
+    has = one.has or listed([*one.values], 6) or "one for each question"
+    if one.needed and (one.values or one.wrong):  # else an empty one is told of elsewhere
+        column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
+    if one.needed and (missing := rows_where(column.is_null())):
+        message = f"the question has no {one.name}{_in(len(missing))}"
+        yield found(missing[0], one.field, message, f"write it: {known.title} has {has}")
+    if not one.values and not one.wrong:
+        return
+    values = column.drop_null()
+    listed_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
+    strange = pc.invert(listed_values) if one.values else pc.match_substring_regex(values, one.wrong)
+    for value, count in _counts(values.filter(strange)).items():
+        meant = _meant(value, one.values)
+        message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
+        hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}" if one.values else "correct it"
+        yield found(pc.index(column, value).as_py(), one.field, message, hint)
+
+
+def _in(count: int) -> str:
+    return f", in {count:,} questions" if count > 1 else ""
+
+
+def field_of_another_task(table: ItemTable, found: Found) -> Iterator[Finding]:
+    known = find(table.home)
+    if known is None or not known.tasks:
+        return
+    for one in known.fields:
+        right = known.of_tasks[one.name]
+
+        def other(task: str, value: str, one: FieldValues = one, right: Mapping[str, str] = right) -> str | None:
+            wrong = value in one.values and value != right.get(task, value)
+            return f"{one.name} is {value}, but that of {task} is {right[task]}" if wrong else None
+
+        for row, message in table.judged(("task", one), other) if right else ():
+            yield found(row, one.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
+    options = table.judged(("task", "options"), lambda task, given: _options(known.tasks.get(task, {}), given or ()))
+    for row, wrong in options:
+        field = "options" if table.value(row, "options") else "question"
+        yield found(row, field, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
+
+
+def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:
+    """Return the options of a task that a question lacks; None where both agree."""
+    wanted, count = task.get("options"), task.get("count")
+    if wanted is not None and sorted(option.lower() for option in options) != sorted(wanted):
+        shown = listed([clipped(option, 20) for option in options], 4) if options else "none"
+        return f"the options {' and '.join(wanted)}, but this question has {shown}"
+    if count is not None and len(options) != count:
+        return f"{count} options, but this question has {plural(len(options), 'option')}"
+    return None
+
+
+BENCHMARK_RULES = (
+    not_the_whole_benchmark,
+    subset_of_a_benchmark,
+    unknown_task,
+    value_of_another_benchmark,
+    field_of_another_task,
+)

@@ -31,10 +31,6 @@ def _file_names(places: Sequence[TreePlace]) -> str:
     return listed([place.file for place in places])
 
 
-def _is_or_are(things: Sequence[object]) -> str:
-    return "is" if len(things) == 1 else "are"
-
-
 # --- names and places ----------------------------------------------------------------------------------------
 
 
@@ -75,7 +71,7 @@ def _wanted_types(place: TreePlace) -> tuple[str, ...]:
 def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     empty = {entry.name for entry in collection.entries if entry.size == 0 and media_type(entry.name) is not None}
     for places in by_folder((place for place in tree.places if place.name in empty), _name):
-        count = f"{plural(len(places), 'recording or video', 'recordings or videos')} {_is_or_are(places)}"
+        count = plural(len(places), "recording or video is", "recordings or videos are")
         message = f"{count} empty (0 bytes): {_file_names(places)}"
         yield found(places, message, with_address("download or unpack again", tree.layout))
 
@@ -102,7 +98,7 @@ def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     for places in by_folder(ruled, _name):
         near = places[0].named
         example = "mix001" if places[0].set == "eval" else tree.row.example
-        count = f"{plural(len(places), 'file')} {_is_or_are(places)}"
+        count = plural(len(places), "file is", "files are")
         message = f"{count} not named like the clips of {tree.row.title}: {_file_names(places)}"
         yield found(places, message, f"did you mean {near.clip}?" if near else f"clips are named like {example}")
 
@@ -115,7 +111,6 @@ def _clips(holdings: Sequence[Holding]) -> str:
 
 
 def _files(holdings: Sequence[Holding], split: str) -> list[TreePlace]:
-    """Return the first file of each clip in *split*."""
     return [holding.splits.get(split) or next(iter(holding.files.values())) for holding in holdings]
 
 
@@ -240,8 +235,6 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
 
 
 class _Count:
-    """How much of a split is present."""
-
     def __init__(self, split: str, clips: AbstractSet[str], present: AbstractSet[str]) -> None:
         self.split, self.total, self.missing = split, len(clips), sorted(clips - present)
         self.there = self.total - len(self.missing)
@@ -264,7 +257,7 @@ def _counts(collection: Collection, tree: Tree) -> list[_Count]:
 def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     for count in _counts(collection, tree):
         if count.nearly:
-            missing = f"{listed(count.missing)} {_is_or_are(count.missing)} missing"
+            missing = f"{listed(count.missing)} {'is' if len(count.missing) == 1 else 'are'} missing"
             hint = with_address(f"{tree.row.title} has {count.total}", tree.layout)
             message = f"{count.split} has {count.there} of {count.total} clips: {missing}"
             yield found(collection.path, message, hint)

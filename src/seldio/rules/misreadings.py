@@ -204,7 +204,6 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
 
 
 def _whole(labels: Labels, field: str) -> Bools:
-    """Return the rows in which *field* has no decimals."""
     if field in labels.reading.whole:
         return np.ones(len(labels), dtype=bool)
     values = labels.column(field)
@@ -242,7 +241,6 @@ def frames_start_over(frame: Values, class_id: Values, source: Values, labels: L
 
 
 def _breaks(labels: Labels) -> Ints:
-    """Return how often the frames of each file go back."""
     return np.bincount(labels.owners(labels.unsorted), minlength=len(labels.filled))
 
 
@@ -476,7 +474,6 @@ def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator
 
 
 def _farthest(labels: Labels) -> Values:
-    """Return the largest known distance of each file."""
     return np.asarray(np.fmax.reduceat(labels.column("distance"), labels.starts))
 
 

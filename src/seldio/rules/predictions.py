@@ -8,8 +8,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -40,43 +42,8 @@ class ItemReference:
     tasks: Mapping[str, Mapping[Any, Any]] = dataclasses.field(default_factory=dict)
 
 
-@dataclasses.dataclass(frozen=True)
-class Join:
-    """The way in which a benchmark's official scorer treats predictions that do not fit its questions."""
-
-    missing: str = "scorers skip it or count it as wrong, most of them silently"
-    surplus: str = "scorers ignore it or join it to another question: correct its id"
-    audio: str = "scorers join by id and ignore the audio: check both"
-    task: str = "scorers use the task of the question: check the id"
-    order: str = "one row too many or too few shifts all the following ones to the wrong question: write ids"
-    copy: str = "a scorer that reads the copy judges by a different truth: copy it again"
-
-
-JOINS = {
-    "so-bench": Join(
-        missing="the official scorer silently leaves it out of the mean, unless --expected-examples is given",
-        surplus="the official scorer joins it to the question in the same line if audio and task agree, and otherwise "
-        "fails with a ValueError: correct its qa_id",
-        audio="the official scorer joins by qa_id without checking: an answer about another recording is scored here",
-        task="the official scorer joins by qa_id and uses the task of the question: check the id",
-        order="without qa_id the official scorer joins line by line where audio and task agree, and fails "
-        "with a ValueError where they do not: write qa_id",
-    ),
-    "jasco": Join(
-        missing="eval.py does not count ids: a mean over the others looks like a mean over all",
-        surplus="eval.py does not read the questions: it counts as one more recording in the mean",
-        audio="eval.py groups by id and ignores the audio: the answer counts for this id",
-        copy="eval.py judges by the copy in this file, not by the benchmark's: copy it again",
-    ),
-    "ruenvaqa": Join(
-        missing="MERA scores the whole task 0 if a single question has no answer",
-        surplus="MERA ignores it: correct its id",
-    ),
-    "mmau": Join(
-        missing="the official evaluation silently skips it: the accuracy covers fewer questions",
-        copy="the official evaluation reads options and answer from this file: copy them again",
-    ),
-}
+#: By benchmark, what its official scorer does with predictions that do not fit its questions.
+JOINS = tomllib.loads((Path(__file__).parent / "joins.toml").read_text("utf-8"))
 
 
 class Answered:
@@ -87,8 +54,8 @@ class Answered:
         self.home, self.path, self.finding = reading.home, printable(questions.path), reading.finding
         self.answers, self.questions = ItemTable.of(reading), ItemTable.of(questions)
         name = _OF.get(reading.home, reading.home)
-        #: what the benchmark's scorer does
-        self.join = JOINS.get(name if name in JOINS else questions.home, Join())
+        #: what the benchmark's scorer does, see :data:`JOINS`
+        self.join: dict[str, str] = JOINS["any"] | JOINS.get(name if name in JOINS else questions.home, {})
         #: how many predictions have no id, and are joined by order
         self.nameless = self.answers.column("id").null_count
         #: whether predictions are joined by order but differ in number from the questions
@@ -119,7 +86,7 @@ class Answered:
 
     def hint(self, row: int, field: Literal["audio", "task"]) -> str:
         """Return the hint on a prediction whose recording or task differs from that of its question."""
-        return self.join.order if self.answers.values("id")[row] is None else str(getattr(self.join, field))
+        return self.join["order"] if self.answers.values("id")[row] is None else self.join[field]
 
     def called(self, row: int, item: int) -> str:
         """A question, as shown to people."""
@@ -156,7 +123,7 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
     for row in rows_where(pc.invert(pc.is_in(ids, value_set=given))):
         place = f"line {answered.questions.line(row)} of {answered.path}"
         message = f"no prediction for {clipped(answered.questions.values('id')[row])}, {place}"
-        yield found(None, None, message, answered.join.missing)
+        yield found(None, None, message, answered.join["missing"])
 
 
 def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
@@ -164,7 +131,7 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
     alike = {loose(id): id for id in answered.questions.values("id")} if surplus else {}
     for row in surplus:
         id = answered.answers.values("id")[row]
-        other, hint = alike.get(loose(id)), answered.join.surplus
+        other, hint = alike.get(loose(id)), answered.join["surplus"]
         if other is not None:
             hint = f"the reference has {clipped(repr(other))}: they differ only in {difference(id, other)}"
         name = clipped(repr(id) if other is not None else id)
@@ -182,7 +149,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
             own, theirs = answers.further("audio_id")[row], questions.further("audio_id")[item]
             if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
                 message = f"the audio_id is {clipped(own)}, but {clipped(theirs)} for {answered.called(row, item)}"
-                yield found(row, "audio_id", message, answered.join.audio)
+                yield found(row, "audio_id", message, answered.join["audio"])
 
 
 def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
@@ -209,7 +176,6 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
 
 
 def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, int]]:
-    """By question the instructions that were asked, each with its first row."""
     found: dict[Any, dict[str, int]] = {}
     for question, prompt, row in rows:
         found.setdefault(question, {}).setdefault(prompt or "", row)
@@ -261,7 +227,7 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
     if first is not None:
         message += f"; they disagree with {answered.path} from here on"
-    yield found(first, None, message, answered.join.order)
+    yield found(first, None, message, answered.join["order"])
 
 
 def output_missing(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -272,7 +238,7 @@ def output_missing(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, value in enumerate(found_outputs):
         if not isinstance(value, str) or not value.strip():
             state = "no" if value is _ABSENT else "empty" if isinstance(value, str) else "non-string"
-            hint = JOINS["mmau"].missing if table.home == "mmau" else "run the model on it again"
+            hint = JOINS["mmau"]["missing"] if table.home == "mmau" else "run the model on it again"
             there = value is not None and value is not _ABSENT
             yield found(row, key if there else None, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
 
@@ -294,7 +260,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
             if ours is not None and theirs is not None and ours != theirs:
                 id = clipped(questions.values("id")[item])
                 message = f"{name} is {_shown(ours)}, but {_shown(theirs)} for {id}"
-                yield found(row, name, message, answered.join.copy)
+                yield found(row, name, message, answered.join["copy"])
 
 
 def _shown(value: Any) -> str:

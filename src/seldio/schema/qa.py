@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 
-import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -118,7 +117,6 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
 
 @cache
 def _fields(model: type[BaseModel]) -> set[str]:
-    """Return the names of all fields; rows share the set, as nobody changes it."""
     return set(model.model_fields)
 
 
@@ -196,27 +194,13 @@ class Rows(Sequence[Item | Prediction]):
             return [self[number] for number in range(*index.indices(len(self)))]
         number = range(len(self))[index]
         if not 0 <= number - self._start < len(self._block):
-            self._start, table = self._around(number)
-            self._block = list(_models(table, self.model))
+            self._start = number - number % self._BLOCK
+            self._block = list(_models(self.table.slice(self._start, self._BLOCK), self.model))
         return self._block[number - self._start]
 
-    def _around(self, number: int) -> tuple[int, pa.Table]:
-        start = number - number % self._BLOCK
-        return start, self.table.slice(start, self._BLOCK)
-
-    def blocks(self, *fields: str) -> Iterator[pa.Table]:
-        """Some columns, a block of rows after the other; all columns where none is named."""
-        table = self.table.select(fields) if fields else self.table
-        for start in range(0, len(self), self._BLOCK):
-            yield table.slice(start, self._BLOCK)
-
-    def take(self, numbers: np.ndarray[Any, np.dtype[np.int64]], *fields: str) -> pa.Table:
-        """Some columns of some rows, in the order of their numbers."""
-        return self.table.select(fields).take(numbers)
-
     def __iter__(self) -> Iterator[Item | Prediction]:
-        for block in self.blocks():
-            yield from _models(block, self.model)
+        for start in range(0, len(self), self._BLOCK):
+            yield from _models(self.table.slice(start, self._BLOCK), self.model)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or len(other) != len(self):

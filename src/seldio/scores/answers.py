@@ -10,9 +10,9 @@ from pathlib import Path as LocalPath
 from typing import Any, Literal, NamedTuple, cast
 
 from seldio import formats
-from seldio.answers.judgements import AnsweredQuestion, faults
-from seldio.answers.judgements import Judge as SoBenchJudge
-from seldio.answers.judgements import Judgement as SoBenchJudgement
+from seldio.answers.extract import AnsweredQuestion, faults
+from seldio.answers.extract import Judge as SoBenchJudge
+from seldio.answers.extract import Judgement as SoBenchJudgement
 from seldio.conversion.items import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
@@ -24,8 +24,8 @@ from seldio.reports.tables import Notice, ScoreReport, counted
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
-from seldio.scores import so_bench, verdicts
-from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply, read_judgements
+from seldio.scores import choices, jasco, replies, so_bench
+from seldio.scores.judge import Judge, Judgement, JudgeTally, Planned, read_judgements
 from seldio.scores.replies import Server
 from seldio.scores.scorers import Judging
 from seldio.scores.signatures import Signature, judged_by, signature
@@ -86,15 +86,15 @@ def score_answers(
     """
     options = options or AnswerOptions()
     if options.items is not None:
-        verdicts.checked(options.items, (predictions, reference, options.judgements))
+        replies.checked(options.items, (predictions, reference, options.judgements))
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
-    replies: list[verdicts.ReplyVerdict] = []
-    system, take = path_of(predictions), replies.extend if options.items is not None else None
+    verdicts: list[replies.ReplyVerdict] = []
+    system, take = path_of(predictions), verdicts.extend if options.items is not None else None
     with _judge(options) as server:
         tally = JudgeTally() if server is None else server.tally
-        report = PROFILES[sides.profile](sides, system, options, take, server, tally)
+        report = _report(sides, system, options, take, server, tally)
     report = dataclasses.replace(
         report, tables=report.tables if server is None else (*report.tables, tally.table()),
         notices=(*tally.notices(), *report.notices), signature=str(signed(sides, options)),
@@ -106,7 +106,7 @@ def score_answers(
         asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
         report = with_baselines(report, asked, [*options.threshold])
     if options.items is not None:
-        verdicts.write(options.items, {system: replies}, sides.profile)
+        replies.write(options.items, {system: verdicts}, sides.profile)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 
@@ -135,6 +135,10 @@ def verified(
     return signed(read_answers(predictions, reference, options, **formats), options)
 
 
+#: What is handed the verdicts, where somebody wants them.
+Take = Callable[[Iterable[replies.ReplyVerdict]], object] | None
+
+
 class AnswerSides(NamedTuple):
     """The questions and predictions to compare."""
 
@@ -159,7 +163,7 @@ def read_answers(
         close = meant(profile, PROFILES) or f"; choose from {', '.join(PROFILES)}"
         raise UsageError(f"unknown profile {profile!r} for questions{close}")
     items = _in_form(asked, "letter" if profile == "ruenvaqa" else "text") if asked is not None else None
-    if items is None and PROFILES[profile] is not _jasco:
+    if items is None and not profile.startswith("jasco"):
         raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
     notices = tuple(_copies(given, asked)) if asked is not None else ()
     outputs = _outputs(given)
@@ -314,81 +318,46 @@ _USUAL = {
 }  # fmt: skip
 
 
-#: What is handed the verdicts, where somebody wants them.
-Take = Callable[[Iterable["verdicts.ReplyVerdict"]], object] | None
+#: The ways of scoring other questions than those of SO-Bench: name and title.
+TITLES = (*jasco.PROFILES.values(), *choices.PROGRAMS.items())
+#: The ways of scoring answers.
+PROFILES = (*(profile.name for profile in so_bench.PROFILES), *dict(TITLES))
 
 
-def _so_bench(
+def _report(
     sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, tally: JudgeTally
 ) -> ScoreReport:
+    profile, items, outputs = sides.profile, sides.items or [], sides.outputs
+    if profile.startswith("jasco"):
+        prompt = options.judge.prompt if options.judge is not None else _WORDS
+        if prompt not in jasco.PROMPTS:
+            known = ", ".join(sorted(jasco.PROMPTS))
+            raise UsageError(f"unknown prompt {printable(prompt)}; choose from {known}")
+        judgements = judgements_of(options.judgements) if options.judgements else None
+        return jasco.score(
+            outputs, sides.items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
+            judge=server.ask if server is not None else None, judgements=judgements, prompt=prompt,
+            allow_missing=options.allow_missing, take=take,
+        )  # fmt: skip
+    if profile in choices.PROGRAMS:
+        allowed = options.allow_missing
+        return choices.score(
+            items, outputs, system=system, profile=profile, allow_missing=allowed, take=take, server=server
+        )
     for name in options.threshold:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
-    hand = None if take is None else lambda row: take([verdicts.of_scored(row, so_bench.state_of(row))])
-    profile = so_bench.get(sides.profile).changed(**options.threshold)
     judge = so_bench.through(server) if server is not None else None
     if options.judgements:
         judge = imported(options.judgements, tally)
-    return so_bench.score(sides.items or [], sides.outputs, profile, judge=judge, join=options.matching,
-                          offline=options.offline, system=system, take=hand)  # fmt: skip
-
-
-def _jasco(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, _tally: JudgeTally
-) -> ScoreReport:
-    from seldio.scores.jasco import PROMPTS, score
-
-    prompt = options.judge.prompt if options.judge is not None else _WORDS
-    if prompt not in PROMPTS:
-        raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(PROMPTS))}")
-    return score(
-        sides.outputs, sides.items, mode="eval.py" if sides.profile == "jasco-eval.py" else "corrected",
-        system=system, judge=server.ask if server is not None else None,
-        judgements=judgements_of(options.judgements) if options.judgements else None, prompt=prompt,
-        allow_missing=options.allow_missing, take=take,
-    )  # fmt: skip
-
-
-def _choice(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, _tally: JudgeTally
-) -> ScoreReport:
-    from seldio.scores.choices import score
-
-    return score(sides.items or [], sides.outputs, system=system, profile=sides.profile,
-                 allow_missing=options.allow_missing, take=take, server=server)  # fmt: skip
-
-
-#: The ways of scoring other questions than those of SO-Bench: name and title.
-TITLES = (
-    ("jasco", "JASCO: best mean over the instructions of an item, with judgements read as intended"),
-    ("jasco-eval.py", "the same, with judgements read as by JASCO's eval.py"),
-    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, with letters extracted from longer answers"),
-    ("mmau", "MMAU: answers matched to options as by its evaluation.py"),
-    ("mmar", "MMAR: answers matched to options as by its evaluation.py"),
-    ("dcase2026-task5", "DCASE 2026 Task 5 (ADQA): top-1 accuracy, the text of the chosen option"),
-    ("multiple-choice", "multiple-choice questions in any format"),
-)
-#: The ways of scoring answers.
-PROFILES: dict[str, Callable[[AnswerSides, str, AnswerOptions, Take, Server | None, JudgeTally], ScoreReport]] = {
-    **{profile.name: _so_bench for profile in so_bench.PROFILES},
-    "jasco": _jasco,
-    "jasco-eval.py": _jasco,
-    **dict.fromkeys(("ruenvaqa", "mmau", "mmar", "dcase2026-task5", "multiple-choice"), _choice),
-}
+    limits = so_bench.get(profile).changed(**options.threshold)
+    hand = None if take is None else lambda row: take([replies.of_scored(row)])
+    return so_bench.score(
+        items, outputs, limits, judge=judge, join=options.matching, offline=options.offline, system=system, take=hand
+    )
 
 
 # --- the judge -------------------------------------------------------------------------------------
-
-
-class _Planned(Exception):
-    """Nothing was asked; the message says what asking would take."""
-
-
-class _Planner(Judge):
-    """A judge that stops at the first question it is asked."""
-
-    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        raise _Planned(str(self.plan(requests)))
 
 
 def plan_answers(predictions: Place, reference: Place | None, options: AnswerOptions, **formats: str | None) -> str:
@@ -399,7 +368,7 @@ def plan_answers(predictions: Place, reference: Place | None, options: AnswerOpt
     """
     try:
         score_answers(predictions, reference, options, **formats)
-    except _Planned as planned:
+    except Planned as planned:
         return str(planned)
     return "no prediction needs a judge"
 
@@ -408,9 +377,8 @@ def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | 
     """Return the judge that *options* name; None where they name none."""
     if options.judge is None:
         return contextlib.nullcontext()
-    given = dataclasses.asdict(options.judge)
-    model, url, _ = (given.pop(name) for name in ("model", "url", "prompt"))
-    return (_Planner if options.judge.dry_run else Judge)(model, url, **given)
+    settings = dataclasses.asdict(options.judge)
+    return Judge(settings.pop("model"), settings.pop("url"), **settings)
 
 
 def judgements_of(path: str) -> dict[str, Judgement]:

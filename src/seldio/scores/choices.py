@@ -10,9 +10,15 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from seldio.answers.letters import Letter, letter_of
-from seldio.answers.matching import after_answer_word, chosen, exact_match, passing, same_text, string_match
-from seldio.answers.reading import ReplyReading
+from seldio.answers.matching import (
+    Letter,
+    after_answer_word,
+    exact_match,
+    letter_of,
+    passing,
+    same_text,
+    string_match,
+)
 from seldio.errors import DataError
 from seldio.formats.about import about
 from seldio.formats.items import LETTERS, option_place
@@ -21,8 +27,7 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
-from seldio.scores.replies import Server, read_all, state_of
-from seldio.scores.verdicts import ReplyVerdict, of_choices
+from seldio.scores.replies import ReplyVerdict, Server, of_choices, read_all, state_of
 from seldio.text import clipped, listed, plural, printable
 
 #: What each profile counts, by its name.
@@ -273,34 +278,34 @@ def count(joined: Joined, profile: str = "multiple-choice", server: Server | Non
     letters = [letter_of(text) for text in joined.texts]
     readings = read_all(joined.pairs, joined.texts, server)
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
+    said = [reading.option for reading in readings]
+    states = [state_of(reading) for reading in readings]
+    rows = zip(joined.items, joined.texts, letters, said, strict=True)
     if profile == "ruenvaqa":
-        measures = _of_letters(joined, letters, readings, there)
-        said = [letter.latin if letter else each.option for letter, each in zip(letters, readings, strict=True)]
-        forms = [f"read: {_FORMS[letter.rule]}" if letter else state_of(each)
-                 for letter, each in zip(letters, readings, strict=True)]  # fmt: skip
+        measures = _of_letters([_letter_marks(*row) for row in rows], there)
+        for number, letter in enumerate(letters):
+            if letter is not None:
+                said[number], states[number] = letter.latin, f"read: {_FORMS[letter.rule]}"
     else:
-        measures = _of_texts(joined, readings, there, top_1=profile == "dcase2026-task5")
-        said = [each.option for each in readings]
-        forms = [
-            "read: text" if right and not item.options else state_of(each)
-            for item, each, right in zip(joined.items, readings, measures[READ], strict=True)
-        ]
-    states = [form if row is not None else state_of(None) for form, (_, row) in zip(forms, joined.pairs, strict=True)]
+        measures = _of_texts([_text_marks(*row) for row in rows], there, top_1=profile == "dcase2026-task5")
+        for number, (item, right) in enumerate(zip(joined.items, measures[READ], strict=True)):
+            if right and not item.options:
+                states[number] = "read: text"
+    states = [state if answered else state_of(None) for state, answered in zip(states, there, strict=True)]
     return ChoiceCase(profile, joined, letters, measures, states, said)
 
 
-def _of_texts(
-    joined: Joined, readings: Sequence[ReplyReading], there: np.ndarray, *, top_1: bool
-) -> dict[Column, Floats]:
-    """Return which answers are right where the right one is the text of an option."""
-    every: list[tuple[bool, ...]] = []
-    for item, text, reading in zip(joined.items, joined.texts, readings, strict=True):
-        answer, options = item.answer or "", item.options or []
-        same, option = same_text(text, answer), answer in options
-        letter = option and chosen(text, options)[1] == answer
-        read = reading.option == answer if option else same
-        every.append((text == answer, string_match(text, answer, options), same, letter, read))
-    exact, matched, text_right, letter_right, read_right = np.array(every, np.float64).T
+def _text_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
+    """Return the marks of an answer where the right one is the text of an option."""
+    answer, options = item.answer or "", item.options or []
+    same, option = same_text(text, answer), answer in options
+    lettered = option and letter is not None and 0 <= letter.index < len(options) and options[letter.index] == answer
+    right = read == answer if option else same
+    return text == answer, string_match(text, answer, options), same, lettered, right
+
+
+def _of_texts(marks: Sequence[tuple[bool, ...]], there: np.ndarray, *, top_1: bool) -> dict[Column, Floats]:
+    exact, matched, text_right, letter_right, read_right = np.array(marks, np.float64).T
     if top_1:
         first = {TOP_1: exact, MATCH: matched}
     else:
@@ -308,32 +313,26 @@ def _of_texts(
     return first | {TEXT: text_right, LETTER: letter_right, READ: read_right}
 
 
-def _of_letters(
-    joined: Joined, letters: Sequence[Letter | None], readings: Sequence[ReplyReading], there: np.ndarray
-) -> dict[Column, Floats]:
-    """Return which answers are right where the right one is the Latin letter of an option."""
-    every: list[tuple[bool, ...]] = []
-    for item, text, letter, reading in zip(joined.items, joined.texts, letters, readings, strict=True):
-        right, behind = item.answer or "", after_answer_word(text)
-        exact, look = exact_match(text, right), _gives(letter, right)
-        worded = behind is not None and exact_match(behind, right)
-        latin = look and letter is not None and not letter.cyrillic
-        read = look or (reading.option is not None and reading.option == _option(item))
-        every.append((exact, exact_match(text.strip(), right), worded, latin, look, read))
-    exacts, stripped, words, latins, looks, reads = np.array(every, np.float64).T
-    exacts, stripped = exacts * there, stripped * there
+def _letter_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
+    """Return the marks of an answer where the right one is the Latin letter of an option."""
+    right, behind = item.answer or "", after_answer_word(text)
+    place = option_place(right.strip(), len(item.options or ()))
+    option = item.options[place] if item.options and place is not None else None
+    exact, look = exact_match(text, right), _gives(letter, right)
+    worded = behind is not None and exact_match(behind, right)
+    latin = look and letter is not None and not letter.cyrillic
+    return exact, exact_match(text.strip(), right), worded, latin, look, look or (read is not None and read == option)
+
+
+def _of_letters(marks: Sequence[tuple[bool, ...]], there: np.ndarray) -> dict[Column, Floats]:
+    exact, stripped, worded, latin, look, read = np.array(marks, np.float64).T
+    exact, stripped = exact * there, stripped * there
     columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
-    return dict(zip(columns, (exacts, stripped, np.maximum(exacts, words), latins, looks, reads), strict=True))
+    return dict(zip(columns, (exact, stripped, np.maximum(exact, worded), latin, look, read), strict=True))
 
 
 def _gives(letter: Letter | None, right: str) -> bool:
     return letter is not None and letter.latin == right.strip().upper()
-
-
-def _option(item: Item) -> str | None:
-    """Return the text of the right option."""
-    place = option_place((item.answer or "").strip(), len(item.options or ()))
-    return item.options[place] if item.options and place is not None else None
 
 
 # --- tables ----------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, coun
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
 from seldio.scores.judge import Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
-from seldio.scores.verdicts import ReplyVerdict, of_jasco
+from seldio.scores.replies import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]
@@ -67,19 +67,15 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
 
 # --- as eval.py ------------------------------------------------------------------------------------------
 
-_OFFICIAL: tuple[tuple[Orientation, tuple[str, ...]], ...] = (
-    ("N", ("Orientation: Neither", "Orientation: \nNeither")),
-    ("A", ("Orientation: Audio-Oriented", "Orientation: \nAudio-Oriented")),
-    ("S", ("Orientation: Speech-Oriented", "Orientation: \nSpeech-Oriented")),
-    ("G", ("Orientation: Good", "Orientation: \nGood", "Orientation: Both")),
-)
-_SECOND: tuple[tuple[Orientation, str], ...] = (
-    ("N", "Neither"), ("A", "Audio-Oriented"), ("S", "Speech-Oriented"), ("G", "Good"),
-)  # fmt: skip
+#: How eval.py names each in its second call, in the order in which it looks for them.
+_SECOND: dict[Orientation, str] = {"N": "Neither", "A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Good"}
+#: The parts of a text that it looks for first.
+_FIRST = {name: [f"Orientation: {word}", f"Orientation: \n{word}"] for name, word in _SECOND.items()}
+_FIRST["G"].append("Orientation: Both")
 
 
 def _official(text: str) -> Judged:
-    orientation = next((name for name, parts in _OFFICIAL if any(part in text for part in parts)), None)
+    orientation = next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
     rating = None
     for line in text.split("\n"):
         if "Rating: " in line:
@@ -90,17 +86,21 @@ def _official(text: str) -> Judged:
 # --- as it is meant --------------------------------------------------------------------------------------
 
 _NAMES: dict[str, Orientation] = {
-    "audio-oriented": "A", "audio": "A", "speech-oriented": "S", "speech": "S", "good": "G", "both": "G",
-    "both-oriented": "G", "neither": "N",
-}  # fmt: skip
+    "audio-oriented": "A",
+    "audio": "A",
+    "speech-oriented": "S",
+    "speech": "S",
+    "good": "G",
+    "both": "G",
+    "both-oriented": "G",
+    "neither": "N",
+}
 #: How eval.py has each.
 _WRITTEN: dict[Orientation, str] = {"A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Both", "N": "Neither"}
 #: What may stand before a label, or be all that follows it on its line.
 _DECORATION = " \t\r>#*_`\"'([{-"
 _BULLET = re.compile(r"\d{1,2}[.)]")
-_LABELS = {
-    name: re.compile(rf"\b{name}[*_`\"']*\s*[:=]", re.IGNORECASE) for name in ("rating", "orientation")
-}  # fmt: skip
+_LABELS = {part: re.compile(rf"\b{part}[*_`\"']*\s*[:=]", re.IGNORECASE) for part in ("rating", "orientation")}
 _NUMBER = re.compile(r"[\s*_`\"'(\[<]*(\d{1,4})(?:\.0+)?(?![\d.]*\d)(.*)", re.DOTALL)
 _SCALE = re.compile(r"[(\[]?\s*(?:/|out\s+of)\s*(\d{1,4})", re.IGNORECASE)
 _OTHER = re.compile(r"[\s*_`\"')\]>]*(?:-|–|—|or|to|and|,|/|\|)\s*\d", re.IGNORECASE)
@@ -202,7 +202,7 @@ SCHEMA = ReplySchema(
         "rating_explanation": _WHY,
         "rating": {"type": "integer", "enum": [0, 1, 2]},
         "orientation_explanation": _WHY,
-        "orientation": {"type": "string", "enum": ["Audio-Oriented", "Speech-Oriented", "Both", "Neither"]},
+        "orientation": {"type": "string", "enum": [*_WRITTEN.values()]},
     },
     _faults,
 )
@@ -225,11 +225,12 @@ def _read_text(text: str) -> dict[str, Any]:
     Raises:
         Malformed: it has no rating, or no orientation.
     """
-    found = _corrected(text)
-    if found.rating is None or found.orientation is None:
-        lacks = "a Rating of 0, 1 or 2" if found.rating is None else "an Orientation"
-        raise Malformed(f"no line has {lacks}")
-    return {"rating": found.rating, "orientation": _WRITTEN[found.orientation]}
+    rating, orientation, _ = _corrected(text)
+    if rating is None:
+        raise Malformed("no line has a Rating of 0, 1 or 2")
+    if orientation is None:
+        raise Malformed("no line has an Orientation")
+    return {"rating": rating, "orientation": _WRITTEN[orientation]}
 
 
 def key(row: Prediction) -> str:
@@ -259,10 +260,7 @@ def as_text(verdict: Mapping[str, Any]) -> str:
 
 #: The column of the judge's text, whichever model is the judge.
 COLUMN = "llama3_extract"
-_SILENT = {
-    "rating_explanation": "there is no answer.", "rating": 0,
-    "orientation_explanation": "there is no answer.", "orientation": "Neither",
-}  # fmt: skip
+_SILENT = "Explanation1: there is no answer.\nRating: 0\nExplanation2: there is no answer.\nOrientation: Neither"
 
 
 def judged(
@@ -277,9 +275,8 @@ def judged(
     """
     spoken = [bool((row.prediction or "").strip()) for row in rows]
     replies = iter(judge([request(row, prompt) for row, says in zip(rows, spoken, strict=True) if says]))
-    said = _reply_text if prompt == "seldio" else attrgetter("text")
-    texts = [said(next(replies)) if says else as_text(_SILENT) for says in spoken]
-    return _with_texts(rows, texts)
+    text_of = _reply_text if prompt == "seldio" else attrgetter("text")
+    return _with_texts(rows, [text_of(next(replies)) if says else _SILENT for says in spoken])
 
 
 def _with_texts(rows: Sequence[Prediction], texts: Sequence[str | None]) -> list[Prediction]:
@@ -383,9 +380,33 @@ _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 
 
-@dataclasses.dataclass
-class Official:
-    """The results of ``eval.py``."""
+@dataclasses.dataclass(kw_only=True)
+class Reading:
+    """What judge's texts say in one reading, by number of the row; rows that the reading never saw are absent."""
+
+    points: dict[int, int] = dataclasses.field(default_factory=dict)
+    orientations: dict[int, Orientation | None] = dataclasses.field(default_factory=dict)
+
+    def mean(self, rows: Sequence[int]) -> float:
+        """Return mean points over *rows*; NaN where none was seen."""
+        points = [self.points[row] for row in rows if row in self.points]
+        return sum(points) / len(points) if points else math.nan
+
+    def best(self, rows: Sequence[int]) -> float:
+        """Return the points of the best of *rows*; NaN where none was seen."""
+        return max((float(self.points[row]) for row in rows if row in self.points), default=math.nan)
+
+    def parts(self, rows: Sequence[int]) -> tuple[float, ...]:
+        """Return Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
+        counts = Counter(self.orientations[row] for row in rows if row in self.orientations)
+        known, total = counts["A"] + counts["G"] + counts["S"], counts.total()
+        oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
+        return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
+
+
+@dataclasses.dataclass(kw_only=True)
+class Official(Reading):
+    """The results of ``eval.py``; of an orientation None is its ``?``."""
 
     best_mean: float | None = None  # None where it crashes before
     #: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before
@@ -393,9 +414,6 @@ class Official:
     crash: str | None = None  # the exception that it ends with, as Python writes it
     reasked: list[int] = dataclasses.field(default_factory=list)  # rows for which it asks the judge a second time
     stale: list[int] = dataclasses.field(default_factory=list)  # rows that are scored with the rating of another row
-    #: of each row that it looked at, by number of the row
-    points: dict[int, int] = dataclasses.field(default_factory=dict)
-    orientations: dict[int, Orientation | None] = dataclasses.field(default_factory=dict)  # likewise; None is its ``?``
 
 
 class _Crash(Exception):
@@ -410,29 +428,36 @@ def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[in
         second: the judge's second reply on a row.
     """
     result = Official()
-    ids, texts = [id for id, _ in rows], [text for _, text in rows]
     try:
-        if _all_numbers(texts):
-            raise _Crash("TypeError: argument of type 'int' is not iterable")
-        score: int | None = None  # the variable that outlives its row
-        best = []
-        for members in grouped(ids):
-            for number in members:
-                score = _look_at(result, number, texts[number], score, second)
-            best.append(max(result.points[number] for number in members))
-        if not best:
-            raise _Crash("ZeroDivisionError: division by zero")
-        result.best_mean = sum(best) / len(best)
-        # in the program's own order of operations, to the last digit
-        found = list(result.orientations.values())
-        audio, speech, both = (found.count(name) / len(found) for name in ("A", "S", "G"))
-        whole = audio + speech + both
-        if not whole:
-            raise _Crash("ZeroDivisionError: float division by zero")
-        result.shares = audio / whole, both / whole, speech / whole
+        _run(result, [id for id, _ in rows], [text for _, text in rows], second)
     except _Crash as error:
         result.crash = str(error)
     return result
+
+
+def _run(
+    result: Official, ids: Sequence[str | None], texts: Sequence[str | None], second: Callable[[int], str]
+) -> None:
+    """Add to the *result* what ``eval.py`` finds until it ends."""
+    there = [text for text in texts if text is not None and text not in NAN_TEXTS]
+    if there and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there):
+        raise _Crash("TypeError: argument of type 'int' is not iterable")
+    score: int | None = None  # the variable that outlives its row
+    best = []
+    for members in grouped(ids):
+        for number in members:
+            score = _look_at(result, number, texts[number], score, second)
+        best.append(max(result.points[number] for number in members))
+    if not best:
+        raise _Crash("ZeroDivisionError: division by zero")
+    result.best_mean = sum(best) / len(best)
+    # in the program's own order of operations, to the last digit
+    orientations = list(result.orientations.values())
+    audio, speech, both = (orientations.count(name) / len(orientations) for name in ("A", "S", "G"))
+    whole = audio + speech + both
+    if not whole:
+        raise _Crash("ZeroDivisionError: float division by zero")
+    result.shares = audio / whole, both / whole, speech / whole
 
 
 def _look_at(
@@ -445,16 +470,14 @@ def _look_at(
     if orientation is None:
         result.reasked.append(number)
         reply = second(number)
-        orientation = next((name for name, part in _SECOND if part in reply), None)
+        orientation = next((name for name, part in _SECOND.items() if part in reply), None)
     result.orientations[number] = orientation
-    if rating is not None:
-        score = rating
-    elif orientation == "G":
+    if rating is None and orientation == "G":
         if score is None:
-            raise _Crash(
-                "UnboundLocalError: cannot access local variable 'score' where it is not associated with a value"
-            )
+            local = "cannot access local variable 'score' where it is not associated with a value"
+            raise _Crash(f"UnboundLocalError: {local}")
         result.stale.append(number)
+    score = score if rating is None else rating
     result.points[number] = (score or 0) if orientation == "G" else 0
     return score
 
@@ -471,42 +494,7 @@ def grouped(ids: Sequence[str | None]) -> list[list[int]]:
     return [groups[key] for key in sorted(groups)]  # all of one type
 
 
-def _all_numbers(texts: Sequence[str | None]) -> bool:
-    """Return whether pandas reads the column as numbers."""
-    there = [text for text in texts if text is not None and text not in NAN_TEXTS]
-    return bool(there) and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there)
-
-
 # --- both readings ---------------------------------------------------------------------------------
-
-#: The words with which eval.py's second call answers, for what the corrected reading finds.
-_ORIENTATIONS: dict[Orientation | None, str] = {
-    "A": "Audio-Oriented", "S": "Speech-Oriented", "G": "Good", "N": "Neither", None: "",
-}  # fmt: skip
-
-
-@dataclasses.dataclass(frozen=True)
-class AnswerMarks:
-    """Marks of rows in one reading, by number of the row; rows that the reading never saw are absent."""
-
-    points: Mapping[int, int]
-    orientations: Mapping[int, Orientation | None]
-
-    def mean(self, rows: Sequence[int]) -> float:
-        """Return mean points over *rows*; NaN where none was seen."""
-        found = [self.points[row] for row in rows if row in self.points]
-        return sum(found) / len(found) if found else math.nan
-
-    def best(self, rows: Sequence[int]) -> float:
-        """Return the points of the best of *rows*; NaN where none was seen."""
-        return max((float(self.points[row]) for row in rows if row in self.points), default=math.nan)
-
-    def shares(self, rows: Sequence[int]) -> tuple[float, ...]:
-        """Return Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
-        counts = Counter(self.orientations[row] for row in rows if row in self.orientations)
-        known, total = counts["A"] + counts["G"] + counts["S"], counts.total()
-        oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
-        return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -515,29 +503,29 @@ class JascoCase:
 
     rows: Sequence[Prediction]  # a model's outputs
     texts: Sequence[str]  # the judge's, of each row
-    read: Sequence[Judged]  # the corrected reading of each text
+    verdicts: Sequence[Judged]  # the corrected reading of each text
     official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
     covered: Coverage  # what the file lacks
 
     @property
     def items(self) -> dict[str, list[int]]:
         """The rows of each item."""
-        found: dict[str, list[int]] = {}
+        rows: dict[str, list[int]] = {}
         for number, row in enumerate(self.rows):
-            found.setdefault(row.id or "", []).append(number)
-        return found
+            rows.setdefault(row.id or "", []).append(number)
+        return rows
 
-    def marks(self, mode: Mode) -> AnswerMarks:
+    def reading(self, mode: Mode) -> Reading:
         """Return what rows are worth."""
         if mode == "eval.py":
-            return AnswerMarks(self.official.points, self.official.orientations)
-        points = {number: verdict.points for number, verdict in enumerate(self.read)}
-        turned = {number: verdict.orientation if verdict.complete else None for number, verdict in enumerate(self.read)}
-        return AnswerMarks(points, turned)
+            return self.official
+        points = {number: verdict.points for number, verdict in enumerate(self.verdicts)}
+        turned = {row: verdict.orientation if verdict.complete else None for row, verdict in enumerate(self.verdicts)}
+        return Reading(points=points, orientations=turned)
 
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""
-        worth = [verdict.points if verdict.complete else unknown for verdict in self.read]
+        worth = [verdict.points if verdict.complete else unknown for verdict in self.verdicts]
         best = [max(worth[row] for row in rows) for rows in self.items.values()]
         return sum(best) / len(best)
 
@@ -580,10 +568,10 @@ def count(
             f"{without:,} of {plural(len(texts), 'prediction')} not judged: the column {COLUMN} is empty there. "
             "Judge them, or use --allow-missing to count them as no verdict"
         )
-    read = [parse(text) for text in texts]
+    verdicts = [parse(text) for text in texts]
+    meant = [_SECOND[verdict.orientation] if verdict.orientation is not None else "" for verdict in verdicts]
     pairs = [(row.id, text) for row, text in zip(rows, texts, strict=True)]
-    result = official(pairs, lambda number: _ORIENTATIONS[read[number].orientation])
-    return JascoCase(rows, texts, read, result, covered)
+    return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered)
 
 
 def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
@@ -601,25 +589,25 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
         found.append(Notice("coverage", text, grave=True))
     text = "with another right answer (tgt_text) than the questions"
     found += counted("other-answers", covered.other_answers, "row", text, True)
-    if open_rows := [number for number, verdict in enumerate(case.read) if not verdict.complete]:
+    if open_rows := [number for number, verdict in enumerate(case.verdicts) if not verdict.complete]:
         shown = next((case.texts[row] for row in open_rows if case.texts[row].strip()), "")
         text = (
-            f"{len(open_rows):,} of {plural(len(case.read), 'judge text')} hold no verdict and count 0 "
+            f"{len(open_rows):,} of {plural(len(case.verdicts), 'judge text')} hold no verdict and count 0 "
             f"{case.first(open_rows)}; were each a 2, best-mean would be {case.best_mean(2):.3f}, "
             f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
         )
         found.append(Notice("no-verdict", text, grave=True))
     for name, rows, what in _faults_of_eval_py(case):
-        wrong = sum(row in ended.points and ended.points[row] != case.read[row].points for row in rows)
+        wrong = sum(row in ended.points and ended.points[row] != case.verdicts[row].points for row in rows)
         turned = any(
-            row in ended.orientations and ended.orientations[row] != case.read[row].orientation for row in rows
+            row in ended.orientations and ended.orientations[row] != case.verdicts[row].orientation for row in rows
         )
         text = f"{what} {case.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
         found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
     nan = sum(text in NAN_TEXTS for text in case.texts)
     text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
     found += counted("nan-text", nan, "judge text", text, True)
-    scales = [verdict.scale for verdict in case.read if verdict.scale is not None]
+    scales = [verdict.scale for verdict in case.verdicts if verdict.scale is not None]
     text = (
         f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
         "number before it is used as it is"
@@ -636,7 +624,7 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
 
 def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], str]]:
     """Yield the name of a notice, the rows on which eval.py shows a fault, and which."""
-    pairs = [*zip((parse(text, "eval.py") for text in case.texts), case.read, strict=True)]
+    pairs = [*zip((parse(text, "eval.py") for text in case.texts), case.verdicts, strict=True)]
     digits, quoted = (
         [row for row, (ours, meant) in enumerate(pairs) if ours[part] is not None and ours[part] != meant[part]]
         for part in (0, 1)
@@ -660,7 +648,7 @@ def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], st
 # --- tables ----------------------------------------------------------------------------------------
 
 #: The name and the title of the profile that shows a reading first.
-_PROFILES: dict[Mode, tuple[str, str]] = {
+PROFILES: dict[Mode, tuple[str, str]] = {
     "corrected": ("jasco", "JASCO, the judge's texts read as they are meant"),
     "eval.py": ("jasco-eval.py", "JASCO, as its eval.py counts, with its faults"),
 }
@@ -712,21 +700,24 @@ def score(
         predictions, covered, judge=judge, judgements=judgements, prompt=prompt, allow_missing=allow_missing
     )  # fmt: skip
     if take is not None:
-        take(of_jasco(case, case.marks(mode)))
+        take(of_jasco(case, case.reading(mode)))
     asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
     found = notices(case, own_wording=judge is not None and prompt == "seldio")
-    return ScoreReport(system, *_PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
+    return ScoreReport(system, *PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
 
 
 def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     """Return the tables of a case; both readings stand in the first, the one that was asked for first."""
-    marks, whole = case.marks(mode), range(len(case.rows))
-    corrected = case.marks("corrected")
+    marks, whole = case.reading(mode), range(len(case.rows))
+    corrected, ended = case.reading("corrected"), case.official
     rows: dict[Mode, tuple[Cell, ...]] = {
-        "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *corrected.shares(whole)),
-        "eval.py": _official_row(case, whole),
+        "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *corrected.parts(whole)),
+        "eval.py": ("eval.py", *(math.nan for _ in range(7))),  # where it crashes before
     }
+    if ended.best_mean is not None:  # what it prints, to the last digit
+        shares = ended.shares or (math.nan, math.nan, math.nan)
+        rows["eval.py"] = ("eval.py", ended.best_mean, ended.mean(whole), *shares, *ended.parts(whole)[3:])
     order = sorted(rows, key=lambda reading: reading != mode)
     columns = (Column("reading", "reading"), BEST, _MEAN, *_SHARES, *_OTHERS)
     overall = Table("overall", "overall, in both readings", columns, tuple(rows[reading] for reading in order))
@@ -737,7 +728,7 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     cells: list[tuple[Cell, ...]] = []
     for place, (prompt, numbers) in enumerate(asked.items(), 1):
         name = (f"{place}. " if place <= len(INSTRUCTIONS) else "") + clipped(prompt, 200)
-        cells += [(name, len(numbers), marks.mean(numbers), *marks.shares(numbers))] if numbers else []
+        cells += [(name, len(numbers), marks.mean(numbers), *marks.parts(numbers))] if numbers else []
     heads = (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS)
     by_prompt = Table("prompts", "by instruction", heads, tuple(cells))
 
@@ -749,12 +740,3 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     best = best[~np.isnan(best)]
     sure = intervals.table([BEST], best[:, None], np.arange(len(best)), {}, "items")
     return (overall, by_prompt, published, *([sure] if sure.rows else []))
-
-
-def _official_row(case: JascoCase, whole: Sequence[int]) -> tuple[Cell, ...]:
-    """Return what eval.py prints, to the last digit; NaN where it crashes before."""
-    end, marks = case.official, case.marks("eval.py")
-    if end.best_mean is None:
-        return ("eval.py", *(math.nan for _ in range(7)))
-    shares = end.shares or (math.nan, math.nan, math.nan)
-    return ("eval.py", end.best_mean, marks.mean(whole), *shares, *marks.shares(whole)[3:])

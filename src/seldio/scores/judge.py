@@ -39,6 +39,7 @@ from seldio.errors import DataError, SeldioError, UsageError, needing
 from seldio.findings import raise_errors
 from seldio.formats.json_text import parse_lines, proven
 from seldio.reports.tables import Cell, Column, Notice, Table
+from seldio.scores.scorers import Judging
 from seldio.text import clipped, listed, plural, printable
 
 #: Part of every key of the cache; to be raised with every change of the wording.
@@ -402,6 +403,10 @@ class JudgePlan:
 # --- the judge -------------------------------------------------------------------------------------
 
 
+class Planned(Exception):
+    """Nothing was asked; the message says what asking would take."""
+
+
 class CallFailed(Exception):
     """A call without an answer; *wait*: seconds that the server asks for, *hopeless*: all other calls will fail too."""
 
@@ -413,14 +418,14 @@ class CallFailed(Exception):
 class Judge:
     """A model on a server that speaks OpenAI's chat completions.
 
-    The other arguments are those of :class:`~seldio.scores.scorers.Judging`; without a cache, replies are kept as
-    long as this object, and with *dry_run* nothing is written, not even a cache.
+    Without a cache, replies are kept as long as this object, and with *dry_run* nothing is written, not even a cache.
 
     Args:
         model: as the server names it.
         base_url: of the server, e.g. ``http://localhost:8000/v1``.
         token: None for that of the environment (:func:`token_for`).
         sleep: used instead of real waiting.
+        settings: the others of :class:`~seldio.scores.scorers.Judging`.
 
     Raises:
         UsageError: an option makes no sense.
@@ -428,21 +433,22 @@ class Judge:
     """
 
     def __init__(
-        self, model: str, base_url: str, *, token: str | None = None, cache: str | os.PathLike[str] | None = None,
-        concurrency: int = 8, timeout: float = 120.0, retries: int = 4, temperature: float = 0.0,
-        max_tokens: int = 1024, again: bool = False, dry_run: bool = False, json_mode: bool = True,
+        self,
+        model: str,
+        base_url: str,
+        *,
+        token: str | None = None,
         sleep: Callable[[float], object] | None = None,
-    ) -> None:  # fmt: skip
-        _check(model, concurrency, timeout, retries, temperature, max_tokens)
-        self.model, self.base_url = model, _checked_url(base_url)
-        self.temperature, self.max_tokens = temperature, max_tokens
+        **settings: Any,
+    ) -> None:
+        self.options = Judging(model, _checked_url(base_url), **settings)
+        _check(self.options)
+        self.base_url = self.options.url
         self._token = token or token_for(self.base_url)
-        self._timeout, self._retries, self._concurrency = timeout, retries, concurrency
-        self._again, self._json_mode = again, json_mode
         self._stop = threading.Event()
         self._sleep = sleep or self._stop.wait
         self._chat: Any = None
-        self.cache = Cache(cache, read_only=dry_run)
+        self.cache = Cache(self.options.cache, read_only=self.options.dry_run)
         self.tally = JudgeTally()
         self._counting = threading.Lock()
 
@@ -457,7 +463,7 @@ class Judge:
         keys, known = self._look_up(requests)
         todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
         size = sum(len((request.system + request.user).encode()) for request in todo.values())
-        tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.max_tokens
+        tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.options.max_tokens
         return JudgePlan(len(keys), sum(key in known for key in keys), len(todo), tokens_in, tokens_out)
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
@@ -467,10 +473,13 @@ class Judge:
         verdict, and the next run asks again, three runs in all.
 
         Raises:
+            Planned: in a dry run.
             SeldioError: the server refuses all requests, has stopped answering, or its replies cannot be used; the
                 cache fails.
             KeyboardInterrupt: with a text that says how to go on.
         """
+        if self.options.dry_run:
+            raise Planned(str(self.plan(requests)))
         keys, known = self._look_up(requests)
         fresh = self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in known})
         replies = [
@@ -482,9 +491,9 @@ class Judge:
 
     def _look_up(self, requests: Sequence[JudgeRequest]) -> tuple[list[str], dict[str, Reply]]:
         """Return the keys of requests, and the replies in the cache that need not be asked for again."""
-        keys = [request.key(self.model, float(self.temperature)) for request in requests]
+        keys = [request.key(self.options.model, float(self.options.temperature)) for request in requests]
         known: dict[str, Reply] = {}
-        for key, request in zip(keys, requests, strict=True) if not self._again else ():
+        for key, request in zip(keys, requests, strict=True) if not self.options.again else ():
             if cached := self.cache.find(key):
                 text, model, runs = cached
                 reply = _read_reply(request, text, model, cached=True)
@@ -499,7 +508,7 @@ class Judge:
         """Ask all of *todo*; replies are in the cache as soon as they are here."""
         replies: dict[str, Reply] = {}
         self._stop.clear()
-        pool = ThreadPoolExecutor(max(1, min(self._concurrency, len(todo))))
+        pool = ThreadPoolExecutor(max(1, min(self.options.concurrency, len(todo))))
         jobs = {pool.submit(self._judge, key, request): key for key, request in todo.items()}
         try:
             with progress.task("asking the judge", len(todo)) as advance:
@@ -512,7 +521,7 @@ class Judge:
             self._stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
             running = [job for job in jobs if not job.cancelled()]
-            ended = wait(running, min(_GRACE, self._timeout)).done
+            ended = wait(running, min(_GRACE, self.options.timeout)).done
             good = sum(job.exception() is None and not job.result().failed for job in ended)
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(f"stopped. {self._resumed(good)}") from None
@@ -525,13 +534,15 @@ class Judge:
     def _check_server(self, latest: list[Reply]) -> None:
         """Raise where the server has failed too many requests in a row, or its last replies could not be read."""
         failed = next((place for place, reply in enumerate(latest) if not reply.failed), len(latest))
-        if failed >= max(8, 2 * self._concurrency):
+        if failed >= max(8, 2 * self.options.concurrency):
             text = f"the judge at {printable(self.base_url)} cannot be used ({failed} requests in a row failed)"
             raise CallFailed(f"{text}: {latest[0].error}")
         last = [reply for reply in latest if not reply.failed][:_MOST_REFUSED]
         if len(last) == _MOST_REFUSED and all(reply.verdict is None for reply in last):
-            text = f"the last {_MOST_REFUSED} replies of {printable(self.model)} cannot be used: {last[0].error}. Each"
-            raise CallFailed(f"{text} was asked for twice; try another model or --judge-set max_tokens")
+            text = (
+                f"the last {_MOST_REFUSED} replies of {printable(self.options.model)} cannot be used: {last[0].error}"
+            )
+            raise CallFailed(f"{text}. Each was asked for twice; try another model or --judge-set max_tokens")
 
     def _resumed(self, good: int) -> str:
         replies = plural(good, "reply", "replies")
@@ -564,13 +575,13 @@ class Judge:
 
     def _call(self, messages: list[dict[str, str]], *, plain: bool) -> tuple[str, str | None]:
         """Make one call, with its retries."""
-        for failures in range(self._retries + 1):
+        for failures in range(self.options.retries + 1):
             if self._stop.is_set():
                 break
             try:
                 return self._asked(messages, plain=plain)
             except CallFailed as failure:
-                if not failure.again or failures == self._retries:
+                if not failure.again or failures == self.options.retries:
                     raise
                 seconds = 2.0**failures * random.uniform(0.5, 1.5) if failure.wait is None else failure.wait
                 self._sleep(min(seconds, _LONGEST_WAIT))
@@ -582,13 +593,14 @@ class Judge:
 
         if self._chat is None:
             self._chat = InferenceClient(
-                base_url=self.base_url, api_key=self._token or _NO_TOKEN, timeout=self._timeout
+                base_url=self.base_url, api_key=self._token or _NO_TOKEN, timeout=self.options.timeout
             )
         transport: type[Exception] = errors.HTTPError  # type: ignore[attr-defined]  # of httpx, httpx2 or requests
-        form = {"response_format": {"type": "json_object"}} if self._json_mode and not plain else {}
+        sent = self.options
+        form = {"response_format": {"type": "json_object"}} if sent.json_mode and not plain else {}
         try:
             reply = self._chat.chat.completions.create(
-                messages=messages, model=self.model, temperature=self.temperature, max_tokens=self.max_tokens, **form
+                messages=messages, model=sent.model, temperature=sent.temperature, max_tokens=sent.max_tokens, **form
             )
             content, usage = reply.choices[0].message.content, getattr(reply, "usage", None)
         except errors.OfflineModeIsEnabled as error:
@@ -607,7 +619,9 @@ class Judge:
         with self._counting:
             self.tally.counts["calls"] += 1
             for tokens, theirs in (("tokens_in", "prompt_tokens"), ("tokens_out", "completion_tokens")):
-                self.tally.counts[tokens] += _tokens(usage, theirs)
+                value = getattr(usage, theirs, None)  # a server may send anything
+                if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40:
+                    self.tally.counts[tokens] += value
         return text, name
 
     def _refused(self, response: Any, message: str) -> CallFailed:
@@ -627,12 +641,6 @@ class Judge:
 
     def _safe(self, text: str) -> str:
         return clipped(re.sub(r"\s+", " ", self._hidden(text)).strip(), 200)
-
-
-def _tokens(usage: object, name: str) -> int:
-    """Return a number of tokens that a server counted; 0 where it sends none that can be one."""
-    value = getattr(usage, name, None)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40 else 0
 
 
 def _read_reply(request: JudgeRequest, text: str, model: str | None, *, cached: bool = False) -> Reply:
@@ -658,15 +666,15 @@ def _checked_url(base_url: str) -> str:
     return base_url.strip().rstrip("/")
 
 
-def _check(model: str, concurrency: int, timeout: float, retries: int, temperature: float, max_tokens: int) -> None:
+def _check(options: Judging) -> None:
     """Raise for options that make no sense, before anything is sent."""
     sound = (
-        (bool(model.strip()), "--judge requires the name of a model"),
-        (1 <= concurrency <= 1024, f"{concurrency} parallel calls: must be from 1 to 1,024"),
-        (0 < timeout < math.inf, f"a timeout of {timeout} s: must be above 0"),
-        (0 <= retries <= 100, f"{retries} retries: must be from 0 to 100"),
-        (0 <= temperature <= 2, f"a temperature of {temperature}: must be from 0 to 2"),
-        (max_tokens >= 1, f"replies of {max_tokens} tokens: must be at least 1"),
+        (bool(options.model.strip()), "--judge requires the name of a model"),
+        (1 <= options.concurrency <= 1024, f"{options.concurrency} parallel calls: must be from 1 to 1,024"),
+        (0 < options.timeout < math.inf, f"a timeout of {options.timeout} s: must be above 0"),
+        (0 <= options.retries <= 100, f"{options.retries} retries: must be from 0 to 100"),
+        (0 <= options.temperature <= 2, f"a temperature of {options.temperature}: must be from 0 to 2"),
+        (options.max_tokens >= 1, f"replies of {options.max_tokens} tokens: must be at least 1"),
     )
     if wrong := [text for right, text in sound if not right]:
         raise UsageError(clipped("; ".join(wrong), 300))

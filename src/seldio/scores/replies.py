@@ -1,20 +1,33 @@
-"""Count how replies were read, and give the accuracy under each assumption about unread ones: never one for all."""
+"""Replies of models: how they were read, what each assumption about unread ones gives, and each with its verdict.
+
+Lists of verdicts are JSON lines or CSV, the doubtful ones first.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from seldio.answers.reading import ReplyReading, read
+from seldio.errors import UsageError
+from seldio.files import input_at, write_bytes
 from seldio.geometry import Floats
-from seldio.reports.tables import Column, Table
+from seldio.reports.spreadsheet import guarded, written
+from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item, Prediction
+from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
+    from seldio.scores.choices import ChoiceCase
+    from seldio.scores.jasco import JascoCase, Reading
     from seldio.scores.judge import JudgeRequest, Reply
+    from seldio.scores.so_bench import Scored
 
 #: What no verdict is made of, and what they say who give none.
 OPEN = {"unread": "unread", "refused": "refused to answer", "empty": "empty", "missing": "no prediction"}
@@ -110,3 +123,148 @@ def tables(states: Sequence[str], right: Floats) -> tuple[Table, Table]:
 
 def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else math.nan
+
+
+# --- verdicts --------------------------------------------------------------------------------------
+
+#: Why a verdict is in doubt, the most doubtful first; what is in none comes last.
+DOUBTS = (
+    "the official reading and ours differ", "unread", "refused to answer", "judged", "empty", "no prediction",
+    "partly right", "wrong", "",
+)  # fmt: skip
+SUFFIXES = (".jsonl", ".csv")
+_NEWLINE = re.compile(r"(\r\n|\r|\n)")
+
+
+@dataclasses.dataclass(frozen=True)
+class ReplyVerdict:
+    """One reply, and what became of it."""
+
+    item: Item  # the question
+    reply: str | None  # None where there is none
+    read: str  # what was read in it
+    layer: str  # what read it
+    right: float  # what the profile counts, from 0 to 1
+    doubt: str  # one of :data:`DOUBTS`
+    marks: Mapping[str, Cell]  # each measure by its name
+
+    def record(self) -> dict[str, Cell]:
+        """Return what differs from system to system."""
+        verdict = "right" if self.right == 1 else "partly right" if self.right else "wrong"
+        if self.layer in OPEN.values():
+            verdict = self.layer
+        own = {"reply": self.reply, "read": self.read, "layer": self.layer, "verdict": verdict}
+        return {**own, "doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
+
+
+def _of(
+    item: Item, reply: str | None, read: str, state: str, right: float, marks: Mapping[str, Cell], other: bool = False
+) -> ReplyVerdict:
+    """Return a verdict with its doubt; *other*: whether another reading says something else."""
+    layer = OPEN.get(state, state.removeprefix("read: "))
+    doubt = DOUBTS[0] if other else layer if layer in DOUBTS else ""
+    if not doubt and right < 1:
+        doubt = "partly right" if right else "wrong"
+    return ReplyVerdict(item, reply, read, layer, right, doubt, marks)
+
+
+def of_choices(case: ChoiceCase) -> Iterator[ReplyVerdict]:
+    """Yield those of questions with options; what counts is the first measure."""
+    every = {column.name: case.right(column).tolist() for column in case.measures}
+    for number, (item, row) in enumerate(case.joined.pairs):
+        marks = {name: bool(values[number]) for name, values in every.items()}
+        right, reply = next(iter(marks.values())), row.prediction if row is not None else None
+        # a right letter is beyond doubt, though many official programs look for the text
+        letter = marks["read"] and (marks["letter"] or marks.get("letter_by_look", False))
+        yield _of(item, reply, case.said[number] or "", case.states[number], float(right), marks,
+                  right != marks["read"] and not letter)  # fmt: skip
+
+
+def of_scored(row: Scored) -> ReplyVerdict:
+    """Return that of a question of SO-Bench."""
+    said = row.part("prediction") | row.part("semantic")
+    read = ", ".join(f"{key}: {value}" for key, value in said.items() if value not in (None, "", [], {}, False))
+    reply = None if row.how == "missing" else row.prediction
+    return _of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
+
+
+def of_jasco(case: JascoCase, marks: Reading) -> Iterator[ReplyVerdict]:
+    """Those of the answers to JASCO's instructions: of 2 points, as the judge says."""
+    from seldio.scores.jasco import key
+
+    for number, (row, text) in enumerate(zip(case.rows, case.texts, strict=True)):
+        target, points = (row.extra or {}).get("tgt_text"), marks.points.get(number, 0)
+        answer = target if isinstance(target, str) else None
+        asked = {"id": key(row), "audio": row.audio, "question": row.prompt or "", "answer": answer}
+        item = Item.model_validate(asked)
+        state = JUDGED if case.verdicts[number].complete else "unread"
+        worth = {"points": points, "orientation": marks.orientations.get(number)}
+        yield _of(item, row.prediction, text, state, points / 2, worth)
+
+
+# --- files ------------------------------------------------------------------------------------------
+
+
+def checked(path: str | os.PathLike[str], inputs: Iterable[object] = ()) -> str:
+    """Return the suffix that says how to write *path*.
+
+    Raises:
+        UsageError: no list of replies is written so, or it would take the place of one of the *inputs*.
+    """
+    name = os.fspath(path)
+    if input_at(name, inputs) is not None:
+        raise UsageError(f"--items {printable(name)} is one of the files that are scored: choose another name")
+    suffix = next((one for one in SUFFIXES if name.lower().endswith(one)), None)
+    if suffix is None:
+        raise UsageError(f"--items {printable(name)}: choose a name that ends in {' or '.join(SUFFIXES)}")
+    return suffix
+
+
+def write(path: str | os.PathLike[str], systems: Mapping[str, Iterable[ReplyVerdict]], profile: str) -> None:
+    """Write the replies of one system, or of several the questions on which they differ.
+
+    Args:
+        path: what to write; its suffix says how.
+        systems: what each of them answered.
+        profile: by which they were scored.
+    """
+    suffix = checked(path)
+    lists = [list(one) for one in systems.values()]
+    rows = _parting(lists) if len(lists) > 1 else [(one,) for one in lists[0]]
+    rows.sort(key=lambda row: min(DOUBTS.index(one.doubt) for one in row))
+    records = [_record(row, profile, [*systems]) for row in rows]
+    if suffix == ".jsonl":
+        text = "".join(f"{json_text(record)}\n" for record in records)
+    else:
+        names = list(dict.fromkeys(name for record in records for name in record))
+        text = written([names, *([_cell(record.get(name)) for name in names] for record in records)])
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def _parting(lists: Sequence[Sequence[ReplyVerdict]]) -> list[tuple[ReplyVerdict, ...]]:
+    """Return the questions for which systems were given other marks."""
+    first, *others = [{one.item.id: one for one in each} for each in lists]
+    rows = (tuple(each[id] for each in (first, *others)) for id in first if all(id in each for each in others))
+    return [row for row in rows if len({one.right for one in row}) > 1]
+
+
+def _record(row: Sequence[ReplyVerdict], profile: str, systems: Sequence[str]) -> dict[str, object]:
+    item = row[0].item
+    record: dict[str, object] = {
+        "id": item.id, "audio": item.audio, "task": item.task, "question": item.question, "options": item.options,
+        "answer": item.answer, "profile": profile,
+    }  # fmt: skip
+    if len(row) == 1:
+        return record | row[0].record()
+    for number, (one, system) in enumerate(zip(row, systems, strict=True), 1):
+        record |= {f"{name}_{number}": value for name, value in {"system": system, **one.record()}.items()}
+    return record
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        value = " | ".join(map(str, value))
+    if isinstance(value, str):
+        first, *others = _NEWLINE.split(value)
+        return "".join([guarded(first), *(part if _NEWLINE.fullmatch(part) else printable(part) for part in others)])
+    return "" if value is None else repr(int(value) if isinstance(value, bool) else value)

@@ -14,14 +14,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from statistics import median
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from seldio.answers.extract import extract
-from seldio.answers.judgements import (
+from seldio.answers.extract import (
     LEVELS,
     PREDICTION_FIELDS,
     SEMANTIC_FIELDS,
@@ -29,18 +27,19 @@ from seldio.answers.judgements import (
     AnsweredQuestion,
     Judge,
     Judgement,
+    Names,
+    extract,
     faults,
     judgement,
+    names_in,
 )
 from seldio.answers.matching import reference_of, transcribed
-from seldio.answers.names import Names, names_in
 from seldio.answers.reading import read as read_reply
 from seldio.benchmarks import prompts
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.formats.base import Ints
-from seldio.geometry import Floats
+from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, counted, in_order
-from seldio.schema.qa import Extra, Item, Prediction, Rows, cause_of_surplus, same_audio, same_task
+from seldio.schema.qa import Item, Prediction, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
 from seldio.scores.judge import JudgeRequest, ReplySchema, make
 from seldio.scores.replies import Server
@@ -128,11 +127,13 @@ def get(name: str) -> AnswerProfile:
     Raises:
         UsageError: there is none; the message lists what there is.
     """
-    for profile in PROFILES:
-        if profile.name == name:
-            return profile
-    raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(each.name for each in PROFILES)}")
+    known = {profile.name: profile for profile in PROFILES}
+    if name not in known:
+        raise UsageError(f"unknown profile {name!r} for SO-Bench; choose from {', '.join(known)}")
+    return known[name]
 
+
+# --- the join --------------------------------------------------------------------------------------
 
 JoinedBy = Literal["strict", "official"]
 
@@ -140,9 +141,8 @@ JoinedBy = Literal["strict", "official"]
 class JoinedAnswers(NamedTuple):
     """The outcome of a join; questions and predictions are named by their numbers in their sequences."""
 
-    items: Ints  # the questions that are answered, in their order (strict) or in that of the predictions (official)
-    predictions: Ints  # the prediction that answers each of them
-    missing: Ints  # the questions that no prediction answers
+    pairs: list[tuple[int, int]]  # questions with their predictions, in the order of the questions (official: of these)
+    missing: list[int]  # the questions that no prediction answers
     notices: tuple[Notice, ...] = ()  # what there is to know
 
 
@@ -154,32 +154,43 @@ def join_answers(items: Sequence[Item], predictions: Sequence[Prediction], how: 
             is answered already, or with another recording or task than its question; two questions of one id.
             Official: a prediction that the official program would stop at.
     """
-    return _official(items, predictions) if how == "official" else _strict(items, predictions)
+    answers, notices = (_official if how == "official" else _strict)(items, predictions)
+    missing = [number for number in range(len(items)) if number not in answers]
+    names = listed([items[number].id for number in missing[:5]], 5, len(missing))
+    missed = ", counted as wrong; the official program leaves them out"
+    if how == "official":
+        missed = " silently left out of the mean by the official program, and here too"
+    else:
+        answers = dict(sorted(answers.items()))
+    lacking = [*counted("missing-predictions", len(missing), "question", f"without prediction ({names}){missed}", True)]
+    return JoinedAnswers([*answers.items()], missing, (*notices, *lacking))
 
 
-def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
-    asked = list(fields(items, "id", "audio", "task"))
-    places = {id: place for place, (id, *_) in enumerate(asked)}
-    repeated, nameless, strange, again, elsewhere, otherwise = (list[str]() for _ in range(6))
-    if len(places) < len(asked):
-        repeated = [id for id, number in Counter(id for id, *_ in asked).items() if number > 1]
+def _repeated(items: Sequence[Item]) -> list[str]:
+    return [id for id, number in Counter(item.id for item in items).items() if number > 1]
+
+
+def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[dict[int, int], list[Notice]]:
+    places = {item.id: place for place, item in enumerate(items)}
+    nameless, strange, elsewhere, otherwise = (list[str]() for _ in range(4))
+    again: dict[str, None] = {}
     answers: dict[int, int] = {}
-    for number, (id, audio, task) in enumerate(fields(predictions, "id", "audio", "task")):
-        if id is None:
+    for number, row in enumerate(predictions):
+        if row.id is None:
             nameless.append(f"number {number + 1}")
-        elif id not in places:
-            strange.append(id)
+        elif row.id not in places:
+            strange.append(row.id)
         else:
-            place = places[id]
+            place = places[row.id]
             if answers.setdefault(place, number) != number:
-                again.append(id)
-            elsewhere += [] if same_audio(audio, asked[place][1]) else [id]
-            otherwise += [] if same_task(task, asked[place][2]) else [id]
+                again[row.id] = None
+            elsewhere += [] if same_audio(row.audio, items[place].audio) else [row.id]
+            otherwise += [] if same_task(row.task, items[place].task) else [row.id]
     faults = (
-        ("id", "of several questions", repeated),
+        ("id", "of several questions", _repeated(items)),
         ("prediction", "without qa_id", nameless),
         ("prediction", "with the qa_id of no question", strange),
-        ("question", "answered more than once", [*dict.fromkeys(again)]),
+        ("question", "answered more than once", [*again]),
         ("prediction", "with another recording than its question", elsewhere),
         ("prediction", "with another task than its question", otherwise),
     )
@@ -192,34 +203,10 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
             "correct the file (seldio validate shows the lines), or score with the official join, which takes what "
             "it can get and names what it joined otherwise than by id"
         )
-    missed = ", counted as wrong; the official program leaves them out"
-    return _joined(items, [*sorted(answers.items())], [], missed)
+    return answers, []
 
 
-def fields(rows: Sequence[Item] | Sequence[Prediction], *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yield several fields of each row; of a table without any row being made."""
-    if not isinstance(rows, Rows):
-        yield from map(attrgetter(*names), rows)
-        return
-    for block in rows.blocks(*names):
-        yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
-
-
-def _joined(
-    items: Sequence[Item], pairs: Sequence[tuple[int, int]], notices: Sequence[Notice], missed: str
-) -> JoinedAnswers:
-    """Return the *pairs* of questions and predictions, with a notice on questions without, which are *missed*."""
-    answered, theirs = np.array(pairs, np.int64).reshape(-1, 2).T
-    missing = np.setdiff1d(np.arange(len(items)), answered, assume_unique=True)
-    names = listed([items[number].id for number in missing[:5].tolist()], 5, len(missing))
-    lacking = counted("missing-predictions", len(missing), "question", f"without prediction ({names}){missed}", True)
-    return JoinedAnswers(answered, theirs, missing, (*notices, *lacking))
-
-
-# --- as the official program -----------------------------------------------------------------------
-
-
-def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
+def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[dict[int, int], list[Notice]]:
     """Join step by step as the official program does; each question is used once."""
     by_key = {item.id: number for number, item in enumerate(items)}  # of several the last
     by_content: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -257,22 +244,14 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
             traps = [trap for trap, same in alike.items() if not same]
         for trap in traps:
             ways[trap].append(f"{'line ' + str(line + 1) if row.id is None else row.id} to {item.id}")
-    notices = [
-        Notice(
-            f"official-join-{way}",
-            f"{plural(len(names), 'prediction')} joined {_TRAPS[way]}, as the official program does: "
-            f"{listed(names, 5)}",
-            grave=way != "line",
-        )
-        for way, names in ways.items()
-    ]
-    missed = " silently left out of the mean by the official program, and here too"
-    joined = _joined(items, [*answers.items()], notices, missed)
-    if repeated := [id for id, number in Counter(item.id for item in items).items() if number > 1]:
+    notices = []
+    for way, names in ways.items():
+        text = f"joined {_TRAPS[way]}, as the official program does: {listed(names, 5)}"
+        notices += counted(f"official-join-{way}", len(names), "prediction", text, way != "line")
+    if repeated := _repeated(items):
         text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
-        notice = Notice("official-join-repeated", text, grave=True)
-        joined = joined._replace(notices=(*joined.notices, notice))
-    return joined
+        notices.append(Notice("official-join-repeated", text, grave=True))
+    return answers, notices
 
 
 def _signature(row: Item | Prediction, answer: object, canonical: object) -> tuple[str, ...]:
@@ -294,6 +273,8 @@ _TRAPS = {
     "task": "by id although the tasks differ",
 }
 
+
+# --- what a judge is asked -------------------------------------------------------------------------
 
 _INSTRUCTIONS = prompts("so-bench")["seldio"].rstrip("\n")
 
@@ -376,19 +357,17 @@ def from_cache(rows: Iterable[Mapping[str, Any]]) -> Judge:
     Rows have ``cache_key`` and ``judgement`` or ``llm_judgement``; the last of a key counts. As in the official
     program, rows that were made without an answer of the judge are not used.
     """
-    kept: dict[str, Judgement] = {}
+    judgements: dict[str, Judgement | None] = {}
     for row in rows:
         found = row.get("judgement", row.get("llm_judgement"))
         if row.get("cache_key") and isinstance(found, dict):
-            kept[str(row["cache_key"])] = found
-    kept = {key: found for key, found in kept.items() if _judged(found)}
-    return lambda requests: [kept.get(request.key) for request in requests]
+            notes = str(found.get("notes") or "")
+            failed = "error" in found or "api_error=" in notes or notes.startswith("local regex fallback only")
+            judgements[str(row["cache_key"])] = None if failed else found
+    return lambda requests: [judgements.get(request.key) for request in requests]
 
 
-def _judged(found: Judgement) -> bool:
-    notes = str(found.get("notes") or "")
-    return "error" not in found and "api_error=" not in notes and not notes.startswith("local regex fallback only")
-
+# --- who decides -----------------------------------------------------------------------------------
 
 #: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
 Decider = Literal["offline", "judge", "fallback", "undecided", "missing"]
@@ -427,18 +406,29 @@ class Scored:
         """The score from 0 to 1; 0 if undecided."""
         return self.outcome.correct if self.outcome else 0.0
 
+    @property
+    def state(self) -> str:
+        """What became of the reply."""
+        return _STATES.get(self.how) or replies.state_of(read_reply(self.prediction, ()))
+
     def part(self, name: str) -> dict[str, object]:
         """Return a part of the judgement, which may be anything: judges are machines."""
         judgement: object = self.judgement
         part = judgement.get(name) if isinstance(judgement, dict) else None
         return part if isinstance(part, dict) else {}
 
+    def detail(self, key: str) -> float:
+        """Return a number of the outcome; NaN where it has none."""
+        value = self.outcome.details.get(key) if self.outcome else None
+        return math.nan if value is None else float(value)
 
-class _Answer(NamedTuple):
-    item: Item
-    request: AnsweredQuestion
-    how: Decider
-    verdict: Judgement | None
+
+#: What became of a reply, by who decided; of undecided ones their text tells.
+_STATES: dict[Decider, str] = {
+    "offline": "read", "judge": replies.JUDGED, "fallback": "by the official fallback", "missing": "missing",
+}  # fmt: skip
+#: The tasks that the official program asks its judge about.
+_ASKED_ABOUT = {name for name, task in PUBLISHED.items() if task.answer != "speech"}
 
 
 def count(
@@ -453,52 +443,39 @@ def count(
     """
     if offline not in get_args(Offline):
         raise UsageError(f"unknown --offline {offline!r}; choose from {', '.join(get_args(Offline))}")
-    names = Names(name for one in fields(items, "task", "answer", "canonical_answer") for name in names_in(*one))
-    given = list(fields(predictions, "prediction", "extra"))
-
-    def answers() -> Iterator[_Answer]:
-        for number, place in zip(joined.items.tolist(), joined.predictions.tolist(), strict=True):
-            request = _request(items[number], *given[place])
-            readable = offline == "extract" or request.task not in _ASKED_ABOUT
-            yield _Answer(items[number], request, "offline", extract(request, names) if readable else None)
-
-    for item, request, how, verdict in answers() if judge is None else _with_judge([*answers()], judge):
-        if verdict is not None:
-            outcome = evaluate(request, verdict, profile)
-            yield Scored(item, request.prediction, how, verdict, outcome)
-        elif offline == "official-fallback":
-            verdict = official_fallback(request.prediction)
-            yield Scored(item, request.prediction, "fallback", verdict, evaluate(request, verdict, profile))
-        else:
-            yield Scored(item, request.prediction, "undecided")
-    yield from (Scored(items[number], "", "missing") for number in joined.missing.tolist())
-
-
-def _with_judge(answers: Sequence[_Answer], judge: Judge) -> Iterator[_Answer]:
-    """Yield the answers with judgements of those that were not read; the judge is asked once."""
-    sent = [answer.request for answer in answers if answer.verdict is None]
-    verdicts = judge(sent) if sent else []
-    if len(verdicts) != len(sent):
-        raise SeldioError(f"the judge was asked {len(sent)} times and answered {len(verdicts)} times")
-    replies = iter(verdicts)
-    for answer in answers:
-        yield answer if answer.verdict is not None else answer._replace(how="judge", verdict=next(replies))
+    names = Names(name for item in items for name in names_in(item.task, item.answer, item.canonical_answer))
+    requests = [_request(items[number], predictions[place]) for number, place in joined.pairs]
+    verdicts = [
+        extract(request, names) if offline == "extract" or request.task not in _ASKED_ABOUT else None
+        for request in requests
+    ]
+    asked = [request for request, verdict in zip(requests, verdicts, strict=True) if verdict is None]
+    judged = judge(asked) if judge is not None and asked else [None] * len(asked)
+    if len(judged) != len(asked):
+        raise SeldioError(f"the judge was asked {len(asked)} times and answered {len(judged)} times")
+    judgements = iter(judged)
+    for (number, _), request, verdict in zip(joined.pairs, requests, verdicts, strict=True):
+        how: Decider = "offline"
+        if verdict is None:
+            how, verdict = "judge", next(judgements)
+        if verdict is None:
+            how = "undecided"
+            if offline == "official-fallback":
+                how, verdict = "fallback", official_fallback(request.prediction)
+        outcome = evaluate(request, verdict, profile) if verdict is not None else None
+        yield Scored(items[number], request.prediction, how, verdict, outcome)
+    yield from (Scored(items[number], "", "missing") for number in joined.missing)
 
 
-#: The tasks that the official program asks its judge about.
-_ASKED_ABOUT = {name for name, task in PUBLISHED.items() if task.answer != "speech"}
-
-
-def _request(item: Item, prediction: str | None, extra: Extra | str | None) -> AnsweredQuestion:
-    """Return the request about a prediction and its further keys, which a table keeps as JSON."""
-    known = json.loads(extra) if isinstance(extra, str) else extra or {}
+def _request(item: Item, row: Prediction) -> AnsweredQuestion:
+    extra = row.extra or {}
     # what the official program scores
-    texts = (known.get("prediction_cleaned"), prediction, known.get("prediction_raw"))
+    texts = (extra.get("prediction_cleaned"), row.prediction, extra.get("prediction_raw"))
     text = next((text if isinstance(text, str) else str(text) for text in texts if text), "")
     meta = {} if item.answer_meta is None else item.answer_meta.__dict__
     truth = {key: value for key, value in meta.items() if value is not None}
-    raw = known.get("prediction_raw")
-    key = cache_key(item.task, item.question, item.answer, prediction, raw if isinstance(raw, str) else None)
+    raw = extra.get("prediction_raw")
+    key = cache_key(item.task, item.question, item.answer, row.prediction, raw if isinstance(raw, str) else None)
     return AnsweredQuestion(
         item.id, item.task or "", item.question, item.answer or "", item.canonical_answer, truth, text, key
     )
@@ -530,55 +507,81 @@ def official_fallback(text: str) -> Judgement:
 
 # --- from a judgement to a score -------------------------------------------------------------------
 
-
-class _Case(NamedTuple):
-    """The input of a measure; *task* is None where SO-Bench does not have it."""
-
-    asked: AnsweredQuestion
-    judgement: Judgement
-    profile: AnswerProfile
-    task: TaskSpec | None
-
-    @property
-    def metric(self) -> str:
-        return self.task.metric if self.task is not None else "normalized_exact_match"
-
-    def said(self, key: str | None) -> Any:
-        """Return what the prediction says."""
-        prediction = self.judgement.get("prediction")
-        return prediction.get(key) if isinstance(prediction, dict) else None
-
-    @property
-    def semantic(self) -> Any:
-        """How it compares to the right answer."""
-        return self.judgement.get("semantic") or {}
-
-    @property
-    def right_source(self) -> bool:
-        """Whether the named sound counts as the right one."""
-        level = self.semantic.get("source_match_level")
-        if level == "compatible_but_broader":
-            return self.profile.broader
-        return self.semantic.get("source_match") is True or level == "exact_or_synonym"
-
-    @property
-    def overlap(self) -> float | None:
-        """The overlap of the two intervals."""
-        return interval_iou(self.said("time_span"), self.asked.meta.get("time_span"))
+#: A task that SO-Bench does not have.
+_UNKNOWN = TaskSpec(name="", question_class="other", weight=0)
+#: Beyond this the official program would turn an angle round and round, and never end.
+_MOST_TURNS = 3.6e6
 
 
 def evaluate(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
     """Return the score of a prediction; one whose judgement cannot be computed with scores 0, with the reason."""
-    task = PUBLISHED.get(asked.task)
-    measure = _METRICS.get(task.answer, _same_text) if task is not None else _same_text
     try:
-        return measure(_Case(asked, judgement, profile, task))
+        return _measured(asked, judgement, profile, PUBLISHED.get(asked.task, _UNKNOWN))
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         return Outcome(0.0, "scoring_error", False, {"scoring_error": f"{type(error).__name__}: {error}"})
 
 
-#: Beyond this the official program would turn an angle round and round, and never end.
-_MOST_TURNS = 3.6e6
+def _measured(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile, task: TaskSpec) -> Outcome:
+    said, semantic = judgement.get("prediction"), judgement.get("semantic") or {}
+    said = said if isinstance(said, dict) else {}
+    if task.answer == "number":
+        return _number(asked, said, profile, task)
+    if task.answer == "speech":
+        return _speech_score(asked, profile, task)
+    if task.answer == "interval":
+        iou = interval_iou(said.get("time_span"), asked.meta.get("time_span"))
+        return Outcome(iou or 0.0, task.metric, iou is not None, {} if iou is None else {"interval_iou": iou})
+    if task.answer in ("relation", "motion"):
+        return Outcome(float(semantic.get(f"{task.answer}_match") is True), task.metric)
+    if task.answer not in ("source", "source and direction"):
+        texts = (" ".join((text or "").lower().split()) for text in (asked.prediction, asked.answer))
+        return Outcome(float(len({*texts}) == 1), task.metric)
+    level = semantic.get("source_match_level")
+    right = semantic.get("source_match") is True or level == "exact_or_synonym"
+    right = profile.broader if level == "compatible_but_broader" else right
+    timed = profile.source_time == "event_times_iou" and task.name == "detect_source"
+    if task.answer == "source and direction":
+        right = right and semantic.get("direction_match") is True
+        timed = profile.span_policy == "semantic_times_iou"
+    iou = interval_iou(said.get("time_span"), asked.meta.get("time_span")) if timed else None
+    if task.answer == "source":
+        details = {"source_match_level": level} | ({} if iou is None else {"interval_iou": iou})
+        return Outcome(float(right) * (1.0 if iou is None else iou), task.metric, True, details)
+    if not timed:
+        return Outcome(float(right), task.metric)
+    return Outcome(float(right) * (iou or 0.0), task.metric, iou is not None, {"interval_iou": iou})
+
+
+def _number(asked: AnsweredQuestion, judged: Mapping[str, Any], profile: AnswerProfile, task: TaskSpec) -> Outcome:
+    """Return the score of a number within its limit, or of the same whole number where there is none."""
+    said, true = judged.get(task.field or ""), asked.meta.get(task.truth or "")
+    if said is None and task.field == "elevation_deg":
+        said = judged.get("angle_deg")
+    if true is None or said is None:
+        return Outcome(0.0, task.metric, False)
+    if task.threshold is None:
+        return Outcome(float(int(said) == int(true)), task.metric)
+    one, other = float(said), float(true)
+    off = angle_between(one, other) if task.threshold == "azimuth" else abs(one - other)
+    details = {str(task.error): off}
+    if task.threshold == "distance" and profile.relative:
+        off = details["relative_distance_error"] = abs(one - other) / max(abs(other), 1e-3)
+    return Outcome(float(off <= getattr(profile, task.threshold)), task.metric, True, details)
+
+
+def _speech_score(asked: AnsweredQuestion, profile: AnswerProfile, task: TaskSpec) -> Outcome:
+    gold = reference_of(asked.canonical_answer, asked.answer)
+    found = transcribed(gold, asked.prediction)
+    details = {
+        "gold_transcript": gold,
+        "best_transcript_candidate": found.text,
+        "best_transcript_candidate_index": found.number,
+        "wer": found.best.rate,
+        "wer_raw": found.raw.rate,
+        "wer_errors": found.best.errors,
+        "wer_ref_words": found.raw.words,
+    }
+    return Outcome(float(found.best.rate <= profile.wer), task.metric, True, details)
 
 
 def angle_between(one: float, other: float) -> float:
@@ -595,26 +598,6 @@ def angle_between(one: float, other: float) -> float:
     while delta <= -180.0:
         delta += 360.0
     return abs(delta)
-
-
-def _number(case: _Case) -> Outcome:
-    """Return a number within its limit, or the same whole number where there is none."""
-    task = case.task
-    assert task is not None
-    said, true = case.said(task.field), case.asked.meta.get(task.truth or "")
-    if said is None and task.field == "elevation_deg":
-        said = case.said("angle_deg")
-    if true is None or said is None:
-        return Outcome(0.0, case.metric, False)
-    if task.threshold is None:
-        return Outcome(float(int(said) == int(true)), case.metric)
-    one, other = float(said), float(true)
-    off = angle_between(one, other) if task.threshold == "azimuth" else abs(one - other)
-    details = {str(task.error): off}
-    if task.threshold == "distance" and case.profile.relative:
-        off = abs(one - other) / max(abs(other), 1e-3)
-        details["relative_distance_error"] = off
-    return Outcome(float(off <= getattr(case.profile, task.threshold)), case.metric, True, details)
 
 
 def interval_iou(one: Any, other: Any) -> float | None:
@@ -636,60 +619,7 @@ def interval_iou(one: Any, other: Any) -> float | None:
     return max(0.0, min(end, last) - max(start, first)) / union if union > 0 else 0.0
 
 
-def _interval(case: _Case) -> Outcome:
-    iou = case.overlap
-    return Outcome(0.0, case.metric, False) if iou is None else Outcome(iou, case.metric, True, {"interval_iou": iou})
-
-
-def _source(case: _Case) -> Outcome:
-    details = {"source_match_level": case.semantic.get("source_match_level")}
-    correct, iou = float(case.right_source), None
-    if case.asked.task == "detect_source" and case.profile.source_time == "event_times_iou":
-        iou = case.overlap
-    if iou is not None:
-        correct, details = correct * iou, details | {"interval_iou": iou}
-    return Outcome(correct, case.metric, True, details)
-
-
-def _source_and_direction(case: _Case) -> Outcome:
-    right = float(case.right_source and case.semantic.get("direction_match") is True)
-    if case.profile.span_policy == "semantic_only":
-        return Outcome(right, case.metric)
-    iou = case.overlap
-    return Outcome(right * (iou or 0.0), case.metric, iou is not None, {"interval_iou": iou})
-
-
-def _speech_metric(case: _Case) -> Outcome:
-    gold = reference_of(case.asked.canonical_answer, case.asked.answer)
-    found = transcribed(gold, case.asked.prediction)
-    details = {
-        "gold_transcript": gold,
-        "best_transcript_candidate": found.text,
-        "best_transcript_candidate_index": found.number,
-        "wer": found.best.rate,
-        "wer_raw": found.raw.rate,
-        "wer_errors": found.best.errors,
-        "wer_ref_words": found.raw.words,
-    }
-    return Outcome(float(found.best.rate <= case.profile.wer), case.metric, True, details)
-
-
-def _same_text(case: _Case) -> Outcome:
-    said, right = (" ".join((text or "").lower().split()) for text in (case.asked.prediction, case.asked.answer))
-    return Outcome(float(said == right), case.metric)
-
-
-#: By what an answer is.
-_METRICS: dict[str, Callable[[_Case], Outcome]] = {
-    "number": _number,
-    "interval": _interval,
-    "source": _source,
-    "source and direction": _source_and_direction,
-    "relation": lambda case: Outcome(float(case.semantic.get("relation_match") is True), case.metric),
-    "motion": lambda case: Outcome(float(case.semantic.get("motion_match") is True), case.metric),
-    "speech": _speech_metric,
-}
-
+# --- tables ----------------------------------------------------------------------------------------
 
 ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
 _DECIDED = Column("decided_accuracy", "over decided", "%", 2, "higher", "mean score of the questions decided")
@@ -710,59 +640,23 @@ _MEASURES = (
     ("interval_iou", "overlap of intervals, IoU"),
     ("time_error_s", "onset error, seconds"),
 )
-#: What became of a reply, by who decided; of undecided ones their text tells.
-_STATES: dict[Decider, str] = {
-    "offline": "read", "judge": replies.JUDGED, "fallback": "by the official fallback", "missing": "missing",
-}  # fmt: skip
-#: What is kept of an outcome.
-_KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
-
-
-def state_of(row: Scored) -> str:
-    """Return the state of a reply."""
-    return _STATES.get(row.how) or replies.state_of(read_reply(row.prediction, ()))
 
 
 class Marks:
-    """Scored questions in columns, in the order in which they are counted; *take* is handed them one by one."""
+    """Scored questions, in the order in which they are counted, and what tables are made of."""
 
-    def __init__(self, rows: Iterable[Scored], take: Callable[[Scored], object] | None = None) -> None:
-        ids, tasks, classes, recordings, states = (list[str]() for _ in range(5))
-        how, correct, numbers = list[Decider](), list[float](), list[list[float]]()
-        self.parseable = list[bool]()  # of each question, whether its judgement held what the task needs
-        self.from_text = 0  # texts that were read, where the official program asks its judge
-        self.reason = ""  # why the first that has no score has none
-        self.odd: dict[str, list[int]] = {name: [] for name in _ABOUT_ROWS}  # the questions that notices are about
-        for number, row in enumerate(rows):
-            details = row.outcome.details if row.outcome is not None else {}
-            ids.append(row.item.id)
-            tasks.append(row.task)
-            classes.append(question_class(row))
-            recordings.append(intervals.recording_of(row.item))
-            states.append(state_of(row))
-            how.append(row.how)
-            correct.append(row.correct)
-            values = [details.get(key) for key in _KEPT]
-            numbers.append([math.nan if value is None else float(value) for value in values])
-            self.parseable.append(row.outcome is not None and row.outcome.parseable)
-            self.from_text += row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip())
-            self.reason = self.reason or clipped(str(details.get("scoring_error", "")), 80)
-            for name, (about, *_) in _ABOUT_ROWS.items():
-                if about(row):
-                    self.odd[name].append(number)
-            if take is not None:
-                take(row)
-        self.ids, self.task, self.states = ids, tasks, states
-        self.clip = intervals.numbered(recordings)  # the number of the recording
-        self.correct, self.how = np.array(correct, np.float64), np.array(how, np.str_)
-        self.numbers = dict(zip(_KEPT, np.array(numbers, np.float64).reshape(-1, len(_KEPT)).T, strict=True))
+    def __init__(self, rows: Iterable[Scored]) -> None:
+        self.rows = list(rows)
+        self.clip = intervals.numbered(intervals.recording_of(row.item) for row in self.rows)
+        self.correct = np.array([row.correct for row in self.rows], np.float64)
+        self.how = np.array([row.how for row in self.rows], np.str_)
         self.decided = ~np.isin(self.how, ["undecided", "missing"])
-        self.all = np.arange(len(ids))
-        order = {name: place for place, name in enumerate(PUBLISHED)}
-        groups = intervals.groups_of({"task": tasks, "class": classes})
-        by_task = sorted(groups.get("task", {}).items(), key=lambda each: order.get(each[0], len(order)))
-        self.tasks: dict[str, Ints] = dict(by_task)  # the questions of each, in the published order
-        self.classes: dict[str, Ints] = groups.get("class", {})
+        self.all = np.arange(len(self.rows))
+        labels = {"task": [row.task for row in self.rows], "class": [question_class(row) for row in self.rows]}
+        groups, order = intervals.groups_of(labels), [*PUBLISHED]
+        places = {name: order.index(name) if name in PUBLISHED else len(order) for name in groups.get("task", {})}
+        self.tasks = {name: groups["task"][name] for name in sorted(places, key=places.__getitem__)}
+        self.classes: Mapping[str, Ints] = groups.get("class", {})
 
     def both(self, rows: Ints) -> tuple[float, float]:
         """Return the mean score of all questions, undecided ones counting 0, and of those decided."""
@@ -771,8 +665,9 @@ class Marks:
     def values(self, task: str, key: str) -> tuple[Ints, Floats]:
         """Return the questions of a task whose outcome has a finite number under a key, and these numbers."""
         rows = self.tasks.get(task, self.all[:0])
-        rows = rows[np.isfinite(self.numbers[key][rows])]
-        return rows, self.numbers[key][rows]
+        numbers = np.array([self.rows[row].detail(key) for row in rows.tolist()], np.float64)
+        finite = np.isfinite(numbers)
+        return rows[finite], numbers[finite]
 
 
 def question_class(row: Scored) -> str:
@@ -801,7 +696,7 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
         Table("overall", "task-aware accuracy", columns, (whole,)),
         _tasks(marks),
         intervals.table([ACCURACY], marks.correct[:, None], marks.clip, groups),
-        *replies.tables(marks.states, marks.correct),
+        *replies.tables([row.state for row in marks.rows], marks.correct),
         _errors(marks),
         _speech(marks),
     )
@@ -814,7 +709,8 @@ def _tasks(marks: Marks) -> Table:
     parsed = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
     cells = []
     for task, rows in marks.tasks.items():
-        share = sum(marks.parseable[row] for row in rows.tolist()) / len(rows)
+        outcomes = [marks.rows[row].outcome for row in rows.tolist()]
+        share = sum(outcome is not None and outcome.parseable for outcome in outcomes) / len(rows)
         counts = [int((marks.how[rows] == column.name).sum()) for column in shown]
         cells.append((task, len(rows), *marks.both(rows), share, *counts))
     columns = (Column("task", "task"), _N, ACCURACY, _DECIDED, parsed, *shown)
@@ -855,16 +751,15 @@ def _speech(marks: Marks) -> Table:
 
 def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tuple[Notice, ...]:
     """Return all that apply, the grave ones first."""
-
-    def ids(rows: Sequence[int]) -> str:
-        return listed([marks.ids[row] for row in rows[:3]], 3, len(rows))
-
-    about = {}
-    for name, (_, noun, text, grave) in _ABOUT_ROWS.items():
-        rows = marks.odd[name]
-        about[name] = counted(name, len(rows), noun, text.format(ids=ids(rows), reason=marks.reason), grave)
     found = [*joined.notices]
-    open_ones = Counter(marks.task[row] for row in np.flatnonzero(marks.how == "undecided").tolist())
+
+    def add(name: str, noun: str, text: str, applies: Callable[[Scored], bool], grave: bool = True) -> None:
+        rows = [row for row in marks.rows if applies(row)]
+        ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
+        reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
+        found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
+
+    open_ones = Counter(row.task for row in marks.rows if row.how == "undecided")
     every, decided = marks.both(marks.all)
     over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
     tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4))
@@ -873,40 +768,55 @@ def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tupl
         f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
     )
     found += counted("no-verdict", open_ones.total(), "prediction", text, True)
-    found += [*about["scoring-errors"], *about["no-truth"]]
+    text = "that cannot be computed with counted as wrong ({ids}: {reason})"
+    add("scoring-errors", "judgement", text, lambda row: bool(row.outcome and row.outcome.metric == "scoring_error"))
+    text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
+    add("no-truth", "question", text, _without_truth)
     if unknown := sorted({*marks.tasks} - {*PUBLISHED}):
         text = f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
         found.append(Notice("unknown-tasks", text, grave=True))
-    found += [*about["azimuth-as-elevation"], *about["contradictory-judgements"]]
+    text = (
+        "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored as "
+        "an elevation, as in the official program"
+    )
+    add("azimuth-as-elevation", "elevation", text, _azimuth_for_elevation)
+    text = (
+        "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as in "
+        "the official program"
+    )
+    add("contradictory-judgements", "judgement", text, _contradicts, False)
     if profile.departures:
         found.append(Notice("not-the-whole-program", profile.departures, grave=True))
-    found += _float_trap(marks, profile, ids)
+    found += _float_trap(marks, profile)
     if {task: len(rows) for task, rows in marks.tasks.items()} != COUNTS:
         text = (
             f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
             "task): the accuracy cannot be compared with published ones"
         )
         found.append(Notice("other-questions", text))
-    if marks.from_text:
-        share = f"{marks.from_text:,} of {plural(len(marks.all), 'question')}"
+    texts = [row.prediction for row in marks.rows if row.how == "offline" and row.task != "speech_content"]
+    if from_text := sum(bool(text.strip()) for text in texts):
+        share = f"{from_text:,} of {plural(len(marks.all), 'question')}"
         text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
         found.append(Notice("read-offline", text))
     return in_order(found)
 
 
-def _float_trap(marks: Marks, profile: AnswerProfile, ids: Callable[[Sequence[int]], str]) -> Iterator[Notice]:
+def _float_trap(marks: Marks, profile: AnswerProfile) -> Iterator[Notice]:
     """Yield errors equal to a threshold on paper and beyond it in binary."""
-    limited = (task for task in PUBLISHED.values() if task.threshold)
-    for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
-        limit, key, unit = getattr(profile, str(task.threshold)), str(task.error), task.unit
-        if task.threshold == "distance" and profile.relative:
+    for threshold, task in ((name, task) for name in THRESHOLDS for task in PUBLISHED.values()):
+        if task.threshold != threshold:
+            continue
+        limit, key, unit = getattr(profile, threshold), str(task.error), task.unit
+        if threshold == "distance" and profile.relative:
             key, unit = "relative_distance_error", "of the distance"
         rows, values = marks.values(task.name, key)
         at = rows[abs(values - limit) < 1e-9]
-        failed = at[marks.correct[at] == 0].tolist()
+        failed = [marks.rows[row].item.id for row in at.tolist() if marks.correct[row] == 0]
         text = (
             f"of {task.name} wrong by the last bit: {len(at):,} are off by exactly {limit:g} {unit}, which is allowed, "
-            f"and in binary {len(failed):,} of these come out greater ({ids(failed)}). Kept as in the official program"
+            f"and in binary {len(failed):,} of these come out greater ({listed(failed, 3)}). Kept as in the official "
+            "program"
         )
         yield from counted("float-trap", len(failed), "prediction", text)
 
@@ -926,31 +836,6 @@ def _contradicts(row: Scored) -> bool:
 def _azimuth_for_elevation(row: Scored) -> bool:
     said = row.part("prediction")
     return row.task == "estimate_elevation" and said.get("elevation_deg") is None and said.get("angle_deg") is not None
-
-
-#: Notices on some questions: which, what these are, what is to be known of them, and whether it is grave.
-_ABOUT_ROWS: dict[str, tuple[Callable[[Scored], bool], str, str, bool]] = {
-    "scoring-errors": (
-        lambda row: row.outcome is not None and row.outcome.metric == "scoring_error",
-        "judgement", "that cannot be computed with counted as wrong ({ids}: {reason})", True,
-    ),
-    "no-truth": (
-        _without_truth,
-        "question", "without the number in answer_meta that scoring needs ({ids}): no prediction can be right", True,
-    ),
-    "azimuth-as-elevation": (
-        _azimuth_for_elevation,
-        "elevation",
-        ("read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored as "
-        "an elevation, as in the official program"), True,
-    ),
-    "contradictory-judgements": (
-        _contradicts,
-        "judgement",
-        ("whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as in "
-        "the official program"), False,
-    ),
-}  # fmt: skip
 
 
 def score(
@@ -974,16 +859,20 @@ def score(
         join: ``official`` joins as the official program does, and tells where that is not by id.
         offline: what is decided without a judge.
         system: the name of what is scored.
-        take: is handed the questions one by one, scored; none of them is kept.
+        take: is handed the questions one by one, scored.
 
     Raises:
         DataError: the predictions do not match the questions, or there is nothing to score.
         UsageError: a way of reading that does not exist.
     """
+    items, predictions = list(items), list(predictions)
     joined = join_answers(items, predictions, join)
-    marks = Marks(count(items, predictions, joined, profile, judge, offline), take)
-    if not len(marks.all):
+    marks = Marks(count(items, predictions, joined, profile, judge, offline))
+    if not marks.rows:
         raise DataError("nothing to score: no question has a prediction")
+    if take is not None:
+        for row in marks.rows:
+            take(row)
     over = f"{plural(len(marks.all), 'question')} of {plural(len(marks.tasks), 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
     found = notices(marks, joined, profile)

@@ -11,9 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seldio.tasks.english import REFUSED, SO_BENCH, TASKS, stream
+    from seldio.tasks.english import REFUSED, SO_BENCH, TASKS, Generated, generate, stream
     from seldio.tasks.generation import AUDIO, SILENT
-    from seldio.tasks.making import Generated, generate
     from seldio.tasks.margins import DEFAULTS, Margins
     from seldio.tasks.mix import select, targets
     from seldio.tasks.specs import PUBLISHED
@@ -22,8 +21,10 @@ __all__ = [
     "AUDIO", "DEFAULTS", "PUBLISHED", "REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate",
     "select", "stream", "targets",
 ]  # fmt: skip
-_HOMES = {"AUDIO": "generation", "DEFAULTS": "margins", "Generated": "making", "Margins": "margins"}
-_HOMES |= {"PUBLISHED": "specs", "SILENT": "generation", "generate": "making", "select": "mix", "targets": "mix"}
+_HOMES = {
+    "AUDIO": "generation", "DEFAULTS": "margins", "Margins": "margins", "PUBLISHED": "specs", "SILENT": "generation",
+    "select": "mix", "targets": "mix",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Literal
 
 from seldio.schema.qa import AnswerMeta, Item
@@ -139,36 +139,27 @@ POLE = "the source is above or below: its azimuth means little"
 HIGHEST = 70.0
 
 
-@each_event()
-def estimate_azimuth(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """The horizontal angle, positive to the left, to 0.1 degrees."""
-    asked = _steady(scene, event, margins, say)
-    if isinstance(asked, str):
-        return asked
-    azimuth, elevation = tenths(asked[0].azimuth), tenths(asked[0].elevation)
-    if abs(elevation) > HIGHEST or abs(azimuth) == 180:
-        return POLE if abs(elevation) > HIGHEST else BACK
-    return _estimate(*asked, say, "degrees", azimuth, meta(azimuth_deg=azimuth))
+def _estimates(field: Literal["azimuth", "elevation", "distance"]) -> Callable[..., Iterator[Draft | str]]:
+    """Ask for the azimuth (positive to the left) or elevation to 0.1 degrees, or the distance to 0.01 m."""
+    unit: Literal["degrees", "metres"] = "metres" if field == "distance" else "degrees"
 
+    def estimate(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+        asked = _steady(scene, event, margins, say, distance=unit == "metres")
+        if isinstance(asked, str):
+            return asked
+        event, time = asked
+        value = round(event.distance, 2) if unit == "metres" else tenths(getattr(event, field))
+        if field == "azimuth" and abs(tenths(event.elevation)) > HIGHEST:
+            return POLE
+        if field == "azimuth" and abs(value) == 180:
+            return BACK
+        way, said = int(bool(time)), say.language.counted(value, unit)
+        answer = say.tell(event.name, way=way, t=time, value=said)
+        short = {"degrees": "deg", "metres": "m"}[unit]
+        canonical, truth = f"{number(value)} {'m' if unit == 'metres' else unit}", meta(**{f"{field}_{short}": value})
+        return Draft(say.ask(event.name, way=way, t=time), answer, canonical, truth, (event,))
 
-@each_event()
-def estimate_elevation(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """The vertical angle, positive upwards, to 0.1 degrees."""
-    asked = _steady(scene, event, margins, say)
-    if isinstance(asked, str):
-        return asked
-    elevation = tenths(asked[0].elevation)
-    return _estimate(*asked, say, "degrees", elevation, meta(elevation_deg=elevation))
-
-
-@each_event()
-def estimate_distance(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """The distance in metres, to 0.01."""
-    asked = _steady(scene, event, margins, say, distance=True)
-    if isinstance(asked, str):
-        return asked
-    metres = round(asked[0].distance, 2)
-    return _estimate(*asked, say, "metres", metres, meta(distance_m=metres))
+    return each_event()(estimate)
 
 
 def _steady(
@@ -193,15 +184,6 @@ def _steady(
             moment = event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=metres)
             return moment, say.language.time(frame)
     return UNSTEADY
-
-
-def _estimate(
-    event: SceneEvent, time: str, say: Say, unit: Literal["degrees", "metres"], value: float, truth: AnswerMeta
-) -> Draft:
-    way, said = int(bool(time)), say.language.counted(value, unit)
-    answer = say.tell(event.name, way=way, t=time, value=said)
-    canonical = f"{number(value)} {'m' if unit == 'metres' else unit}"
-    return Draft(say.ask(event.name, way=way, t=time), answer, canonical, truth, (event,))
 
 
 # --- the records ----------------------------------------------------------------------------------
@@ -229,7 +211,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     published("identify_source_by_doa", candidates=identify_source_by_doa, contexts=_direction),
     published("identify_source_by_location", candidates=identify_source_by_location, contexts=_cell),
     published("onset_from_location", candidates=onset_from_location),
-    published("estimate_azimuth", candidates=estimate_azimuth),
-    published("estimate_elevation", candidates=estimate_elevation),
-    published("estimate_distance", candidates=estimate_distance),
+    published("estimate_azimuth", candidates=_estimates("azimuth")),
+    published("estimate_elevation", candidates=_estimates("elevation")),
+    published("estimate_distance", candidates=_estimates("distance")),
 )

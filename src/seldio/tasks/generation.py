@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Required, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -51,21 +51,6 @@ class ItemPlace(NamedTuple):
         events = [scene.proof(event) for event in draft.events]
         values |= {"audio": self.audio, "start": scene.start, "end": scene.end, "task": task.name, "split": self.split}
         return trusted(Item, values | {"question": draft.question, "events": events} | more)
-
-
-class GenerationOptions(TypedDict, total=False):
-    """Options of :func:`ask_all` beside the tasks; see :func:`seldio.tasks.generate`."""
-
-    seed: Required[int]
-    skipped: Required[Counter[tuple[str, str]]]
-    tasks: Collection[str] | None
-    window: float
-    hop: float
-    margins: Margins
-    audio_pattern: str
-    split: str | None
-    own: OwnDatasets | None
-    recordings: Mapping[str, str]
 
 
 def ask_all(

@@ -54,11 +54,11 @@ def lot(item: Item, seed: int) -> Lot:
     group, guessable = _group(item, task)
     if task is None:
         return Lot(str(item.task), group, chance, guessable)
-    claims = [*(task.claims(item) if task.claims else [])]
+    claims = list(task.claims(item) or ()) if task.claims else []
     if claims and item.options:  # the place of an option claims to be that of the right one, too
         right = item.options.index(str(item.canonical_answer))
         others = (place for place in range(len(item.options)) if place != right)
-        claims = [(*option, place) for option, place in zip(claims, (right, *others), strict=True)]
+        claims = [[*option, place] for option, place in zip(claims, (right, *others), strict=True)]
     contexts = task.contexts(item) if task.contexts else ()
     return Lot(task.name, group, chance, guessable, contexts, tuple(map(tuple, claims)))
 

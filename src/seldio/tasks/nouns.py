@@ -27,14 +27,6 @@ from seldio.vocabularies import spelling, vocabulary
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import ClassNoun
 
-#: Verbs by gender of the noun (``pl``: plural): is heard, sounds, lasts.
-VERBS = {
-    "m": ("слышен", "звучит", "длится"),
-    "f": ("слышна", "звучит", "длится"),
-    "n": ("слышно", "звучит", "длится"),
-    "pl": ("слышны", "звучат", "длятся"),
-}
-
 
 class Noun(NamedTuple):
     """A class in Russian."""
@@ -69,7 +61,8 @@ class Nouns(NamedTuple):
 @cache
 def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
     """The table of ``nouns.json`` with the classes that datasets decline, or name as one of the table is called."""
-    rows: list[dict[str, Any]] = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))["classes"]
+    data: dict[str, Any] = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))
+    rows, verbs = data["classes"], data["verbs"]
     called = {spelling(row["forms"][0]): number for number, row in enumerate(rows)}
     declined = (noun for noun in own if noun.forms)
     rows += [{"names": noun.names, "gender": noun.gender, "forms": noun.forms} for noun in declined]
@@ -79,12 +72,13 @@ def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
         if known:
             numbers |= dict.fromkeys(map(spelling, noun.names), known[0])
     nested, alike = _masks(rows, numbers, ("covers",)), _masks(rows, numbers, ("covers", "like"))
-    made = tuple(_noun(number, row, nested[number], alike[number]) for number, row in enumerate(rows))
+    made = tuple(
+        _noun(number, row, verbs[row["gender"]], nested[number], alike[number]) for number, row in enumerate(rows)
+    )
     return Nouns(made, {name: made[number] for name, number in numbers.items()})
 
 
-def _noun(number: int, row: dict[str, Any], nested: int, alike: int) -> Noun:
-    verbs = dict(zip(("heard", "sounds", "lasts"), VERBS[row["gender"]], strict=True))
+def _noun(number: int, row: dict[str, Any], verbs: dict[str, str], nested: int, alike: int) -> Noun:
     cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
     cases["of"] = row.get("of", cases["gen"])
     words = cases | verbs | {key.capitalize(): verb.capitalize() for key, verb in verbs.items()}

@@ -21,15 +21,15 @@ from functools import cache, partial
 from importlib import resources
 from itertools import combinations
 from operator import attrgetter
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from seldio.formats.items import option_letter
-from seldio.formats.ruenvaqa import option_lines, template
+from seldio.formats.mera import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
+from seldio.tasks.generation import ItemPlace, ask_all
 from seldio.tasks.margins import Margins
 from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, nouns, pairs
 from seldio.tasks.scene import SceneEvent
@@ -37,9 +37,8 @@ from seldio.tasks.task import CLOSE, NO_NAME, SHORT, Say, T, Task, digest
 from seldio.tasks.wordings import one_few_many
 
 # --- wording ----------------------------------------------------------------------------------------------
-YES, NO = "да", "нет"
-ONE, SEVERAL = "один", "несколько"
 _DATA = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
+YES, NO, ONE, SEVERAL = _DATA["answers"]
 SINGLE, DOUBLE, LONGER, KINDS, TIMES, PRESENT, FIRST, LONGEST_OF = map(tuple, _DATA["wordings"].values())
 #: The prompts around a question, by its number of options: the benchmark's, with Latin letters throughout.
 INSTRUCTIONS = {n: (template(n), _DATA["instruction"].format(options=option_lines(n))) for n in (2, 4)}
@@ -49,12 +48,12 @@ def pauses(margins: Margins) -> str:
     """Return the sentence on pauses in questions that count how often something is heard."""
     if not margins.frames:
         return ""
-    return f" (паузы короче {f'{margins.frames / 10:g}'.replace('.', ',')} с не в счёт)"
+    return str(_DATA["pauses"]).format(f"{margins.frames / 10:g}".replace(".", ","))
 
 
 def times(number: int) -> str:
     """``1 раз``, ``2 раза``, ``5 раз``."""
-    return f"{number} {('раз', 'раза', 'раз')[one_few_many(number)]}"
+    return f"{number} {_DATA['times'][one_few_many(number)]}"
 
 
 # --- drafts --------------------------------------------------------------------------------------------------
@@ -214,8 +213,7 @@ def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice
     yield from _times(clip, margins, say)
     yield from _present(clip, say)
     if not clip.unnamed:
-        yield from _first(clip, margins, say)
-        yield from _longest(clip, margins, say)
+        yield from _most(clip, margins, say)
 
 
 def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
@@ -252,30 +250,18 @@ def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
             yield draft(say, PRESENT, {}, sound.noun.name, wrong, sound.events)
 
 
-def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    onsets = sorted((sound.events[0].first, number) for number, sound in enumerate(clip.sounds))
-    if len(onsets) < 2:
-        yield ALONE
-        return
-    winner = clip.sounds[onsets[0][1]]
-    if not winner.clear:
-        yield SHORT
-    elif onsets[1][0] - onsets[0][0] < max(1, margins.frames):
-        yield CLOSE
-    else:
-        yield _among(clip, winner, FIRST, say)
-
-
-def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+    """Ask which sound is the first, and which lasts longest in all."""
     if len(clip.sounds) < 2:
-        yield ALONE
+        yield from (ALONE, ALONE)
         return
-    winner = max(clip.sounds, key=attrgetter("total"))
-    reasons = [unclear(winner, sound, margins) for sound in clip.sounds if sound is not winner]
-    if not winner.audible:
-        yield SHORT
-    else:
-        yield next((reason for reason in reasons if reason), None) or _among(clip, winner, LONGEST_OF, say)
+    first, second = sorted(clip.sounds, key=lambda sound: sound.events[0].first)[:2]
+    close = second.events[0].first - first.events[0].first < max(1, margins.frames)
+    yield SHORT if not first.clear else CLOSE if close else _among(clip, first, FIRST, say)
+    longest = max(clip.sounds, key=attrgetter("total"))
+    reasons = [unclear(longest, sound, margins) for sound in clip.sounds if sound is not longest]
+    reason = next(filter(None, reasons), None) if longest.audible else SHORT
+    yield reason or _among(clip, longest, LONGEST_OF, say)
 
 
 def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
@@ -337,7 +323,7 @@ TASKS: dict[str, Task[RussianClip, Choice]] = {
 REFUSED: dict[str, str] = _DATA["refused"]
 
 
-def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
+def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
     """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the

@@ -25,9 +25,6 @@ class Wording(NamedTuple):
     answers: tuple[str, ...] = ()  # one for each of what there is to say, such as the motions
 
 
-SECTORS = ("front", "front-left", "left", "back-left", "back", "back-right", "right", "front-right")
-
-
 class Direction(NamedTuple):
     """One cell in words."""
 
@@ -96,21 +93,9 @@ def wordings_in(code: Code) -> Wordings:
             suffixes = [table[suffix] if isinstance(suffix, str) else suffix for suffix in suffixes]
             parts = zip(rows, suffixes, strict=True)
             ways[task] = tuple(Wording(tuple(row["questions"]), tuple(s), tuple(row["answers"])) for row, s in parts)
-    return Wordings(code, tuple(table["preambles"]), ways, tuple(_directions(table["directions"])), table["words"])
-
-
-def _directions(table: dict[str, Any]) -> Iterable[Direction]:
-    """Return the directions of a *table*: sectors level, above and below, then straight above and below."""
-    rows = list(zip(SECTORS, table["sectors"], strict=True))
-    for short, (side, place, _) in rows:
-        yield Direction(side, short, place)
-    heights = list(zip(("above", "below"), table["heights"], table["straight"], strict=True))
-    for short_height, height, _ in heights:
-        for short, (side, _, place) in rows:
-            said = table["side"].format(side=side, height=height)
-            yield Direction(said, f"{short} and {short_height}", place.format(height=height))
-    for short_height, _, (side, place) in heights:
-        yield Direction(side, f"straight {short_height}", place)
+    return Wordings(
+        code, tuple(table["preambles"]), ways, tuple(Direction(*row) for row in table["directions"]), table["words"]
+    )
 
 
 #: What is asked in unless another language is wanted, and that of tasks from elsewhere.

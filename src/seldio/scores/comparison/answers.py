@@ -25,9 +25,9 @@ from seldio.scores.comparison.pairs import (
     tested,
 )
 from seldio.scores.judge import JudgeTally
+from seldio.scores.replies import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.scores.resampling import ENOUGH, Resampling, interval
 from seldio.scores.signatures import of_comparison
-from seldio.scores.verdicts import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
 from seldio.text import clipped, plural
 
 _COUNT = Column("items", "questions", "", 0, None, "number of questions in this row")
@@ -85,25 +85,24 @@ def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     from seldio.scores import so_bench
 
-    items, profile = sides.items or [], so_bench.get(sides.profile).changed(**options.threshold)
-    joined = so_bench.join_answers(items, sides.outputs, options.matching)
+    items, outputs, profile = (
+        list(sides.items or ()),
+        list(sides.outputs),
+        so_bench.get(sides.profile).changed(**options.threshold),
+    )
+    joined = so_bench.join_answers(items, outputs, options.matching)
     tally = JudgeTally()
     judge = imported(options.judgements, tally) if options.judgements else None
-    kept: list[ReplyVerdict] = []
-
-    def take(row: so_bench.Scored) -> None:
-        kept.append(of_scored(row, so_bench.state_of(row)))
-
-    wanted = take if options.items is not None else None
-    marks = so_bench.Marks(so_bench.count(items, sides.outputs, joined, profile, judge, options.offline), wanted)
-    asked = [items[number] for number in np.concatenate((joined.items, joined.missing)).tolist()]
+    marks = so_bench.Marks(so_bench.count(items, outputs, joined, profile, judge, options.offline))
+    asked = [row.item for row in marks.rows]
     if not asked:
         raise DataError("nothing to compare: no question has a prediction")
-    there = np.arange(len(asked)) < len(joined.items)
+    there = np.arange(len(asked)) < len(joined.pairs)
     told = (*tally.notices(), *so_bench.notices(marks, joined, profile))
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), marks.clip, (so_bench.ACCURACY,),
-        marks.correct[:, None], there, {"task": marks.tasks}, told, tuple(kept),
+        marks.correct[:, None], there, {"task": marks.tasks}, told,
+        tuple(map(of_scored, marks.rows)) if options.items is not None else (),
     )  # fmt: skip
 
 
@@ -113,7 +112,7 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     covered = join(sides.outputs, sides.items, allow_missing=options.allow_missing)
     judgements = judgements_of(options.judgements) if options.judgements else None
     case = count(sides.outputs, covered, judgements=judgements, allow_missing=options.allow_missing)
-    marks = case.marks("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
+    marks = case.reading("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
     columns = (
         BEST,
         Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2"),
@@ -177,12 +176,13 @@ def compare_answers(
     missing = len(set().union(*(each.items for each in marked))) - len(compared)
     marked = [each.take(compared) for each in marked]
     first, one = marked[0], len(names) == 1
-    contest = _contest(names, marked, draw, against, measured(first.columns, lead or first.columns[0].name, "--lead"))
+    deciding = measured(first.columns, lead or first.columns[0].name, "--lead")
+    contest, by_group = _contested(names, marked, draw, against, deciding)
     if one:
         tables = [contest.overall(f"overall, 95 % confidence intervals over {contest.over}")]
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
-        tables = [*contest.tables(), *contest.by_group(), *contest.questions(first.items, most)]
+        tables = [*contest.tables(), *by_group, *_questions(contest, marked, most)]
     told = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
                           "the same marks for every question")]  # fmt: skip
     if missing:
@@ -202,52 +202,10 @@ def compare_answers(
     )  # fmt: skip
 
 
-@dataclasses.dataclass(frozen=True)
-class AnswerContest(Contest):
-    """Systems with what their answers are worth."""
-
-    marks: Floats = dataclasses.field(default_factory=lambda: np.zeros((0, 0, 0)))  # [questions, systems, columns]
-    #: of each grouping the questions of each group
-    groups: intervals.Groups = dataclasses.field(default_factory=dict)
-    means: intervals.Means | None = None  # of all columns, then of the lead in each group
-    trial: PairedScores | None = None  # how the systems compare in these means
-
-    def by_group(self) -> Iterator[Table]:
-        """Yield the differences of the lead in each group of questions."""
-        assert self.trial is not None
-        assert self.means is not None
-        column, end = self.columns[self.lead], len(self.columns)
-        for number, (name, groups) in enumerate(self.groups.items()):
-            places = np.arange(end, end := end + len(groups))
-            values, drawn, p = self.trial.take(places)
-            means, differences = self.means.take(places), []
-            for one, other in self.pairs:
-                apart = drawn[:, other] - drawn[:, one]
-                ends = [interval(apart[:, row], units) for row, units in enumerate(means.units.tolist())]
-                differences.append(means.cells(values[other] - values[one], *np.array(ends).T))
-            heads = (Column(name, name.replace("_", " ")), _COUNT, *self.by_system(column))
-            rows = tuple(
-                (label, len(each), *own) for (label, each), own in zip(groups.items(), values.T.tolist(), strict=True)
-            )
-            title = f"differences of {column.title} by {name.replace('_', ' ')}"
-            yield self.parts(Table(name, title, heads, rows, aside=number > 0), column, values, p, differences)
-
-    def questions(self, ids: Sequence[str], most: int) -> Iterator[Table]:
-        """Yield some of the questions that the systems differ in, the greatest differences first."""
-        values = self.marks[:, :, self.lead]
-        apart = values.max(axis=1) - values.min(axis=1)
-        order = [number for number in np.argsort(-apart, kind="stable")[:most].tolist() if apart[number] > 0]
-        if order:
-            rows = tuple((ids[number], *values[number].tolist()) for number in order)
-            count = plural(int((apart > 0).sum()), "question")
-            title = f"{len(order):,} of {count} that the systems differ in"
-            heads = (Column("id", "question"), *self.by_system(self.columns[self.lead]))
-            yield Table("questions", title, heads, rows, aside=True)
-
-
-def _contest(
+def _contested(
     names: tuple[str, ...], marked: Sequence[MarkedAnswers], draw: Resampling, against: Against, lead: int
-) -> AnswerContest:
+) -> tuple[Contest, Iterator[Table]]:
+    """Return how the systems compare over all questions, and the differences of the lead in each group of questions."""
     first, count = marked[0], len(marked[0].columns)
     groups = {name: each for name, each in first.groups.items() if len(each) > 1}
     every = [np.arange(len(first.items)), *(rows for each in groups.values() for rows in each.values())]
@@ -258,7 +216,41 @@ def _contest(
     trial = tested([each.summed for each in means], values, draw, np.arange(units))
     ends = np.stack([each.ends(trial.drawn[:, system])[:, :count] for system, each in enumerate(means)], axis=1)
     whole, support = trial.take(slice(count)), means[0].support[:count]
-    return AnswerContest(
-        names, first.columns, whole.values, whole.drawn, whole.p, units, first.about, lead, against, ends,
-        support, support < ENOUGH, np.stack([each.values for each in marked], axis=1), groups, means[0], trial,
+    contest = Contest(
+        names, first.columns, whole.values, whole.drawn, whole.p, units, first.about, lead, against, ends, support,
+        support < ENOUGH,
     )  # fmt: skip
+    return contest, _by_group(contest, groups, means[0], trial)
+
+
+def _by_group(
+    contest: Contest, groups: intervals.Groups, means: intervals.Means, trial: PairedScores
+) -> Iterator[Table]:
+    """Yield the differences of the lead in each group; *means* and *trial* are of all columns, then of the groups."""
+    column, end = contest.columns[contest.lead], len(contest.columns)
+    for number, (name, of_group) in enumerate(groups.items()):
+        places = np.arange(end, end := end + len(of_group))
+        values, drawn, p = trial.take(places)
+        own, differences = means.take(places), []
+        for one, other in contest.pairs:
+            apart = drawn[:, other] - drawn[:, one]
+            ends = [interval(apart[:, row], units) for row, units in enumerate(own.units.tolist())]
+            differences.append(own.cells(values[other] - values[one], *np.array(ends).T))
+        heads = (Column(name, name.replace("_", " ")), _COUNT, *contest.by_system(column))
+        rows = tuple(
+            (label, len(each), *cells) for (label, each), cells in zip(of_group.items(), values.T.tolist(), strict=True)
+        )
+        title = f"differences of {column.title} by {name.replace('_', ' ')}"
+        yield contest.parts(Table(name, title, heads, rows, aside=number > 0), column, values, p, differences)
+
+
+def _questions(contest: Contest, marked: Sequence[MarkedAnswers], most: int) -> Iterator[Table]:
+    """Yield some of the questions that the systems differ in, the greatest differences first."""
+    values = np.stack([each.values[:, contest.lead] for each in marked], axis=1)
+    apart = values.max(axis=1) - values.min(axis=1)
+    order = [number for number in np.argsort(-apart, kind="stable")[:most].tolist() if apart[number] > 0]
+    if order:
+        rows = tuple((marked[0].items[number], *values[number].tolist()) for number in order)
+        title = f"{len(order):,} of {plural(int((apart > 0).sum()), 'question')} that the systems differ in"
+        heads = (Column("id", "question"), *contest.by_system(contest.columns[contest.lead]))
+        yield Table("questions", title, heads, rows, aside=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from seldio.scores.imaging.report import ImagingCase
     from seldio.scores.seld.report import SeldCase
 
-Case = TypeVar("Case", "SeldCase", "ImagingCase")
+Case = TypeVar("Case", bound="SeldCase | ImagingCase")
 
 
 def compare_clips(
@@ -45,18 +45,18 @@ def compare_clips(
     """
     names, cases = each_system(systems, score)
     clips = common([case.score.clips for case in cases])
-    shared = [dataclasses.replace(case, score=case.score.take(clips)) for case in cases]
+    scores: list[Any] = [case.score.take(clips) for case in cases]
+    shared = [dataclasses.replace(case, score=score) for case, score in zip(cases, scores, strict=True)]
     first, unit_of, each_clip = shared[0], units_of(clips, draw.over), np.eye(len(clips))
     if len(cases) == 1:
         report = first.with_bootstrap(path_of(systems[0]), draw)
-        about = in_order([*report.notices, *_about_rooms(clips, draw)])
-        settings = dataclasses.asdict(draw) | dict(report.settings)
-        signature = str(of_comparison([first.signature], dataclasses.asdict(draw)))
-        return dataclasses.replace(report, notices=about, settings=settings, signature=signature)
+        drawn, notices = dataclasses.asdict(draw), in_order([*report.notices, *_about_rooms(clips, draw)])
+        signature = str(of_comparison([first.signature], drawn))
+        settings = drawn | dict(report.settings)
+        return dataclasses.replace(report, notices=notices, settings=settings, signature=signature)
     report = first.report("")
     columns = report.tables[0].columns[1:]
     deciding = measured(columns, lead or report.lead, "--lead")
-    scores = [case.score for case in shared]
     values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
     trial = tested(scores, values, draw, unit_of)
     whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))

@@ -50,9 +50,9 @@ class Annotations:
     def __init__(self, table: pa.Table | None) -> None:
         columns = {} if table is None else {name: table[name] for name in table.column_names}
         rows = 0 if table is None else table.num_rows
-        self.frames, self.classes, scores = (
-            columns[name].to_pylist() if name in columns else [None] * rows for name in ("frame", "class_id", "score")
-        )
+        self.frames: list[int] = columns["frame"].to_pylist() if rows else []
+        self.classes: list[int] = columns["class_id"].to_pylist() if rows else []
+        scores = columns["score"].to_pylist() if "score" in columns else [None] * rows
         self.unscored = scores.count(None)
         self.scores = [0.0 if score is None else float(score) for score in scores]
         points = np.zeros((0, 3))
@@ -130,7 +130,7 @@ def average_precision(hits: Any, often: Floats, references: Floats) -> Floats:
     reached = np.searchsorted(_RECALLS, np.nan_to_num(recalls), side="right")
     # what no hit reaches has a precision of 0
     nothing = np.zeros((len(often), 1), np.float32)
-    steps = np.diff(np.hstack((nothing.astype(np.int64), reached, nothing.astype(np.int64) + len(_RECALLS))), axis=1)
+    steps = np.diff(reached, axis=1, prepend=0, append=len(_RECALLS))
     each = np.repeat(np.hstack((best, nothing)).ravel(), steps.ravel()).reshape(len(often), -1)
     return (np.cumsum(each, axis=1, dtype=np.float32)[:, -1] / np.float32(101.0)).astype(np.float64)
 
@@ -166,7 +166,8 @@ class MapScores:
         self.class_id, self.score, self.overlap, r = (
             np.concatenate([clip[field] for clip in every]) for field in range(4)
         )
-        self.clip = np.repeat(np.arange(len(every)), [len(clip.score) for clip in every])
+        sizes: Any = [len(clip.score) for clip in every]
+        self.clip: Ints = np.repeat(np.arange(len(every)), sizes)
         #: labels, sums of Pearson r and pairs that have one, shape [clips, classes]
         self.references = np.array([clip.references for clip in every], np.float64)
         known, classes = np.flatnonzero(~np.isnan(r)), self.references.shape[1]

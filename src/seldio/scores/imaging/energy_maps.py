@@ -10,9 +10,8 @@ that there is one of them.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,22 +148,17 @@ class EnergyMap:
         return beside and top <= lower and upper <= bottom
 
 
+@lru_cache(maxsize=_KEPT)
+def _map_of(points: bytes, ends: tuple[int, ...]) -> EnergyMap:
+    return EnergyMap(Outline(np.frombuffer(points, np.float32).reshape(-1, 3), ends))
+
+
 def compared(pairs: Iterable[tuple[Outline, Outline]]) -> tuple[Floats, Floats]:
     """Return the overlap (float32) and Pearson r of each pair of a label and a detection, as the program has them."""
-    latest: OrderedDict[tuple[bytes, tuple[int, ...]], EnergyMap] = OrderedDict()
-
-    def map_of(shape: Outline) -> EnergyMap:
-        key = (shape.points.tobytes(), shape.ends)
-        if key not in latest:
-            latest[key] = EnergyMap(shape)
-            if len(latest) > _KEPT:
-                latest.popitem(last=False)
-        return latest[key]
-
     values = []
     with threadpool_limits(1, "blas"):
         for shapes in pairs:
-            label, detection = map(map_of, shapes)
+            label, detection = (_map_of(shape.points.tobytes(), shape.ends) for shape in shapes)
             if label.meets(detection):
                 a, b = label.pixels, detection.pixels
                 values.append((overlap(b, a), pearson(a, b)))

@@ -73,7 +73,7 @@ class ImagingCase:
     prediction: Counter[str]
     files: Sequence[tuple[str, int]]  # names and bytes of the predictions
     left_out: tuple[int, int]  # clips not counted, for want of a prediction and for want of a reference
-    skipped: Sequence[str]  # files of predictions that the program leaves out for their names, and so does the score
+    skipped: list[str]  # files of predictions that the program leaves out for their names, and so does the score
     forced: Sequence[str]  # errors in the data, which is scored all the same
     by_clip: bool  # whether the scores of each clip are shown
     signature: Signature
@@ -86,7 +86,7 @@ class ImagingCase:
     @cached_property
     def references(self) -> Ints:
         """How many labels each class has."""
-        return self.score.references.sum(axis=0).astype(np.int64)
+        return np.asarray(self.score.references.sum(axis=0).astype(np.int64))
 
     @cached_property
     def detections(self) -> Ints:

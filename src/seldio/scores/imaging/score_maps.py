@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.catalogues.parts import Part
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
@@ -23,10 +23,10 @@ from seldio.schema.arrays import to_numpy
 from seldio.scores.imaging.count import AVERAGES, PROFILE, Annotations, Average, Detections, MapScores, paired
 from seldio.scores.imaging.report import PREDICTION, SKIPPED, ImagingCase, facts_of
 from seldio.scores.resampling import Intervals, Resampling
-from seldio.scores.seld.join import SharedPart, join, reference_labels, settled
+from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, settled
 from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
-from seldio.scores.signatures import Signature, of_labels
+from seldio.scores.signatures import of_labels
 from seldio.text import plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -79,13 +79,6 @@ def compare_maps(
 
     formats = format, reference_format
     return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
-
-
-def verified(known: Signature, predictions: Place, reference: Place, **formats: str | None) -> Signature:
-    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
-    asked: Any = {"split": known.options.get("split")}
-    asked |= {name: name in known.options for name in ("allow_missing", "force")}
-    return scored_maps(predictions, reference, ImagingOptions(**asked), **formats).signature
 
 
 def scored_maps(
@@ -169,7 +162,7 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
     Raises:
         InvalidData: something in a file is wrong.
     """
-    (labels, wrong), (outputs, amiss) = part.first.rows(), part.second.rows()
+    (labels, wrong), (outputs, amiss) = rows_of(part.first), rows_of(part.second)
     references, predictions = by_clip(labels), by_clip(outputs)
     found = []
     for clip in part.clips:
@@ -184,8 +177,8 @@ def digest_of_maps(clip: str, table: pa.Table | None, side: Annotations) -> int:
     """Return a digest of a clip's rows with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
     name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
     total = int.from_bytes(sha256(name).digest()[:8], "little")
-    fields = [field for field in _MARKED if table is not None and field in table.column_names]
-    columns = [np.round(np.asarray(to_numpy(table[field]), np.float64), 6) + 0.0 for field in fields]
+    known = [] if table is None else [table[field] for field in _MARKED if field in table.column_names]
+    columns = [np.round(np.asarray(to_numpy(column), np.float64), 6) + 0.0 for column in known]
     for row, values in enumerate(zip(*columns, strict=True)):
         points, ends = side.shape(row)
         text = name + np.array([*values, *ends]).tobytes() + points.tobytes()

@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
-from seldio.check.vetting import Faults, vet
+from seldio.check.labels import Faults, vet
 from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -27,7 +27,6 @@ from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import named_split, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
-from seldio.geometry import Ints
 from seldio.parallel import cut, parallel_map
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
@@ -45,31 +44,37 @@ T = TypeVar("T")
 ROW = 24
 
 
-class ClipRows(NamedTuple):
-    """Some clips of a side: files to read, or rows of a table."""
+def rows_of(held: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
+    """Return the rows of files or of a table, with frames of 100 ms unless they are wanted *as_read*, and their errors.
 
-    held: Part | pa.Table
+    Rows are None where there is no file; those of a table were checked as a whole.
 
-    def rows(self, as_read: bool = False) -> tuple[pa.Table | None, Faults]:
-        """Return their rows, with frames of 100 ms unless they are wanted *as_read*, and the errors in them.
+    Raises:
+        InvalidData: something in a file cannot be read.
+        DataError: a file has rows of a clip that it is not the file of.
+    """
+    if not isinstance(held, Part):
+        return held, Faults()
+    read = held.labels(raising_unknown(raise_errors))
+    clips = {file.clip for file in held.files}
+    for part in (part for labels in read for part in labels.reading.parts if part.origin.clip not in clips):
+        raise DataError(
+            f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
+            f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
+        )
+    tables = (
+        labels.reading.table if as_read else framed(labels.reading.table, labels.reading.format) for labels in read
+    )
+    return next(tables, None), vet(read)
 
-        Rows are None where there is no file; those of a table were checked as a whole.
 
-        Raises:
-            InvalidData: something in a file cannot be read.
-            DataError: a file has rows of a clip that it is not the file of.
-        """
-        if not isinstance(self.held, Part):
-            return self.held, Faults()
-        found = self.held.labels(raising_unknown(raise_errors))
-        clips = {file.clip for file in self.held.files}
-        for part in (part for one in found for part in one.reading.parts if part.origin.clip not in clips):
-            raise DataError(
-                f"{printable(part.file.path)} has rows of the clip {clipped(part.origin.clip)}, but is the file of "
-                f"{clipped(part.file.clip)}: convert it first, which writes a file for each clip"
-            )
-        tables = (one.reading.table if as_read else framed(one.reading.table, one.reading.format) for one in found)
-        return next(tables, None), vet(found)
+class ClipPlace(NamedTuple):
+    """Where the labels of a clip are."""
+
+    rows: range  # which files of a part, or which rows of a table
+    size: int  # bytes, as if they were text
+    name: str  # of its file
+    path: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,9 +83,7 @@ class SideLabels:
 
     layout: LabelFormat  # of the files, or of the labels that the table was made from
     held: Part | pa.Table  # of a table the rows by clip
-    places: Mapping[str, range]  # by clip, silent ones too: which files of the part, or which rows of the table
-    sizes: Mapping[str, int]  # bytes of each clip, as if its rows were text
-    files: Mapping[str, tuple[str, str]]  # name and path of the file of each clip
+    clips: Mapping[str, ClipPlace]  # silent ones too
     fields: set[str]  # columns that rows have, or may have
     known: set[str]  # columns that have a value in some row
     faults: Faults = dataclasses.field(default_factory=Faults)  # of a table; those of files are found in their rows
@@ -88,25 +91,14 @@ class SideLabels:
     own: OwnDatasets | None = None  # what the datasets say of themselves
     others: frozenset[str] = frozenset()  # clips of other splits than that which is wanted
 
-    @property
-    def packed(self) -> bool:
-        """Whether other processes would have to unpack its files anew."""
-        return isinstance(self.held, Part) and self.held.packed
-
-    def some(self, clips: Sequence[str]) -> ClipRows:
-        """Return what there is of *clips*."""
-        places = [self.places[clip] for clip in clips if clip in self.places]
+    def some(self, clips: Sequence[str]) -> Part | pa.Table:
+        """Return what there is of *clips*, see :func:`rows_of`."""
+        places = [self.clips[clip].rows for clip in clips if clip in self.clips]
         if isinstance(self.held, Part):
-            return ClipRows(self.held.chosen([number for place in places for number in place]))
+            return self.held.chosen([number for place in places for number in place])
         slices = [self.held.slice(place.start, len(place)) for place in places]
         # one chunk of its own: pickling a slice would take all rows of the table along
-        return ClipRows(pa.concat_tables([self.held.slice(0, 0), *slices]).combine_chunks())
-
-    def of_splits(self, chosen: set[str]) -> SideLabels:
-        """Return the *chosen* clips; the others are of other splits."""
-        kept = ("places", "sizes", "files")
-        of_clips: dict[str, Any] = {name: {clip: getattr(self, name)[clip] for clip in sorted(chosen)} for name in kept}
-        return dataclasses.replace(self, **of_clips, others=frozenset(self.places) - chosen)
+        return pa.concat_tables([self.held.slice(0, 0), *slices]).combine_chunks()
 
 
 #: The profile where nobody names one and the labels do not ask for another.
@@ -127,7 +119,7 @@ def reference_labels(
     try:
         labels = labels_of(source, layout, Wanted(("label",)))
     except UnknownFormat as error:
-        raise UnknownFormat(_reference_option(error.text)) from None
+        raise UnknownFormat(error.text.replace("--format", "--reference-format")) from None
     if layout is None:
         labels = dataclasses.replace(labels, layout=_of_year(labels, profile))
     if split is None:
@@ -137,7 +129,8 @@ def reference_labels(
     if not chosen:
         there = listed(sorted({name or "clips of which nothing tells the split" for name in splits.values()}), 10)
         raise UsageError(f"{printable(source.path)} has no clip in the split {printable(split)}; it has {there}")
-    return labels.of_splits(chosen)
+    clips = {clip: labels.clips[clip] for clip in sorted(chosen)}
+    return dataclasses.replace(labels, clips=clips, others=frozenset(labels.clips) - chosen)
 
 
 def class_lists(layout: LabelFormat) -> dict[str, str]:
@@ -177,7 +170,7 @@ def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
     lists = class_lists(layout)
     if len({*lists.values()}) == 1:
         return layout
-    year = read_tree([path for _, path in labels.files.values()][:_TREE]).row.name
+    year = read_tree([place.path for place in labels.clips.values()][:_TREE]).row.name
     usual = next((one.name for one in DIALECTS if means_the_same(one, layout)), "")  # which is read without evidence
     known = lists.get(year, layout.vocabulary)
     if profile is not None and year not in lists and layout.name == usual and profile.vocabulary in lists.values():
@@ -188,8 +181,8 @@ def _of_year(labels: SideLabels, profile: SeldProfile | None) -> LabelFormat:
 def splits_of(labels: SideLabels) -> dict[str, str]:
     """Return the split of each clip, as its folder is called or its dataset calls it; empty where nothing tells it."""
     return {
-        clip: (labels.own and labels.own.split(name)) or named_split(path, labels.layout.name)
-        for clip, (name, path) in labels.files.items()
+        clip: (labels.own and labels.own.split(place.name)) or named_split(place.path, labels.layout.name)
+        for clip, place in labels.clips.items()
     }
 
 
@@ -227,14 +220,14 @@ class SharedPart(NamedTuple):
     """Some clips of both sides."""
 
     clips: tuple[str, ...]  # in alphabetic order
-    first: ClipRows
-    second: ClipRows
+    first: Part | pa.Table
+    second: Part | pa.Table
     size: int  # bytes of both sides
 
 
 def shared_parts(first: SideLabels, second: SideLabels, clips: Sequence[str]) -> list[SharedPart]:
     """Cut *clips* of two sides into parts."""
-    sizes = {clip: first.sizes.get(clip, 0) + second.sizes.get(clip, 0) for clip in clips}
+    sizes = {clip: sum(side.clips[clip].size for side in (first, second) if clip in side.clips) for clip in clips}
     return [
         SharedPart(tuple(some), first.some(some), second.some(some), sum(sizes[clip] for clip in some))
         for some in cut(clips, PART, sizes.__getitem__)
@@ -266,14 +259,15 @@ class Compared(NamedTuple):
     def remarks(self) -> tuple[str, ...]:
         """Return remarks about formats that were chosen."""
         return (
-            *(f"the reference is {_reference_option(remark)}" for remark in self.reference.remarks),
+            *(f"the reference is {text.replace('--format', '--reference-format')}" for text in self.reference.remarks),
             *(f"the prediction is {remark}" for remark in self.prediction.remarks),
         )
 
     def each(self, work: Callable[[SharedPart], T], what: str) -> Iterator[T]:
         """Yield what *work* makes of each part, where :func:`seldio.running` says."""
         parts = shared_parts(self.reference, self.prediction, self.clips)
-        here = self.reference.packed or self.prediction.packed
+        # what is packed would be unpacked anew by other processes
+        here = any(isinstance(side.held, Part) and side.held.packed for side in (self.reference, self.prediction))
         return parallel_map(work, parts, what=what, size=attrgetter("size"), here=here)
 
 
@@ -295,7 +289,7 @@ def join(
     if isinstance(found.held, Part) and found.layout.role in OF_SYSTEMS:
         own_list = dataclasses.replace(found.layout, vocabulary=labels.layout.vocabulary)
         found = dataclasses.replace(found, layout=own_list, held=dataclasses.replace(found.held, layout=own_list))
-    expected, there = set(labels.sizes), set(found.sizes) - labels.others
+    expected, there = set(labels.clips), set(found.clips) - labels.others
     split = _only_split(labels, there) if expected - there else ""
     return Compared(labels, found, *_clips(expected, there, allow_missing, split), split)
 
@@ -303,10 +297,6 @@ def join(
 def all_of_split(split: str) -> str:
     """Return a hint if all predictions are of one *split* of the reference; empty where they are not."""
     return f"All predicted clips are of {split}: --split {split} leaves out the clips of other splits" if split else ""
-
-
-def _reference_option(text: str) -> str:
-    return text.replace("--format", "--reference-format")
 
 
 def _clips(
@@ -395,13 +385,10 @@ def labels_of(
     part, *more = (part for part in found if part.layout is not None)
     if only.clips_by == "rows" or more:
         return dataclasses.replace(_table(source, found, as_read), own=told.own)
-    fields = {*only.carries}
-    return SideLabels(
-        only, part, {file.clip: range(number, number + 1) for number, file in enumerate(part.files)},
-        {file.clip: file.size for file in part.files},
-        {file.clip: (file.entry.name, file.entry.path) for file in part.files}, fields, fields,
-        remarks=tuple(dict.fromkeys(remarks)), own=told.own,
-    )  # fmt: skip
+    fields, clips = {*only.carries}, {}
+    for number, file in enumerate(part.files):
+        clips[file.clip] = ClipPlace(range(number, number + 1), file.size, file.entry.name, file.entry.path)
+    return SideLabels(only, part, clips, fields, fields, remarks=tuple(dict.fromkeys(remarks)), own=told.own)
 
 
 def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
@@ -416,8 +403,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
     entries = {} if format.role == "table" else entries_by_clip(read, found)  # but for Parquet
-    named = {file.clip: file.name for file in origin_of(rows).files}
-    names = sorted(named)
+    names = {file.clip: file.name for file in sorted(origin_of(rows).files, key=attrgetter("clip"))}
     table = rows if as_read else framed(rows, layout)
     codes, clips = clip_codes(table)
     numbers = {name: number for number, name in enumerate(names)}
@@ -425,19 +411,14 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
     if (np.diff(clip) < 0).any():
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
-    places = dict(zip(names, map(range, *_bounds(clip, len(names))), strict=True))
+    ends, places = np.searchsorted(clip, np.arange(len(names) + 1)).tolist(), {}
+    for place, (name, start, stop) in zip(names, zip(names.values(), ends, ends[1:], strict=False), strict=True):
+        path = entries[place].path if place in entries else name
+        places[place] = ClipPlace(range(start, stop), (stop - start) * ROW, name, path)
     known = {name for name in table.column_names if table[name].null_count < table.num_rows}
     return SideLabels(
-        layout, table, places, {clip: len(place) * ROW for clip, place in places.items()},
-        {clip: (name, entries[clip].path if clip in entries else name) for clip, name in named.items()},
-        {*table.column_names, *(layout.carries if layout.own else ())}, known, vet(read),
-    )  # fmt: skip
-
-
-def _bounds(clip: Ints, clips: int) -> tuple[list[int], list[int]]:
-    """Return where the rows of each clip begin and end, which are in the order of their clips."""
-    ends = np.searchsorted(clip, np.arange(clips + 1)).tolist()
-    return ends[:-1], ends[1:]
+        layout, table, places, {*table.column_names, *(layout.carries if layout.own else ())}, known, vet(read)
+    )
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:

@@ -24,7 +24,7 @@ from seldio.reports.tables import (
     in_order,
     measured,
 )
-from seldio.rules.file_sets import finer_grid, near_ends
+from seldio.rules.submissions import finer_grid, near_ends
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
 from seldio.scores.seld import mistakes
 from seldio.scores.seld.causes import ProbableCause

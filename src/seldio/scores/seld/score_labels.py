@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from seldio.check.vetting import Faults
+from seldio.check.labels import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
@@ -22,13 +22,12 @@ from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld import mistakes, profiles
 from seldio.scores.seld.causes import probable_causes, sampled
-from seldio.scores.seld.join import SideLabels, join, reference_labels, usual_profile, with_class_list
+from seldio.scores.seld.join import SideLabels, join, reference_labels, rows_of, usual_profile, with_class_list
 from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
 from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
-from seldio.scores.signatures import Signature
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
@@ -72,8 +71,6 @@ class SeldOptions:
                 able = " or ".join(each.name for each in profiles.PROFILES if column in each.names)
                 option = "--onscreen" if name == "onscreen" else f"--threshold {name}"
                 raise UsageError(f"{option} changes nothing in {profile.name}, which does not look at it; use {able}")
-        if self.errors and "F" not in profile.names:
-            raise UsageError(f"--table errors explains the F of a profile, and {profile.name} has none")
         changed = dict(self.threshold)
         if "distance" in changed:
             changed["distance"] *= profile.metre
@@ -187,19 +184,6 @@ def scored_case(
 _SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
 
 
-def verified(
-    known: Signature, predictions: Place, reference: Place, format: str | None = None,
-    reference_format: str | None = None,
-) -> Signature:  # fmt: skip
-    """Return the signature of the files at hand, read as a score with the signature *known* reads them."""
-    asked: Any = {name: known.options.get(name) for name in ("classes", "split")}
-    asked |= {name: name in known.options for name in ("allow_missing", "force")}
-    options = SeldOptions(profile=known.profile, **asked)
-    with opened_reference(reference, options, reference_format) as labels:
-        case = scored_case(predictions, labels, options, format)
-    return case.signature
-
-
 # --- rows, and what they may need -------------------------------------------------------------------
 
 
@@ -219,7 +203,7 @@ def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = Non
         InvalidData: something in a file is wrong.
         UsageError: there are no frames, classes or directions.
     """
-    table, faults = side.some(clips).rows()
+    table, faults = rows_of(side.some(clips))
     if table is not None and class_list is not None and table.num_rows:
         table = with_class_list(table, side.layout, class_list)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})

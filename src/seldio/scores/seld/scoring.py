@@ -68,7 +68,7 @@ class SeldScore:
     def values(self) -> Floats:
         """Return the scores over all clips; NaN over no clips."""
         values = self.partial(np.tensordot(np.ones((1, len(self.counts))), self.counts, 1))[0]
-        return values if len(self.counts) else values * np.nan
+        return values if len(self.counts) else np.full_like(values, np.nan)
 
     def take(self, clips: Sequence[str]) -> SeldScore:
         """Return the score over some of the clips."""
@@ -93,11 +93,11 @@ class SeldScore:
 
         A mean over all classes is lower the fewer of them a clip has, which says nothing about the clip.
         """
-        values, there = self.profile.score(counts, self.average), counts[:, Count.REFERENCES] > 0
+        values, there = self.profile.score(counts, self.average), np.asarray(counts[:, Count.REFERENCES] > 0)
         overall = values[:, :, 0]
         if self.average == "macro":
             overall = nanmean(np.where(there[:, None, :], values[:, :, 1:], np.nan), 2)
-        return np.where(there.any(axis=1)[:, None], overall, np.nan)
+        return np.where(there.any(axis=1, keepdims=True), overall, np.nan)
 
     def partial(self, counts: Floats) -> Floats:
         """Return the scores of *counts* of some of the clips, such as a resample, one set each.
@@ -106,7 +106,7 @@ class SeldScore:
         would give it F 0 and LE 180, which says nothing about a system.
         """
         values = self.profile.score(counts, self.average)
-        lost = (counts[:, Count.REFERENCES] == 0) & self.held.any(axis=0)
+        lost: Any = (counts[:, Count.REFERENCES] == 0) & self.held.any(axis=0)
         some = lost.any(axis=1)
         if self.average == "macro" and some.any():
             values[some] = with_means(np.where(lost[some, None, :], np.nan, values[some, :, 1:]))
@@ -232,24 +232,6 @@ def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple
 
 
 # --- from rows to counts ---------------------------------------------------------------------------
-
-
-def score_tables(
-    reference: pa.Table, prediction: pa.Table, clips: Sequence[str], profile: SeldProfile, *, classes: int,
-    average: Average | None = None, limits: Thresholds | None = None,
-) -> SeldScore:  # fmt: skip
-    """Score the rows of two event tables about *clips*; a clip without predicted rows is one where nothing was found.
-
-    Rows of one frame are in the order of their file, where ties depend on it. Average and limits are those of the
-    profile by default.
-
-    Raises:
-        UsageError: a side lacks a field that the profile needs.
-    """
-    index = {clip: number for number, clip in enumerate(clips)}
-    sides = event_frames(reference, index), event_frames(prediction, index)
-    counts = count_sides(*sides, profile, limits or profile.limits, classes, len(clips))
-    return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)
 
 
 def count_sides(
@@ -408,11 +390,10 @@ class SeldAccumulator:
         Raises:
             UsageError: see :meth:`merge`.
         """
-        if isinstance(incoming, SeldAccumulator):
-            return self.merge(incoming)
-        other = SeldAccumulator(self.profile.name, self.average, self._limits)
-        other.load_state_dict(incoming)
-        return self.merge(other)
+        if isinstance(incoming, dict):
+            state, incoming = incoming, SeldAccumulator(self.profile.name, self.average, self._limits)
+            incoming.load_state_dict(state)
+        self.merge(incoming)
 
     def reset(self) -> None:
         """Forget all clips."""
