@@ -38,7 +38,7 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
     "pydantic_core": ("formats/json_text.py",),  # its JSON, which makes no models
-    "rich": ("reports/terminal.py", "reports/bars.py"),
+    "rich": ("reports/terminal.py", "reports/bars.py", "reports/excerpts.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("rules/package.py", "scores/judge.py", "reports/json_report.py"),
