@@ -1,7 +1,7 @@
 """Write what the documentation takes from the code.
 
-``python docs/generate.py`` rewrites the files that are kept in the repository: the schemas, the indexes and the picture
-of a report. ``--check`` says which are out of step, ``--schemas`` writes the schemas only.
+``python docs/generate.py`` rewrites the files that are kept in the repository: the schemas, the indexes, and the
+pictures of a report and of the code. ``--check`` says which are out of step, ``--schemas`` writes the schemas only.
 
 ``python docs/generate.py --reference`` writes the reference into ``docs/reference``, which is not kept: ``conf.py``
 does the same whenever the documentation is built. ``--to FOLDER`` writes it elsewhere. ``--index`` writes the
@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from made import about, commands, data, formats, llms, python, rules, tasks
+from made import about, commands, data, formats, house, llms, python, rules, tasks
 from rich.console import Console
 from rich.text import Text
 
@@ -35,7 +35,7 @@ EXTRA = "extra"
 
 def pages() -> dict[str, str]:
     """Return every generated file with its content."""
-    return {"docs/report.svg": picture()} | data.schema_files() | indexes()
+    return {"docs/report.svg": picture(), "docs/house.svg": house.picture()} | data.schema_files() | indexes()
 
 
 def indexes() -> dict[str, str]:

@@ -7,8 +7,7 @@ import tempfile
 from pathlib import Path
 
 import torch
-from adpit import adpit
-from features import features
+from features import adpit, features
 from torch import Tensor, nn
 
 import seldio

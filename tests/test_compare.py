@@ -119,7 +119,9 @@ def decided(p: list[float], lead: int = 0, spread: float = 0.01) -> Contest:
     columns = tuple(Column(name, name, better="higher") for name in "abc")
     values = np.array([[0.5] * 3, [0.6] * 3])
     drawn = values + np.random.default_rng(0).normal(0, spread, (200, 2, 3))
-    return Contest(("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", lead)
+    return Contest(
+        ("one", "two"), columns, values, drawn, np.array([p]), 30, "clips", lead, np.full(3, 30), np.zeros(3, bool)
+    )
 
 
 def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:

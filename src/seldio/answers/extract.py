@@ -334,16 +334,6 @@ class _Pair(NamedTuple):
         return self.other if name == self.right else self.right
 
 
-class _Relation(NamedTuple):
-    pole: str
-    word: str
-    start: int
-    end: int
-
-
-# --- higher, closer --------------------------------------------------------------------------------
-
-
 def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     """Return a judgement on compare_elevation or compare_distance; None where a judge is needed."""
     if not request.canonical_answer:
@@ -356,15 +346,14 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     mentions = names.find(text)
     if any(mention.name not in pair or denied(text, mention.start) for mention in mentions):
         return None
-    relations = [
-        _Relation(pole, match.group(), *match.span())
-        for pole, pattern in POLES[request.task].items()
-        for match in pattern.finditer(text)
-    ]
-    if any(denied(text, mention.start) for mention in relations):
+    relations = [(pole, match) for pole, words in POLES[request.task].items() for match in words.finditer(text)]
+    if any(denied(text, match.start()) for _, match in relations):
         return None
     if relations:
-        winner = only([_winner(mention, text, mentions, pair, poles) for mention in relations])
+        subjects = [(pole, _subject(match, text, mentions, pair)) for pole, match in relations]
+        if len(poles) != 1:
+            return None
+        winner = only([name and (name if pole == poles[0] else pair.against(name)) for pole, name in subjects])
     elif _BEARING.same.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
@@ -374,26 +363,18 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
 
 
-def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair, poles: list[str]) -> str | None:
-    """Return the name that a comparison favors; None if it is not clear."""
-    subject = _subject(relation, text, mentions, pair)
-    if subject is None or len(poles) != 1:
-        return None
-    return subject if relation.pole == poles[0] else pair.against(subject)
-
-
-def _subject(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
-    than = _RE.than.match(text, relation.end)
-    behind = than.end() if than else relation.end if relation.word in _PLACED else None
+def _subject(relation: re.Match[str], text: str, mentions: list[Mention], pair: _Pair) -> str | None:
+    than = _RE.than.match(text, relation.end())
+    behind = than.end() if than else relation.end() if relation.group() in _PLACED else None
     if behind is not None and (lesser := next((mention.name for mention in mentions if mention.start >= behind), None)):
         return pair.against(lesser)
     if any(
-        _RE.both.fullmatch(text, first.end, second.start) and second.end <= relation.start
+        _RE.both.fullmatch(text, first.end, second.start) and second.end <= relation.start()
         for first, second in pairwise(mentions)
     ):
         return None  # "the bell or the guitar is higher"
-    before = [mention.name for mention in mentions if mention.end <= relation.start]
-    after = [mention.name for mention in mentions if mention.start >= relation.end]
+    before = [mention.name for mention in mentions if mention.end <= relation.start()]
+    after = [mention.name for mention in mentions if mention.start >= relation.end()]
     return before[-1] if before else after[0] if after else None
 
 
@@ -472,7 +453,8 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     if (value := measures.QUANTITIES[read](text)) is not None:
         return judgement({str(task.field): list(value) if isinstance(value, tuple) else value}, notes=READ)
     other = _OTHER_ANGLE.get(read)
-    return judgement(notes=f"only an {other} is given") if other and measures.names_only(text, other) else None
+    fields = {field for _, field in measures.angles(text)} if other else set()
+    return judgement(notes=f"only an {other} is given") if fields == {other} else None
 
 
 # --- names -----------------------------------------------------------------------------------------
@@ -582,8 +564,10 @@ def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | 
     label = measures.motion(text)
     if label is None or true is None:
         return None
-    match = measures.same_motion(label, true)
-    return None if match is None else judgement({"motion_label": label}, {"motion_match": match}, READ)
+    opposite = {label, true} in ({"moving_toward", "moving_away"}, {"moving_left", "moving_right"})
+    if label != true and "stationary" not in (label, true) and not opposite:
+        return None  # one is a kind of the other
+    return judgement({"motion_label": label}, {"motion_match": label == true}, READ)
 
 
 #: What reads the answers of tasks, by the name that a task's record has; quantities have a table of their own.

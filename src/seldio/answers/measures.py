@@ -111,15 +111,6 @@ def motion(text: str) -> str | None:
     return next(iter(finer or labels), None)
 
 
-def same_motion(answer: str, true: str) -> bool | None:
-    """Return whether two motions agree; None if one is a kind of the other, which a judge has to decide."""
-    if answer == true:
-        return True
-    if "stationary" in (answer, true) or {answer, true} <= {"moving_toward", "moving_away"}:
-        return False
-    return False if {answer, true} == {"moving_left", "moving_right"} else None
-
-
 #: The two ends of what is compared.
 POLES = {task: patterns(task) for task in ("compare_elevation", "compare_distance")}
 
@@ -186,7 +177,10 @@ def _last(text: str, numbers: list[Quantity]) -> list[Quantity]:
     first: dict[Kind, int] = {}
     for number in numbers:
         same = before.setdefault(number.kind, [])
-        if same and _replaces(text, same[-2:], number):
+        ends = sorted(earlier.value for earlier in same[-2:])
+        inside = len(ends) == 2 and ends[0] <= number.value <= ends[1]
+        settled = inside and _NUMBER.settled.fullmatch(text, same[-1].end, number.start)
+        if settled or (same and _corrects(text, same[-1], number)):
             first[number.kind] = number.start
             same.clear()
         same.append(number)
@@ -194,14 +188,6 @@ def _last(text: str, numbers: list[Quantity]) -> list[Quantity]:
     if current and _NUMBER.taken_back.match(text, current[-1].end):
         current[-1] = current[-1]._replace(doubtful=True)
     return current
-
-
-def _replaces(text: str, before: list[Quantity], number: Quantity) -> bool:
-    ends = sorted(earlier.value for earlier in before)
-    inside = len(ends) == 2 and ends[0] <= number.value <= ends[1]
-    if inside and _NUMBER.settled.fullmatch(text, before[-1].end, number.start):
-        return True
-    return _corrects(text, before[-1], number)
 
 
 def _corrects(text: str, first: Quantity, second: Quantity) -> bool:
@@ -426,17 +412,11 @@ def _numbers(text: str) -> bool:
     return any(not text[number.start : number.end].endswith("o'clock") for number in quantities(text))
 
 
-def names_only(text: str, other: str) -> bool:
-    """Return whether all angles of a plain text are said to be the *other* one."""
-    angles = _angles(text)
-    return bool(angles) and all(owner == other for _, owner in angles)
-
-
 #: Ranges no wider than these are read as their middle: the official limit is at least twice as far from their ends.
 _WIDEST = {"azimuth": 20.0, "elevation": 10.0, "distance": 1.0}
 
 
-def _angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
+def angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
     """Return the angles and their fields; if there is none, the numbers without a unit. Bounds are left out."""
     numbers = middled(text, quantities(text), widest)
     owned = list(zip(numbers, owners(text, numbers), strict=True))
@@ -447,11 +427,11 @@ def _angles(text: str, widest: float = 0.0) -> list[tuple[Quantity, str]]:
 
 
 def _angle(text: str, wanted: Field) -> float | None:
-    angles = _angles(text, _WIDEST[wanted])
-    pairs = pairwise(angle for angle, _ in angles)
+    every = angles(text, _WIDEST[wanted])
+    pairs = pairwise(angle for angle, _ in every)
     if _RE.compass.search(text) or any(joined(text, *pair) for pair in pairs):
         return None
-    chosen = [angle for angle, owner in angles if owner == wanted] or [angle for angle, owner in angles if not owner]
+    chosen = [angle for angle, owner in every if owner == wanted] or [angle for angle, owner in every if not owner]
     if any(
         angle.doubtful
         or _counted_from_elsewhere(text, angle)
@@ -463,7 +443,7 @@ def _angle(text: str, wanted: Field) -> float | None:
     values = [_signed(text, angle, positive, negative) for angle in chosen]
     value = only(value for value in values if value is not None)
     sides = (directions(text) or frozenset()) - {"front", "back"}
-    plain = len(angles) == 1 and not angles[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
+    plain = len(every) == 1 and not every[0][1] and not chosen[0].signed and not words_at(text, chosen[0])
     if value and plain and sides == {"right" if wanted == "azimuth" else "below"} and not _RE.of_others.search(text):
         value = -value  # "on the right, at 40 degrees"
     if value and any(angle.signed and angle.value == -value and angle.kind != "other" for angle in quantities(text)):

@@ -97,7 +97,6 @@ def read(reply: str, options: Sequence[str], question: str = "") -> ReplyReading
 
 
 def _decided(text: str, options: KnownOptions, question: str) -> OptionChoice:
-    """Return the option that a reply gives; none if it gives several or contradicts itself."""
     place = whole(text, options)
     if place is not None:
         return OptionChoice(place, "whole reply")
@@ -195,7 +194,6 @@ def _announced(text: str, options: KnownOptions) -> Announcement:
 
 
 def _candidates(text: str, options: KnownOptions, words: re.Pattern[str]) -> tuple[list[_Candidate], bool]:
-    """Return the options that are announced in some words, and whether anything is."""
     candidates: list[_Candidate] = []
     made = False
     for match in [*words.finditer(text)][-ANNOUNCEMENTS:]:

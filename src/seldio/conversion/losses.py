@@ -159,7 +159,7 @@ def _losses(
 ) -> Iterator[tuple[str, str]]:
     rows, columns, held_fields = plural(before.num_rows, "row"), {*before.column_names}, {*target.carries}
     if are_events(before) and not takes_events(target):
-        if what := _between_frames(before, timed, target):
+        if timed.num_rows and (what := _between_frames(before, timed, target)):
             yield "frame", what
     elif takes_events(target) and not are_events(before):
         yield from _movements(before, source, target)

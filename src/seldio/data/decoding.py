@@ -419,14 +419,8 @@ def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
 
 def inner_shapes(form: TargetForm) -> list[tuple[int, ...]]:
     """The inner shapes that outputs may have."""
-    parts, classes = len(form.parts), form.classes
-    inner: dict[str, list[tuple[int, ...]]] = {
-        "activity": [(classes,)],
-        "activity-doa": [(1 + parts, classes)],
-        "accdoa": [(parts, classes)],
-        "multi-accdoa": [(NETWORK_TRACKS, parts, classes), (TRACKS, 1 + parts, classes)],
-    }
-    return inner[form.target]
+    tracks = (NETWORK_TRACKS, len(form.parts), form.classes)
+    return [tracks, form.inner] if form.target == "multi-accdoa" else [form.inner]
 
 
 def _shaped(values: Array, form: TargetForm) -> Array:

@@ -92,11 +92,14 @@ class TargetForm:
 
     def shape(self, frames: int | None) -> tuple[int | None, ...]:
         """The shape of a target of *frames* label frames; None for what differs from window to window."""
-        if self.target == "rows":
-            return (None, len(ROW_FIELDS))
+        return (None, len(ROW_FIELDS)) if self.target == "rows" else (frames, *self.inner)
+
+    @property
+    def inner(self) -> tuple[int, ...]:
+        """The shape of a label frame."""
         parts = len(self.parts)
         inner = {"activity": (), "activity-doa": (1 + parts,), "accdoa": (parts,), "multi-accdoa": (TRACKS, 1 + parts)}
-        return (frames, *inner[self.target], self.classes)
+        return (*inner[self.target], self.classes)
 
 
 def plain(labels: ClipLabels, _frames: int, _form: TargetForm) -> Doubles:

@@ -28,50 +28,6 @@ from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Proof
 from seldio.text import listed
 
-_ZIP = b"PK\x03\x04"
-
-
-def is_archive(data: bytes, name: str) -> bool:
-    """Whether a file is such an archive."""
-    return data.startswith(_ZIP) and name.lower().endswith(".eval")
-
-
-@dataclasses.dataclass(frozen=True)
-class EvalReading(ItemReading):
-    """The samples of a log, each of which is a member of the archive."""
-
-    members: tuple[str, ...] = ()  # as shown to people, of each row
-
-    def path_of(self, row: int | None) -> str:
-        """See :meth:`Reading.path_of`."""
-        return self.path if row is None else self.members[row]
-
-
-def read_archive(
-    format: ItemFormat, read: Callable[[bytes, str, Sink], ItemReading | None], data: bytes, path: str, sink: Sink
-) -> EvalReading:
-    """The completions of all samples, in the order of the archive; *read* reads the file of one."""
-    found: list[tuple[str, ItemReading]] = []
-    with opened_zip(data, path, sink, DEFAULTS) as members:
-        for member in members:
-            if not (member.name.startswith("samples/") and member.name.endswith(".json")):
-                continue
-            try:
-                reading = read(member.read(), member.path, sink)
-            except InvalidData as error:  # damaged, or over a limit
-                sink(error.finding)
-            else:
-                found += [] if reading is None else [(member.path, reading)]
-    places = [(name, reading, row) for name, reading in found for row in range(len(reading.rows))]
-
-    def locate(row: int, field: str | None, number: int | None) -> Place:
-        _, reading, own = places[row]
-        return reading.place(own, field, number)
-
-    rows = [reading.rows[row] for _, reading, row in places]
-    return EvalReading(format, path, rows, locate, members=tuple(name for name, *_ in places))
-
-
 Flat = Mapping[str, Any]
 #: Why a harness asks about more than a question is about.
 _WHOLE = "the harness plays the whole recording: cut the clips out first, as `seldio convert LABELS -o FILE` does"
@@ -89,7 +45,6 @@ class HarnessItems(JsonItems):
     pack: Callable[[Flat], dict[str, Any]]  # the record of flat keys
     unpack: Callable[[Flat], dict[str, Any]]  # and back
     inside: Mapping[str, Pointer]  # where a record holds a key, if not at its top
-    sounds: tuple[str, ...] = ()  # suffixes of the recordings that the harness takes; empty for any
     columnar: bool = False
 
     def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
@@ -107,14 +62,11 @@ class HarnessItems(JsonItems):
 
     def refusal(self, table: pa.Table) -> str | None:
         """See :meth:`ItemFormat.refusal`."""
-        if not self.sounds:
-            return None
         names = pc.list_flatten(table.column("audio"))
-        taken = pc.match_substring_regex(names, rf"(?i)\.(?:{'|'.join(self.sounds)})$")
-        other = names.filter(pc.invert(taken)).unique().to_pylist()
-        if not other:
+        other = names.filter(pc.invert(pc.match_substring_regex(names, r"(?i)\.(?:wav|mp3)$"))).unique().to_pylist()
+        if self.holds == "predictions" or not other:
             return None
-        return f"it takes {' and '.join(self.sounds)} recordings, not {listed(other, 3)}: convert the recordings"
+        return f"it takes wav and mp3 recordings, not {listed(other, 3)}: convert the recordings"
 
 
 def _audio(value: Any) -> list[Any]:
@@ -204,7 +156,6 @@ INSPECT = HarnessItems(
     pack=_inspect,
     unpack=_from_inspect,
     inside={"audio": ("input",), "question": ("input",), **{name: ("metadata", name) for name in _REST}},
-    sounds=("wav", "mp3"),
     taken=(*_TOP, "metadata"),
     ignored={"start": _WHOLE, "end": _WHOLE},
 )
@@ -233,6 +184,17 @@ def _from_log(record: Flat) -> dict[str, Any]:
     return flat
 
 
+@dataclasses.dataclass(frozen=True)
+class EvalReading(ItemReading):
+    """The samples of a log, each of which is a member of the archive."""
+
+    members: tuple[str, ...] = ()  # as shown to people, of each row
+
+    def path_of(self, row: int | None) -> str:
+        """See :meth:`Reading.path_of`."""
+        return self.path if row is None else self.members[row]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InspectLog(HarnessItems):
     """Samples in a log in JSON, or in an archive with a file for each."""
@@ -241,13 +203,34 @@ class InspectLog(HarnessItems):
         """See :meth:`JsonItems.likes`."""
         if _LOG.match(data):  # the first sample may be longer than what is looked at
             return 1.0
-        return 0.98 if is_archive(data, name) else super().likes(data, name)
+        return 0.98 if _is_archive(data, name) else super().likes(data, name)
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """See :meth:`JsonItems.read`."""
-        if is_archive(data, path):
-            return read_archive(self, super().read, data, path, sink)
-        return super().read(data, path, sink)
+        """See :meth:`JsonItems.read`; of an archive, all samples in its order."""
+        if not _is_archive(data, path):
+            return super().read(data, path, sink)
+        places: list[tuple[str, ItemReading, int]] = []
+        with opened_zip(data, path, sink, DEFAULTS) as members:
+            for member in members:
+                if not (member.name.startswith("samples/") and member.name.endswith(".json")):
+                    continue
+                try:
+                    reading = super().read(member.read(), member.path, sink)
+                except InvalidData as error:  # damaged, or over a limit
+                    sink(error.finding)
+                    continue
+                places += [] if reading is None else [(member.path, reading, n) for n in range(len(reading.rows))]
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:
+            _, reading, place = places[row]
+            return reading.place(place, field, number)
+
+        rows = [reading.rows[number] for _, reading, number in places]
+        return EvalReading(self, path, rows, locate, members=tuple(name for name, *_ in places))
+
+
+def _is_archive(data: bytes, name: str) -> bool:
+    return data.startswith(b"PK\x03\x04") and name.lower().endswith(".eval")
 
 
 #: How inspect_ai begins a log.

@@ -84,14 +84,12 @@ def named(name: str) -> OwnKeys:
     """Return the format that :func:`spelled` has named."""
     keys = dict(pair.partition("=")[::2] for pair in _PAIRS.split(name.removeprefix(PREFIX)))
     carries = (*dict.fromkeys(("id", *keys)), "extra")
-    if "prediction" in keys:
-        return OwnKeys(
-            name=name, title="predictions under keys of your own", holds="predictions", needs=("prediction",),
-            carries=carries, keys=keys,
-        )  # fmt: skip
+    predicted = "prediction" in keys
+    holds: Any = "predictions" if predicted else "items"
     return OwnKeys(
-        name=name, title="questions under keys of your own", holds="items", needs=("answer",), carries=carries,
-        keys=keys, answers="text", letters=True,
+        name=name, title=f"{'predictions' if predicted else 'questions'} under keys of your own", holds=holds,
+        needs=("prediction" if predicted else "answer",), carries=carries, keys=keys,
+        answers=None if predicted else "text", letters=not predicted,
     )  # fmt: skip
 
 

@@ -229,9 +229,7 @@ class ProfileKeys(_Keys):
     angle: float = Field(20.0, description="degrees that a well placed source is off at most")
     distance: float | None = Field(None, description="metres that it is off at most")
     relative: float | None = Field(None, description="the same as a part of the distance of the reference")
-    horizon: Literal["before-last", "last-second"] | int = Field(
-        "last-second", description="which frames count: up to the last labelled one, its second, or a number"
-    )
+    horizon: int | None = Field(None, description="how many label frames count; by default up to the last labelled one")
     vocabulary: str = Field("starss", description="the classes")
     misplaced: float = Field(1.0, description="how much a misplaced source weighs in F")
     misread: dict[str, str] = Field({}, description="by format of the prediction, what the program makes of it")
@@ -239,7 +237,6 @@ class ProfileKeys(_Keys):
     needs: list[str] = Field([], description="fields that both sides must have")
     metre: float = Field(1.0, description="units of distance in a metre")
     tracks: int = Field(0, description="how many sources of a class a frame can have; 0 for any number")
-    jackknife: Literal["without-last", "fails"] | None = Field(None, description="what the program's own does")
 
 
 class PackageKeys(_Keys):

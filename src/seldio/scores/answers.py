@@ -25,8 +25,7 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import choices, jasco, replies, so_bench
-from seldio.scores.judge import Judge, Judgement, JudgeTally, Planned, read_judgements
-from seldio.scores.replies import Server
+from seldio.scores.judge import Ask, Judge, Judgement, JudgeTally, Planned, read_judgements
 from seldio.scores.scorers import Judging
 from seldio.scores.signatures import Signature, judged_by, signature
 from seldio.tasks.specs import PUBLISHED
@@ -94,7 +93,7 @@ def score_answers(
     system, take = path_of(predictions), verdicts.extend if options.items is not None else None
     with _judge(options) as server:
         tally = JudgeTally() if server is None else server.tally
-        report = _report(sides, system, options, take, server, tally)
+        report = _report(sides, system, options, take, None if server is None else server.ask, tally)
     report = dataclasses.replace(
         report, tables=report.tables if server is None else (*report.tables, tally.table()),
         notices=(*tally.notices(), *report.notices), signature=str(signed(sides, options)),
@@ -176,7 +175,6 @@ _BY_ORDER = Notice("by-order", "the predictions have no ids and were joined to t
 
 
 def _by_order(outputs: Sequence[Prediction], items: Sequence[Item]) -> Sequence[Prediction]:
-    """Return predictions without ids with those of the questions in the same line."""
     if any(row.id is not None for row in outputs):
         raise DataError("--join order is for predictions without ids, and these have some: use --join strict")
     if len(outputs) != len(items):
@@ -325,7 +323,7 @@ PROFILES = (*(profile.name for profile in so_bench.PROFILES), *dict(TITLES))
 
 
 def _report(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, server: Server | None, tally: JudgeTally
+    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, ask: Ask | None, tally: JudgeTally
 ) -> ScoreReport:
     profile, items, outputs = sides.profile, sides.items or [], sides.outputs
     if profile.startswith("jasco"):
@@ -336,18 +334,16 @@ def _report(
         judgements = judgements_of(options.judgements) if options.judgements else None
         return jasco.score(
             outputs, sides.items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
-            judge=server.ask if server is not None else None, judgements=judgements, prompt=prompt,
+            judge=ask, judgements=judgements, prompt=prompt,
             allow_missing=options.allow_missing, take=take,
         )  # fmt: skip
     if profile in choices.PROGRAMS:
         allowed = options.allow_missing
-        return choices.score(
-            items, outputs, system=system, profile=profile, allow_missing=allowed, take=take, server=server
-        )
+        return choices.score(items, outputs, system=system, profile=profile, allow_missing=allowed, take=take, ask=ask)
     for name in options.threshold:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
-    judge = so_bench.through(server) if server is not None else None
+    judge = so_bench.through(ask) if ask is not None else None
     if options.judgements:
         judge = imported(options.judgements, tally)
     limits = so_bench.get(profile).changed(**options.threshold)
@@ -374,7 +370,6 @@ def plan_answers(predictions: Place, reference: Place | None, options: AnswerOpt
 
 
 def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | None]:
-    """Return the judge that *options* name; None where they name none."""
     if options.judge is None:
         return contextlib.nullcontext()
     settings = dataclasses.asdict(options.judge)

@@ -27,7 +27,8 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
-from seldio.scores.replies import ReplyVerdict, Server, of_choices, read_all, state_of
+from seldio.scores.judge import Ask
+from seldio.scores.replies import ReplyVerdict, of_choices, read_all, state_of
 from seldio.text import clipped, listed, plural, printable
 
 #: What each profile counts, by its name.
@@ -236,7 +237,7 @@ def score(
     profile: str = "multiple-choice",
     allow_missing: bool = False,
     take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
-    server: Server | None = None,
+    ask: Ask | None = None,
 ) -> ScoreReport:
     """Return the score of *predictions*.
 
@@ -248,12 +249,12 @@ def score(
         profile: one of :data:`PROGRAMS`.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
         take: is handed the verdicts on all replies.
-        server: a judge of the replies that are unread.
+        ask: asks a judge about the replies that are unread.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
     """
-    case = count(join(items, predictions, allow_missing=allow_missing), profile, server)
+    case = count(join(items, predictions, allow_missing=allow_missing), profile, ask)
     if take is not None:
         take(of_choices(case))
     answered = sum(row is not None for _, row in case.joined.pairs)
@@ -273,10 +274,10 @@ def score(
     )
 
 
-def count(joined: Joined, profile: str = "multiple-choice", server: Server | None = None) -> ChoiceCase:
+def count(joined: Joined, profile: str = "multiple-choice", ask: Ask | None = None) -> ChoiceCase:
     """Return which answers are right, by measure."""
     letters = [letter_of(text) for text in joined.texts]
-    readings = read_all(joined.pairs, joined.texts, server)
+    readings = read_all(joined.pairs, joined.texts, ask)
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     said = [reading.option for reading in readings]
     states = [state_of(reading) for reading in readings]
@@ -416,7 +417,6 @@ def notices(case: ChoiceCase) -> tuple[Notice, ...]:
 
 
 def _of_options(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield what there is to know where the right answer is the text of an option."""
     joined = case.joined
     lost = np.flatnonzero(case.measures[READ] > case.right(next(iter(case.measures))))
     if lost.size:
@@ -465,7 +465,6 @@ def _of_options(case: ChoiceCase) -> Iterator[Notice]:
 
 
 def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
-    """Yield what there is to know of ruEnvAQA."""
     rows = [*zip(case.joined.items, case.joined.texts, case.letters, strict=True)]
     odd = [
         item.id for item, *_ in rows

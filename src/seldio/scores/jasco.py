@@ -24,7 +24,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
-from seldio.scores.judge import Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
+from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
 from seldio.scores.replies import ReplyVerdict, of_jasco
 from seldio.text import clipped, listed, plural
 
@@ -156,7 +156,6 @@ def _rating(value: str | None) -> tuple[int | None, int | None]:
 
 
 def _orientation(value: str | None) -> Orientation | None:
-    """Return the name that *value* begins with, if it is not a choice of several."""
     match = _WORD.match(value or "")
     if match is None:
         return None
@@ -265,7 +264,7 @@ _SILENT = "Explanation1: there is no answer.\nRating: 0\nExplanation2: there is 
 
 def judged(
     rows: Sequence[Prediction],
-    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
+    judge: Ask,
     prompt: str = "seldio",
 ) -> list[Prediction]:
     """Return *rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
@@ -381,7 +380,7 @@ _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASC
 
 
 @dataclasses.dataclass(kw_only=True)
-class Reading:
+class AnswerMarks:
     """What judge's texts say in one reading, by number of the row; rows that the reading never saw are absent."""
 
     points: dict[int, int] = dataclasses.field(default_factory=dict)
@@ -405,7 +404,7 @@ class Reading:
 
 
 @dataclasses.dataclass(kw_only=True)
-class Official(Reading):
+class Official(AnswerMarks):
     """The results of ``eval.py``; of an orientation None is its ``?``."""
 
     best_mean: float | None = None  # None where it crashes before
@@ -515,13 +514,13 @@ class JascoCase:
             rows.setdefault(row.id or "", []).append(number)
         return rows
 
-    def reading(self, mode: Mode) -> Reading:
+    def reading(self, mode: Mode) -> AnswerMarks:
         """Return what rows are worth."""
         if mode == "eval.py":
             return self.official
         points = {number: verdict.points for number, verdict in enumerate(self.verdicts)}
         turned = {row: verdict.orientation if verdict.complete else None for row, verdict in enumerate(self.verdicts)}
-        return Reading(points=points, orientations=turned)
+        return AnswerMarks(points=points, orientations=turned)
 
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""
@@ -538,7 +537,7 @@ def count(
     rows: Sequence[Prediction],
     covered: Coverage,
     *,
-    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
+    judge: Ask | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     prompt: str = "seldio",
     allow_missing: bool = False,
@@ -672,7 +671,7 @@ def score(
     *,
     mode: Mode = "corrected",
     system: str = "predictions",
-    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
+    judge: Ask | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     prompt: str = "seldio",
     allow_missing: bool = False,

@@ -148,7 +148,6 @@ def make_plain(id: str, task: str, system: str, user: str, schema: ReplySchema) 
 
 
 def _digest(*content: object) -> str:
-    """Return the SHA-256 of *content* as JSON, in hexadecimal."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -167,6 +166,10 @@ class Reply:
     error: str | None = None  # why there is no verdict
     failed: bool = False  # the server gave no reply at all; asked again by the next run
     model: str | None = None  # the name that the server gave itself
+
+
+#: Returns a reply to each request, in their order.
+Ask = Callable[[Sequence[JudgeRequest]], Sequence[Reply]]
 
 
 class Malformed(ValueError):
@@ -574,7 +577,6 @@ class Judge:
         return reply
 
     def _call(self, messages: list[dict[str, str]], *, plain: bool) -> tuple[str, str | None]:
-        """Make one call, with its retries."""
         for failures in range(self.options.retries + 1):
             if self._stop.is_set():
                 break
@@ -635,7 +637,6 @@ class Judge:
         return CallFailed(reason, again=again, wait=seconds, hopeless=status in _HOPELESS)
 
     def _hidden(self, text: str) -> str:
-        """Return *text* without the token."""
         secret = self._token
         return text.replace(secret, "[token]") if secret and len(secret) >= _SHORTEST_SECRET else text
 

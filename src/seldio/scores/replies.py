@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,12 +21,12 @@ from seldio.geometry import Floats
 from seldio.reports.spreadsheet import guarded, written
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item, Prediction
+from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
 from seldio.text import json_text, printable
 
 if TYPE_CHECKING:
     from seldio.scores.choices import ChoiceCase
-    from seldio.scores.jasco import JascoCase, Reading
-    from seldio.scores.judge import JudgeRequest, Reply
+    from seldio.scores.jasco import AnswerMarks, JascoCase
     from seldio.scores.so_bench import Scored
 
 #: What no verdict is made of, and what they say who give none.
@@ -45,14 +45,6 @@ _ASSUMED = (
 )
 
 
-class Server(Protocol):
-    """A client that asks a model, as :class:`seldio.scores.judge.Judge` does."""
-
-    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        """Return a reply to each request, in their order."""
-        ...
-
-
 _WHICH_OPTION = (
     "A model was asked a question with options. Decide which option its reply says is the answer, whether or not that "
     "is right. Give the number of that option, or 0 if the reply says none, several, or that it cannot tell."
@@ -60,15 +52,15 @@ _WHICH_OPTION = (
 
 
 def read_all(
-    pairs: Sequence[tuple[Item, Prediction | None]], texts: Sequence[str], server: Server | None = None
+    pairs: Sequence[tuple[Item, Prediction | None]], texts: Sequence[str], ask: Ask | None = None
 ) -> list[ReplyReading]:
-    """Return what the reply to each question says; with a *server*, a judge decides those that are unread."""
+    """Return what the reply to each question says; with *ask*, a judge decides those that are unread."""
     items = [item for item, _ in pairs]
     found = [read(text, item.options or (), item.question) for item, text in zip(items, texts, strict=True)]
     unread = [number for number, reading in enumerate(found) if reading.state == "unread" and items[number].options]
-    if server is None or not unread:
+    if ask is None or not unread:
         return found
-    answers = server.ask([_request(items[number], texts[number]) for number in unread])
+    answers = ask([_request(items[number], texts[number]) for number in unread])
     for number, answer in zip(unread, answers, strict=True):
         place = (answer.verdict or {}).get("option", 0)
         if place:
@@ -77,8 +69,6 @@ def read_all(
 
 
 def _request(item: Item, reply: str) -> JudgeRequest:
-    from seldio.scores.judge import ReplySchema, make
-
     options = item.options or []
     schema: dict[str, Any] = {"option": {"type": "integer", "minimum": 0, "maximum": len(options)}}
     numbered = "\n".join(f"{number}. {option}" for number, option in enumerate(options, 1))
@@ -188,7 +178,7 @@ def of_scored(row: Scored) -> ReplyVerdict:
     return _of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
 
 
-def of_jasco(case: JascoCase, marks: Reading) -> Iterator[ReplyVerdict]:
+def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
     """Those of the answers to JASCO's instructions: of 2 points, as the judge says."""
     from seldio.scores.jasco import key
 

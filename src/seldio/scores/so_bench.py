@@ -41,8 +41,7 @@ from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus, same_audio, same_task
 from seldio.scores import intervals, replies
-from seldio.scores.judge import JudgeRequest, ReplySchema, make
-from seldio.scores.replies import Server
+from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
 from seldio.tasks.specs import COUNTS, PUBLISHED, TaskSpec
 from seldio.text import clipped, listed, plural, printable
 
@@ -331,9 +330,9 @@ def to_judge(request: AnsweredQuestion) -> JudgeRequest:
     return make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", texts, schema)
 
 
-def through(server: Server) -> Judge:
-    """Return a judge for :func:`seldio.scores.so_bench.score` that asks *server*."""
-    return lambda asked: [reply.verdict for reply in server.ask([to_judge(request) for request in asked])]
+def through(ask: Ask) -> Judge:
+    """Return a judge for :func:`seldio.scores.so_bench.score` that asks in seldio's words."""
+    return lambda asked: [reply.verdict for reply in ask([to_judge(request) for request in asked])]
 
 
 # --- judgements made elsewhere ---------------------------------------------------------------------
@@ -400,6 +399,12 @@ class Scored:
     def task(self) -> str:
         """The task of the question."""
         return self.item.task or ""
+
+    @property
+    def question_class(self) -> str:
+        """The group of the question: its own, else that which its task has in the benchmark."""
+        named = (self.item.extra or {}).get("question_class")
+        return named if isinstance(named, str) else PUBLISHED.get(self.task, _UNKNOWN).question_class
 
     @property
     def correct(self) -> float:
@@ -652,7 +657,7 @@ class Marks:
         self.how = np.array([row.how for row in self.rows], np.str_)
         self.decided = ~np.isin(self.how, ["undecided", "missing"])
         self.all = np.arange(len(self.rows))
-        labels = {"task": [row.task for row in self.rows], "class": [question_class(row) for row in self.rows]}
+        labels = {"task": [row.task for row in self.rows], "class": [row.question_class for row in self.rows]}
         groups, order = intervals.groups_of(labels), [*PUBLISHED]
         places = {name: order.index(name) if name in PUBLISHED else len(order) for name in groups.get("task", {})}
         self.tasks = {name: groups["task"][name] for name in sorted(places, key=places.__getitem__)}
@@ -668,13 +673,6 @@ class Marks:
         numbers = np.array([self.rows[row].detail(key) for row in rows.tolist()], np.float64)
         finite = np.isfinite(numbers)
         return rows[finite], numbers[finite]
-
-
-def question_class(row: Scored) -> str:
-    """Return the group of a question: its own, else that which its task has in the benchmark."""
-    named = (row.item.extra or {}).get("question_class")
-    usual = PUBLISHED[row.task].question_class if row.task in PUBLISHED else "other"
-    return named if isinstance(named, str) else usual
 
 
 def mean(values: Floats) -> float:
@@ -753,8 +751,7 @@ def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tupl
     """Return all that apply, the grave ones first."""
     found = [*joined.notices]
 
-    def add(name: str, noun: str, text: str, applies: Callable[[Scored], bool], grave: bool = True) -> None:
-        rows = [row for row in marks.rows if applies(row)]
+    def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
         ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
         reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
         found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
@@ -769,9 +766,12 @@ def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tupl
     )
     found += counted("no-verdict", open_ones.total(), "prediction", text, True)
     text = "that cannot be computed with counted as wrong ({ids}: {reason})"
-    add("scoring-errors", "judgement", text, lambda row: bool(row.outcome and row.outcome.metric == "scoring_error"))
+    failed = [row for row in marks.rows if row.outcome and row.outcome.metric == "scoring_error"]
+    add("scoring-errors", "judgement", text, failed)
     text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
-    add("no-truth", "question", text, _without_truth)
+    truths = [(row, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in marks.rows]
+    bare = [row for row, truth in truths if truth is not None and getattr(row.item.answer_meta, truth, None) is None]
+    add("no-truth", "question", text, bare)
     if unknown := sorted({*marks.tasks} - {*PUBLISHED}):
         text = f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
         found.append(Notice("unknown-tasks", text, grave=True))
@@ -779,12 +779,14 @@ def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tupl
         "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored as "
         "an elevation, as in the official program"
     )
-    add("azimuth-as-elevation", "elevation", text, _azimuth_for_elevation)
+    angles = [(row, row.part("prediction")) for row in marks.rows if row.task == "estimate_elevation"]
+    azimuths = [row for row, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None]
+    add("azimuth-as-elevation", "elevation", text, azimuths)
     text = (
         "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as in "
         "the official program"
     )
-    add("contradictory-judgements", "judgement", text, _contradicts, False)
+    add("contradictory-judgements", "judgement", text, [row for row in marks.rows if _contradicts(row)], False)
     if profile.departures:
         found.append(Notice("not-the-whole-program", profile.departures, grave=True))
     found += _float_trap(marks, profile)
@@ -821,21 +823,11 @@ def _float_trap(marks: Marks, profile: AnswerProfile) -> Iterator[Notice]:
         yield from counted("float-trap", len(failed), "prediction", text)
 
 
-def _without_truth(row: Scored) -> bool:
-    truth = PUBLISHED[row.task].truth if row.task in PUBLISHED else None
-    return truth is not None and getattr(row.item.answer_meta, truth, None) is None
-
-
 def _contradicts(row: Scored) -> bool:
     semantic = row.part("semantic")
     match, level = semantic.get("source_match"), semantic.get("source_match_level")
     wrong = match is True and level in ("wrong", "related_but_wrong")
     return wrong or (match is False and level == "exact_or_synonym")
-
-
-def _azimuth_for_elevation(row: Scored) -> bool:
-    said = row.part("prediction")
-    return row.task == "estimate_elevation" and said.get("elevation_deg") is None and said.get("angle_deg") is not None
 
 
 def score(

@@ -217,8 +217,8 @@ def _contested(
     ends = np.stack([each.ends(trial.drawn[:, system])[:, :count] for system, each in enumerate(means)], axis=1)
     whole, support = trial.take(slice(count)), means[0].support[:count]
     contest = Contest(
-        names, first.columns, whole.values, whole.drawn, whole.p, units, first.about, lead, against, ends, support,
-        support < ENOUGH,
+        names, first.columns, whole.values, whole.drawn, whole.p, units, first.about, lead, support, support < ENOUGH,
+        against, ends,
     )  # fmt: skip
     return contest, _by_group(contest, groups, means[0], trial)
 

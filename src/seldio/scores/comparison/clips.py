@@ -61,9 +61,9 @@ def compare_clips(
     trial = tested(scores, values, draw, unit_of)
     whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))
     contest = Contest(
-        names, columns, whole.values, whole.drawn, whole.p, int(unit_of.max()) + 1, draw.over, deciding, against,
-        support=np.min([score.pooled_support(draw.over) for score in scores], axis=0),
-        weak=np.any([score.weak(draw.over) for score in scores], axis=0),
+        names, columns, whole.values, whole.drawn, whole.p, int(unit_of.max()) + 1, draw.over, deciding,
+        np.min([score.pooled_support(draw.over) for score in scores], axis=0),
+        np.any([score.weak(draw.over) for score in scores], axis=0), against,
     )  # fmt: skip
     tables = [_by_class(contest, classes, report.table("classes"))] if classes.p.size else []
     if most:

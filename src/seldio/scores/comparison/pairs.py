@@ -148,13 +148,11 @@ class Contest:
     units: int  # how many clips, rooms or recordings resamples are made of
     over: str  # what these are
     lead: int  # the score whose test decides which system is better
+    support: Floats  # on how many units each score rests in effect, shape [scores]
+    weak: NDArray[np.bool_]  # of each score, whether it rests on few units, or in part on too few
     against: Against = "all"  # which pairs are shown
     #: the ends of the intervals of each system where they are not those of the resamples, shape [2, systems, scores]
     ends: Floats | None = None
-    #: on how many units each score rests in effect, shape [scores]; on all by default
-    support: Floats | None = None
-    #: of each score, whether it rests on few units, or in part on too few; by default by their number
-    weak: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         if self.against not in ("all", "first", "best"):
@@ -220,9 +218,9 @@ class Contest:
 
     # --- tables ---
 
-    def tables(self, method: str = "bootstrap") -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the scores with their intervals, the differences, the tests and the ranks."""
-        title = f"overall, 95 % confidence intervals by {method} over {self.over}"
+        title = f"overall, 95 % confidence intervals by bootstrap over {self.over}"
         return [self.overall(title), self.differences(), self.tests(), self.ranking()]
 
     def overall(self, title: str) -> Table:
@@ -242,13 +240,11 @@ class Contest:
     @property
     def reliable(self) -> NDArray[np.bool_]:
         """Return for each score whether enough units support an interval."""
-        support = np.full(len(self.columns), self.units) if self.support is None else self.support
-        return np.asarray(support >= FEWEST)
+        return np.asarray(self.support >= FEWEST)
 
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
         """Numbers of all scores with their intervals, unless there are too few units for any."""
-        weak = self.units < ENOUGH if self.weak is None else self.weak
-        return interval_cells(values, low, high, self.reliable, weak)
+        return interval_cells(values, low, high, self.reliable, self.weak)
 
     def differences(self) -> Table:
         """Return a table of the difference in each score."""

@@ -69,7 +69,7 @@ def rows_of(held: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | No
 
 
 class ClipPlace(NamedTuple):
-    """Where the labels of a clip are."""
+    """The place of the labels of a clip."""
 
     rows: range  # which files of a part, or which rows of a table
     size: int  # bytes, as if they were text
