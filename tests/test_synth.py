@@ -19,7 +19,7 @@ from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import write_outputs
 from seldio.synth.recording import RATE, RecordingOptions, record
-from seldio.synth.sounds import LEVEL, PEAK, TIMBRES, sound
+from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
 from seldio.synth.tree import COLOURS, write_clip, write_tree
 
 OPEN = RecordingOptions(reverberation=0, snr=None)
@@ -57,7 +57,7 @@ def off(foa: Array, track: Track) -> Array:
     return np.array([float(geometry.great_circle(az, el, *intensity(foa, frame))) for frame, az, el in rows])
 
 
-@pytest.mark.parametrize("class_id", range(len(TIMBRES)))
+@pytest.mark.parametrize("class_id", range(len(SOUNDS)))
 def test_every_class_sounds_in_every_label_frame(class_id: int) -> None:
     for frames in (1, 8, 37):
         wave = sound(class_id, frames * HOP, RATE, np.random.default_rng(class_id))

@@ -6,7 +6,6 @@ Rows belong together by their ids; if ids changed, by recording and question.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
 from typing import Any
@@ -116,11 +115,6 @@ def _cause(column: str, changes: Sequence[tuple[Any, Any]], every: bool) -> str:
         return f"{column} removed from every row"
     if every and all(was is None for was, _ in changes):
         return f"{column} added to every row"
-    if column in ("answer", "prediction"):
-        if all(_letter(was) and not _letter(now) for was, now in changes):
-            return f"{column}s are texts instead of letters"
-        if all(_letter(now) and not _letter(was) for was, now in changes):
-            return f"{column}s are letters instead of texts"
     return ""
 
 
@@ -140,10 +134,6 @@ def _moved(one: Any, other: Any) -> tuple[str, str] | None:
             return None
         folders.add(("/".join(olds[: len(olds) - same]), "/".join(news[: len(news) - same])))
     return folders.pop() if len(folders) == 1 else None
-
-
-def _letter(text: Any) -> bool:
-    return isinstance(text, str) and re.fullmatch(r"\(?[A-Z]\)?\.?", text.strip()) is not None
 
 
 def _kind(column: str, was: Any, now: Any) -> str:
