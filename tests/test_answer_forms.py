@@ -101,11 +101,11 @@ def answers(format: ItemFormat, path: Path) -> list[str | None]:
 @pytest.mark.parametrize(
     ("source", "answer", "options", "target", "why"),
     [
-        ("mmau", "B", CHOICES, "mmar", "1 answer is none of the options"),
-        ("mmau", "horse", CHOICES, "adqa", "1 answer is none of the options"),
-        ("ruenvaqa", "cat", CHOICES, "mmau", "1 answer is none of the options"),
-        ("ruenvaqa", "E", CHOICES, "inspect", "1 answer is none of the options"),
-        ("inspect", "A", ["dog", "dog", "cow"], "mmau", "1 answer is the text of options A and B"),
+        ("mmau", "B", CHOICES, "mmar", "1 row: the answer is none of the options"),
+        ("mmau", "horse", CHOICES, "adqa", "1 row: the answer is none of the options"),
+        ("ruenvaqa", "cat", CHOICES, "mmau", "1 row: the answer is none of the options"),
+        ("ruenvaqa", "E", CHOICES, "inspect", "1 row: the answer is none of the options"),
+        ("inspect", "A", ["dog", "dog", "cow"], "mmau", "1 row: the answer is the text of options A and B"),
     ],
 )
 def test_an_answer_that_cannot_be_written_so_is_refused(

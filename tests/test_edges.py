@@ -89,18 +89,18 @@ def wider(schema: pa.Schema) -> pa.Schema:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (pd.DataFrame({"frame": [1], "class_id": [2]}), "no column clip"),
-        (pa.table({"frame": [1], "class_id": [2]}), "no column clip"),
+        (pd.DataFrame({"frame": [1], "class_id": [2]}), "the column clip is missing"),
+        (pa.table({"frame": [1], "class_id": [2]}), "the column clip is missing"),
         (pa.table({"clip": ["a", None], "frame": [1, 2]}), "1 row of the table without a clip"),
         (pd.DataFrame({"clip": ["a"], "azimut": [2]}), "not columns of an event table: azimut"),
         (pd.DataFrame({"clip": ["a"], "azimuth": ["left"]}), "the column azimuth holds"),
-        ([1, 2], "not a list"),
-        (None, "not a NoneType"),
-        ("labels.csv", "not a str"),
+        ([1, 2], "an Arrow table, not list"),
+        (None, "an Arrow table, not NoneType"),
+        ("labels.csv", "no such file or folder: labels.csv"),
     ],
 )
 def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None:
-    with pytest.raises(seldio.UsageError, match=message):
+    with pytest.raises(seldio.SeldioError, match=message):
         seldio.write(data, tmp_path / "a.csv", "starss23")
     assert not (tmp_path / "a.csv").exists()
 
