@@ -28,6 +28,7 @@ from seldio.errors import LossError, MissingLibrary, UsageError, in_python, need
         ("use -o FILE or -o with a name", "use out=FILE or out= with a name"),
         ("written by seldio score --json", "written by seldio score --json"),
         ("a pre--force, - o and my-o", "a pre--force, - o and my-o"),
+        ("--column T=frame:s, or none", 'column={"T": "frame:s"}, or none'),
         ("--judge-set retries=x: expected a number", 'judge_set={"retries": "x"}: expected a number'),
     ],
 )
@@ -37,9 +38,11 @@ def test_options_become_arguments(written: str, read: str) -> None:
 
 
 def test_a_loss_names_the_argument() -> None:
-    error = LossError("dcase2023-submission", {"source": "the numbers 0 to 4", "distance": "all"})
-    assert str(error).endswith('To accept this loss, use allow_loss="source,distance"')
-    assert error.text.endswith("To accept this loss, use --allow-loss source,distance")
+    losses = {"source": "the numbers 0 to 4", "distance": "all"}
+    for fields in (["source"], ["source", "distance"]):
+        error = LossError("dcase2023-submission", {field: losses[field] for field in fields})
+        assert str(error).endswith(f'To accept this loss, use allow_loss="{",".join(fields)}"')
+        assert error.text.endswith(f"To accept this loss, use --allow-loss {','.join(fields)}")
 
 
 def test_a_missing_library_says_what_to_install() -> None:
