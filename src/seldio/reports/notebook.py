@@ -29,9 +29,9 @@ def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None 
     return "".join(pieces)
 
 
-def table_html(table: Table, line: str = "") -> str:
-    """One table, below a line about it all."""
-    return _line(line or table.in_brief) + _rows(table)
+def table_html(table: Table) -> str:
+    """Return one table, below a line about it all."""
+    return _line(table.in_brief) + _rows(table)
 
 
 def _line(text: str) -> str:
