@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +39,20 @@ from seldio.errors import LossError, MissingLibrary, UsageError, in_python, need
 def test_options_become_arguments(written: str, read: str) -> None:
     assert read == in_python(written)
     assert (written, read) == (UsageError(written).text, str(UsageError(written)))
+
+
+def test_every_option_in_an_exception_is_an_argument() -> None:
+    functions = filter(inspect.isfunction, (getattr(seldio, name) for name in seldio.__all__))
+    known = {name for function in functions for name in inspect.signature(function).parameters}
+    named = set()
+    for path in Path(seldio.__file__).parent.rglob("*.py"):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "--" in text and path.parent.name != "cli" else ():
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                said = ast.unparse(node.exc)
+                named |= {*re.findall(r"\b(\w+)=", in_python(said))} - {*re.findall(r"\b(\w+)=", said)}
+    assert named - known == set()
+    assert len(named) > 20
 
 
 def test_a_loss_names_the_argument() -> None:
