@@ -81,6 +81,7 @@ def read(number: int) -> Any:
     return reads if row.outcome.correct > 0.999 else f"wrong: {row.judgement}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("about", sorted({about for about, _, _ in ROWS}))
 def test_answers_say_what_they_mean(about: str) -> None:
     """Every phrasing, with what is read and what it says where the two differ."""

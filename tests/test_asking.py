@@ -322,6 +322,7 @@ def test_recordings_are_found_from_whatever_is_named(named: str, labels: Path, t
     assert all((tmp_path / record["audio_path"]).is_file() for record in records_of(out))
 
 
+@pytest.mark.slow
 def test_a_set_of_ones_own_is_heard(labels: Path, tmp_path: Path) -> None:
     soundfile = pytest.importorskip("soundfile")
     for number, file in enumerate(sorted(labels.rglob("*.csv"))[:3]):

@@ -27,6 +27,8 @@ from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, Generated, generate
 from seldio.tasks.task import NO_NAME
 
+pytestmark = pytest.mark.slow
+
 RUN = CliRunner()
 
 

@@ -275,6 +275,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "sign"), [("webdataset", signal.SIGKILL), ("audiofolder", signal.SIGINT)])
 def test_an_export_that_was_stopped_is_written_by_the_same_command(
     kind: str, sign: signal.Signals, tree: Path, tmp_path: Path
@@ -329,6 +330,7 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
     assert (1, True) == (code, "SAF101" in said), said
 
 
+@pytest.mark.slow
 def test_limits_on_archives(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.csv", bytes(64 << 20))

@@ -158,6 +158,7 @@ def said(arguments: list[str]) -> str:
 KINDS = ("validate", "convert", "score", "rank", "info", "view", "plot")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", KINDS)
 @settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(chance=st.randoms(use_true_random=False), name=st.sampled_from(NAMES))
@@ -204,6 +205,7 @@ ODD: dict[str, tuple[str, bytes]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ODD)
 def test_odd_files(what: str, tmp_path: Path) -> None:
     name, data = ODD[what]

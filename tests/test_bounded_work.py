@@ -208,6 +208,7 @@ def test_what_repeats_inside_a_record(tmp_path: Path, path: Path, inside: str | 
     check(tmp_path, path.name, lambda size: repeated(path, inside, size, alike=alike), 4_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OWN)
 def test_what_one_format_can_hold_any_number_of(tmp_path: Path, kind: str) -> None:
     name, made, size = OWN[kind]

@@ -34,6 +34,7 @@ def test_a_row_index_of_pandas_is_one_finding(header: str, tmp_path: Path) -> No
     assert codes(found(tmp_path / "mix001.csv", rows, header)) == ["SYN114"]
 
 
+@pytest.mark.slow
 def test_the_header_of_a_row_index_goes_with_it(tmp_path: Path) -> None:
     rows = [f"{number},{row}" for number, row in enumerate(ROWS)]
     found(tmp_path / "mix001.csv", rows, ",0,1,2,3")

@@ -183,6 +183,7 @@ OF_REAL_ROWS: dict[str, tuple[Callable[[Row], Row], str, bool]] = {
 LABELS = ("starss22-labels/metadata_dev", "tau-nigens2020-labels", "spatialscaper-labels")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "labels"), some(itertools.product(OF_REAL_ROWS, LABELS), 2))
 def test_real_labels_keep_what_they_mean(shared: Path, tmp_path: Path, labels: str, what: str) -> None:
     files = real_files(shared / "data" / labels)
@@ -384,6 +385,7 @@ OF_CLIPS: dict[str, tuple[Callable[[int, Event], Event], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_CLIPS)
 def test_what_is_wrong_with_a_set_or_a_part_of_it_is_named(name: str, tmp_path: Path) -> None:
     change, expected = OF_CLIPS[name]
@@ -393,6 +395,7 @@ def test_what_is_wrong_with_a_set_or_a_part_of_it_is_named(name: str, tmp_path: 
     assert re.search(expected, said), said
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_room_is_about_all_of_its_clips(tmp_path: Path) -> None:
     truth = clips(tmp_path / "ref", [labelled(clip) for clip in range(150)], as_label)
     mirror = mirrored_in(lambda clip: clip % 3 == 1)

@@ -94,6 +94,7 @@ def test_what_cannot_work_is_3(labels: Path) -> None:
     assert 1 == done.stderr.count(b"\n")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text("1,77,0,0,0,10\n" * 20_000)
     command = f"{sys.executable} -m seldio validate x.csv -f starss23 --output concise | head -1"
@@ -164,6 +165,7 @@ def test_an_ambiguous_file_names_its_candidates(tmp_path: Path) -> None:
     assert "--format" in finding["hint"]
 
 
+@pytest.mark.slow
 def test_the_report_does_not_depend_on_place_or_locale(labels: Path) -> None:
     (labels / "café.csv").write_text(BAD)
     places = (
@@ -176,6 +178,7 @@ def test_the_report_does_not_depend_on_place_or_locale(labels: Path) -> None:
     assert "café.csv" in one.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["validate", "."], 3), (["info", "nowhere", "--json"], 2), (["info", "--nowhere"], 2)]
 )

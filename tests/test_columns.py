@@ -180,6 +180,7 @@ WRONG: dict[str, Callable[[Row], Sequence[object]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_values_that_no_layout_has_are_no_matter_of_columns(tmp_path: Path, labels: Set, name: str) -> None:
     found = seldio.validate(written(tmp_path, labels, WRONG[name])).findings

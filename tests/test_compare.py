@@ -302,6 +302,7 @@ def test_intervals_of_few_clips_are_marked_and_kept(folder: Path, tmp_path: Path
     assert "[" not in shown
 
 
+@pytest.mark.slow
 def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     arguments = ["compare", "fair", "good", "-r", "starss23/metadata_dev", "--intervals", "bootstrap=200,seed=3",

@@ -96,6 +96,7 @@ def index(report: ScoreReport, name: str) -> int:
     return [column.name for column in report.table("overall").columns].index(name)
 
 
+@pytest.mark.slow
 def test_equally_good_systems_are_seldom_called_better(tmp_path: Path) -> None:
     """40 recordings with 8 questions each, most of which a system has all right or all wrong: 22 pairs of equals."""
     better, by_question = 0, 0

@@ -81,6 +81,7 @@ def test_labels_are_checked_converted_and_scored(labels: Path) -> None:
     assert (labels.parent / "page.html").exists()
 
 
+@pytest.mark.slow
 def test_what_needs_a_library_says_which(labels: Path) -> None:
     (labels / "metadata_dev/dev-test-tau").mkdir(parents=True)
     (labels / "video_dev/dev-test-tau").mkdir(parents=True)

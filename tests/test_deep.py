@@ -247,6 +247,7 @@ def test_labels_of_a_stranger_fit_badly(tmp_path: Path) -> None:
     assert "no known cause" in found.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", few(FORMATS, "foa"))
 def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
     one = clip(8, events=30)
@@ -271,6 +272,7 @@ def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told
     assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", some([5, 1, 20], 3))
 def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
     """Frames of 20 ms or 5 ms are put together: a shift is told from 0.4 s on, and not in clips of a few seconds."""
@@ -295,6 +297,7 @@ def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
     assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
 
 
+@pytest.mark.slow
 def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
     every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
     made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
@@ -331,6 +334,7 @@ def deep(path: Path) -> list[Finding]:
     return [one for one in validate(path, deep=True).findings if one.code.startswith("AUD")]
 
 
+@pytest.mark.slow
 def test_a_right_tree_is_clean_and_a_wrong_one_is_so_only_when_asked(tmp_path: Path) -> None:
     assert deep(tree(tmp_path / "good", [clip(20), clip(21)])) == []
     wrong = tree(tmp_path / "bad", [planted(clip(20), **CASES["AUD301"][1]), planted(clip(21), **CASES["AUD305"][1])])
@@ -367,6 +371,7 @@ def test_each_error_has_its_rule(code: str, tmp_path: Path) -> None:
     assert found[0].hint
 
 
+@pytest.mark.slow
 def test_exchanged_labels(tmp_path: Path) -> None:  # AUD309
     one, two = clip(20), clip(21)
     found = deep(tree(tmp_path, [dataclasses.replace(one, rows=two.rows), dataclasses.replace(two, rows=one.rows)]))
@@ -379,6 +384,7 @@ def inverted_y(sound: Any) -> Any:
     return sound * np.array([[1], [-1], [1], [1]], np.int16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [CASES["AUD301"][1], {"foa": inverted_y}], ids=["labels", "channel Y"])
 def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: Any, tmp_path: Path) -> None:
     wrong = planted(clip(20), **change)
@@ -466,6 +472,7 @@ def test_two_places_conclude_no_unlikely_cause(places: int, names: tuple[str, ..
     assert (verdict.cause.kind if verdict is not None else None) == kind
 
 
+@pytest.mark.slow
 def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
     wrong = planted(clip(20), **CASES["AUD301"][1])
     folder = tree(tmp_path / "tree", [wrong])
@@ -549,6 +556,7 @@ AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few(AT_FAULT, "FOA late", "labels opposite"))
 def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str, tmp_path: Path) -> None:
     changes, code, folder, words = AT_FAULT[name]
@@ -568,6 +576,7 @@ def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) ->
     assert "recording" in str(one.hint)
 
 
+@pytest.mark.slow
 def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_path: Path) -> None:
     names = [f"fold3_room4_mix00{number}" for number in (2, 3, 9)]
     folder = tree(tmp_path, [clip(20), planted(clip(21), row=lambda k, c, s, az, el, d: (k, c, s, az, el + 5, d))])
@@ -676,6 +685,7 @@ def test_labels_that_jump_with_every_label_frame_hide_nothing(code: str, tmp_pat
     assert [found.code for found in deep(tmp_path / "a.csv")] == [code]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", few(FORMATS, "foa"))
 def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
     one, two = clip(20), clip(21)

@@ -20,6 +20,8 @@ from seldio.tasks import russian
 from seldio.tasks.mix import SHARE, UNEVEN, Lot, capped_answers, capped_claims
 from seldio.tasks.task import hashed
 
+pytestmark = pytest.mark.slow
+
 
 def drawn(answers: list[int], claims: list[list[str]] | None = None) -> list[Lot]:
     """Return a lot for each answer, or for the options of each question, the right one first."""

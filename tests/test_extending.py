@@ -12,6 +12,8 @@ import pytest
 from pages import ROOT, blocks
 from releases import older
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "docs/extending.md"
 RUN = "import sys, pathlib, pages; page = pages.Page(pathlib.Path(sys.argv[1])); page.run(); print(*page.problems())"
 

@@ -313,6 +313,7 @@ def test_kills_at_any_time(target: Path) -> None:
     assert {path.name for path in target.parent.iterdir()} - {*temps(target.parent)} == {target.name}
 
 
+@pytest.mark.slow
 def test_writers_at_the_same_time(target: Path) -> None:
     code = "import sys; from seldio.files import write_bytes\nfor _ in range(10): write_bytes(sys.argv[1], sys.argv[2].encode() * 300_000)"
     writers = [
@@ -394,6 +395,7 @@ def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> N
     assert 40 == len(list(broken.iterdir()))
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_a_conversion(tmp_path: Path) -> None:
     """No output is half there, and nothing is left."""
     if strace_fails():

@@ -525,6 +525,7 @@ def test_archives_of_the_corpus(path: str, expect: str) -> None:
         assert set(contents) <= {"ok.csv"}
 
 
+@pytest.mark.slow
 def test_mutated_archives_end_in_findings_only(tmp_path: Path) -> None:
     """Nothing but findings and our own errors may come out of a forged archive."""
     chance = random.Random(11)

@@ -24,6 +24,8 @@ from seldio.synth import scene
 from seldio.synth.recording import RATE, RecordingOptions, record
 from seldio.synth.tree import write_tree
 
+pytestmark = pytest.mark.slow
+
 CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold4_room2_mix001", "dev-test-tau"))
 TRAIN = "dev-train-tau/fold3_room4_mix001.wav"
 

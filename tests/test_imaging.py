@@ -228,6 +228,7 @@ def test_a_resample_scores_as_its_clips_would(average: Average) -> None:
         assert np.allclose(own, drawn, rtol=0, atol=1e-9, equal_nan=True)
 
 
+@pytest.mark.slow
 def test_systems_are_compared(tmp_path: Path) -> None:
     clips = [clip for seed in (0, 1, 2, 4, 5) for clip in imaging_set(seed)]
     predictions, labels = written(tmp_path / "one", clips)

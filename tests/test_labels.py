@@ -133,6 +133,7 @@ def test_reading_never_raises_and_misses_nothing(dialect: Dialect, data: st.Data
     assert_no_line_is_lost(reading.parts[0], found, broken)
 
 
+@pytest.mark.slow
 @dialects
 def test_odd_cells_in_every_column(dialect: Dialect) -> None:
     good = {"int": "1", "real": "0.5", "real3": "0.5", "real3inf": "0.5", "name": "knock", "zero": "0"}

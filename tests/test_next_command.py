@@ -86,6 +86,7 @@ def test_package_has_the_option_that_it_names(here: Path) -> None:
     assert "meta" in run(f"{line} --allow-missing")[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["score:real onscreen:int", "score:flag"])
 def test_a_year_that_cannot_be_read_is_refused_when_it_is_read(here: Path, columns: str) -> None:
     (here / "mine").mkdir()
@@ -99,6 +100,7 @@ def test_a_year_that_cannot_be_read_is_refused_when_it_is_read(here: Path, colum
     assert (code, "onscreen, and no other field, is of the kind flag" in text) == (2, True), text
 
 
+@pytest.mark.slow
 def test_a_score_in_columns_of_ones_own_is_no_fault(here: Path) -> None:
     (here / "mine").mkdir()
     (here / "mine/lab2028.toml").write_text(YEAR)

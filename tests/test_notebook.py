@@ -128,6 +128,7 @@ def balanced(text: str) -> bool:
     return not open_elements
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo")
 def test_a_notebook_shows_a_picture_and_keeps_its_figure() -> None:
     pytest.importorskip("matplotlib")

@@ -111,6 +111,7 @@ def test_reports_for_programs_tell_count_and_lines(folder: Callable[..., Path]) 
     assert " times, lines " in lines[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["json", "jsonl", "sarif", "github"])
 def test_what_is_not_listed_is_said(format: str) -> None:
     many = [Finding("LAB103", Severity.ERROR, "wrong", f"{number:05}.csv", 1) for number in range(MOST_LISTED + 7)]

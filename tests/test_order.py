@@ -18,6 +18,8 @@ from imaging_sets import Document, imaging_set
 import seldio
 from seldio.findings import Severity
 
+pytestmark = pytest.mark.slow
+
 Lines = list[str]
 Order = Callable[[Lines], Lines]
 

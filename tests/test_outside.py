@@ -18,6 +18,8 @@ from processes import other_process
 
 import seldio as package
 
+pytestmark = pytest.mark.slow
+
 LAB = Path(__file__).parent / "outside" / "lab2027"
 EXAMPLES = LAB / "examples"
 Run = Callable[..., tuple[int, str, str]]

@@ -465,6 +465,7 @@ def test_values(text: str, expected: Any) -> None:
     assert (expected, []) == parsed(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "code"),
     [

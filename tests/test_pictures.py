@@ -105,6 +105,7 @@ def test_odd_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     assert {"$x_$", "собака", "x" * 40} == {label.get_text() for label in figure.axes[0].get_yticklabels()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", some(["svg", "png", "pdf"], 3))
 def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp_path: Path, suffix: str) -> None:
     files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
@@ -123,6 +124,7 @@ def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp
 # --- what is asked for -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_draws_silence_too_and_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "seldio", "plot", str(tree), "--clip", "fold3_room6_mix002"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)

@@ -105,6 +105,7 @@ def test_real_labels_answer_all_tasks_without_distance(real):
     check_all(table, made.items)
 
 
+@pytest.mark.slow
 def test_synthetic_labels_answer_all_tasks(synthetic):
     table, made = synthetic
     counts = Counter(item.task for item in made.items)
@@ -126,6 +127,7 @@ def test_the_oracle_notices(synthetic):
             oracle.check(item.model_copy(update={"canonical_answer": other.canonical_answer}), found)
 
 
+@pytest.mark.slow
 def test_overlapping_and_short_windows(synthetic):
     table, _ = synthetic
     made = generate(table, seed=1, window=7.5, hop=3.3, audio_pattern="{clip}", per_task=150)
@@ -155,6 +157,7 @@ def test_one_item_to_the_letter():
     assert skipped == {}
 
 
+@pytest.mark.slow
 def test_same_items_whatever_the_order_and_the_shards(synthetic):
     table, made = synthetic
     rng = np.random.default_rng(0)
@@ -177,6 +180,7 @@ def test_tasks_do_not_depend_on_each_other(synthetic):
     assert {item.question for item in other} != {item.question for item in few.items if item.task == "multi_hop"}
 
 
+@pytest.mark.slow
 def test_balance_and_limits(real, synthetic):
     _, made = synthetic
     few = select(made.items, 7, per_task=5)

@@ -92,7 +92,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 EXAMPLES = [path for path in sorted(CASES.rglob("*")) if path.suffix != ".toml"]
 
 
-@pytest.mark.parametrize("path", some(EXAMPLES, 16), ids=lambda path: str(path.relative_to(CASES)))
+@pytest.mark.parametrize("path", some(EXAMPLES, 32), ids=lambda path: str(path.relative_to(CASES)))
 def test_what_is_ready_is_accepted(path: Path, tmp_path: Path) -> None:
     kept(path, tmp_path, random.Random(path.name))
 
@@ -244,6 +244,7 @@ def test_one_file_of_another_format_is_an_error_among_labels(tree: Path, tmp_pat
     assert list(errors(out)) == ["SUB108"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", [None, "starss23:eval"])
 @pytest.mark.parametrize("layout", ["dcase2023-output", "dcase2024-output", "starss22", "starss23"])
 def test_a_submission_has_the_official_layout(tree: Path, layout: str, reference: str | None, tmp_path: Path) -> None:

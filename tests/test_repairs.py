@@ -220,6 +220,7 @@ TEXT: dict[str, Callable[[list[str]], list[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(VALUES)), st.lists(st.sampled_from(sorted(TEXT)), max_size=3, unique=True), st.booleans())
 @example("seconds", ["decimal commas", "points"], False)
 @example("seconds", ["decimal commas", "points", "quotes"], False)

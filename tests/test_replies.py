@@ -102,6 +102,7 @@ def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], righ
     assert len(misread) <= wrong, misread
 
 
+@pytest.mark.slow
 def test_refusals_are_told_from_replies_that_say_something_else() -> None:
     labelled = [row for row in rows("labelled") if isinstance(row[2], list)]
     refused = Counter((row[4] == "refused", read(row[3], row[2]).state == "refused") for row in labelled)
@@ -133,6 +134,7 @@ BITS = ("<think>", "answer: ", "the answer is ", "flute ", "**flute** ", "not ",
         "<answer>", "answer ", "a violin, ", "A/B ", "A or B ", "A. B. ", "no, flute ", "так ")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bit", BITS)
 def test_the_time_for_long_replies_grows_with_them_and_no_faster(bit: str) -> None:
     assert grows_no_faster(lambda length: read(bit * (length // len(bit)), INSTRUMENTS), 50_000)
@@ -171,6 +173,7 @@ ANNOUNCED = (
 )
 
 
+@pytest.mark.slow
 def test_every_announced_option_of_real_questions_is_read(shared: Path) -> None:
     """Options with signs at which a sentence could be cut, and every fortieth of the others."""
     questions = json.loads((shared / "data/mmau/mmau-test-mini.json").read_text("utf-8"))
@@ -287,6 +290,7 @@ def test_most_quantities_of_the_half_held_out_are_read() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["2 m, no, ", "1, 2 and ", "второй ", "so, ", "but no, "])
 def test_the_time_for_long_quantities_grows_with_them_and_no_faster(piece: str) -> None:
     def read_quantities(length: int) -> None:

@@ -134,6 +134,7 @@ def test_small_random_tables(drawn, window, seed):
     assert again == items
 
 
+@pytest.mark.slow
 def test_seeds_and_shards(synthetic):
     table, items = synthetic
     assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items

@@ -20,6 +20,8 @@ from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import JASCO
 from seldio.schemas import SCHEMAS
 
+pytestmark = pytest.mark.slow
+
 CASES = Path(__file__).parent / "cases"
 #: What a schema says of files of each format: rules whose findings it shares. The others compare values, or read texts.
 SAID = {

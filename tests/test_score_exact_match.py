@@ -280,6 +280,7 @@ def test_nothing_predicted_is_not_defined() -> None:
     assert report.overall["over_all"] == 0
 
 
+@pytest.mark.slow
 def test_mmau(shared: Path) -> None:
     data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
     format = formats.format_of_file(data, "mmau-test-mini.json")

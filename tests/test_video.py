@@ -130,6 +130,7 @@ def test_any_label_frames_in_any_order(wanted: list[int], between: int, containe
     assert shown(data, wanted) == [whole[clock.video_frame(frame)] for frame in wanted]
 
 
+@pytest.mark.slow
 def test_threads_may_share_a_video() -> None:
     data, whole = long(3, "mp4")
     with Video(io.BytesIO(data), threads=1) as video, ThreadPoolExecutor(4) as pool:
