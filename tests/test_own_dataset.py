@@ -428,6 +428,15 @@ def test_a_class_with_a_comma_is_read_from_quotes(yard: Path) -> None:
     assert fault.message == "meow, of a cat is not a class of yard"
 
 
+@pytest.mark.parametrize(("row", "code", "column"), [
+    ('0.0,dog bark,270,"1.5', "SYN122", 18), ('0.0,"dog bark,270,1.5', "SYN122", 5), ('0.0,dog bark,"27"0,1.5', "SYN130", 14),
+])  # fmt: skip
+def test_a_quote_in_a_wrong_place_is_no_part_of_a_value(yard: Path, row: str, code: str, column: int) -> None:
+    (yard / "train/a.csv").write_text(f"{HEAD}{row}\n0.5,dog bark,270,1.5\n")
+    (fault,) = found(yard)
+    assert (fault.code, fault.line, fault.column) == (code, 2, column)
+
+
 RUSSIAN = """
 [russian]
 bird = { gender = "f", forms = ["птица", "птицы", "птицу", "с птицей"] }

@@ -391,6 +391,9 @@ def test_labels_tell_a_dataset_from_the_one_that_it_is_a_part_of(tmp_path: Path)
             )
         said = [found.message[:17] for found in seldio.validate(tmp_path / str(number)) if found.code == "LAY114"]
         assert said == [f"part of STARSS2{2 + number}:"]
+    unread = folder / "fold4_room23_mix001.csv"
+    unread.write_text("".join(f"{at},1,0,-50,30,\n" for at in range(99)))  # rows of STARSS22 that end with a comma
+    assert [found.code for found in seldio.validate(unread)] == ["SYN124"]
 
 
 # --- anything at all -------------------------------------------------------------------------------

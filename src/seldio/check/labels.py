@@ -139,7 +139,7 @@ def _errors() -> tuple[Check, ...]:
 class Faults:
     """Labels whose errors stop what is to be made of them."""
 
-    read: list[Recognised] = dataclasses.field(default_factory=list)
+    read: Sequence[Recognised] = ()
 
     def __add__(self, other: Faults) -> Faults:
         return Faults([*self.read, *other.read])
@@ -182,8 +182,3 @@ class Faults:
                 f"{others}. seldio validate shows all findings; use --force to continue anyway",
             )
         return counted
-
-
-def vet(read: Iterable[Recognised]) -> Faults:
-    """Return labels that were read, to be settled with all others."""
-    return Faults(list(read))

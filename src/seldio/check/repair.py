@@ -480,7 +480,3 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
     before, after = (sum(len(one.report.findings) for one in reports) for reports in (examined, current))
     counts = f"{plural(before, 'finding')} before, {after:,} left"
     return f"Repaired {plural(len(changes), 'file')}: {counts}.", tuple(changes), current
-
-
-# --- questions ---------------------------------------------------------------------------------------
-# What ``B`` becomes is a guess, since it may be meant as it stands; what the text of one option alone becomes is none.

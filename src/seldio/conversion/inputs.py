@@ -13,7 +13,7 @@ import pyarrow as pa
 from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
 from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
-from seldio.check.labels import Faults, vet
+from seldio.check.labels import Faults
 from seldio.conversion.item_inputs import read_item_table
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
@@ -115,7 +115,7 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
     return LabelInput(
         joined(readings),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        vet(readings),
+        Faults(readings),
         catalogue.asked if format is None and readings else None,
     )
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
-from seldio.check.labels import vet
+from seldio.check.labels import Faults
 from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
@@ -124,7 +124,8 @@ def _see_no_errors(converted: Sequence[Converted], target: LabelFormat, force: b
 
     That the target has no class of a name is noted otherwise.
     """
-    errors, _ = vet(Recognised(part.read_back, False, "") for part in converted if part.read_back is not None).errors()
+    read = [Recognised(part.read_back, False, "") for part in converted if part.read_back is not None]
+    errors, _ = Faults(read).errors()
     for code, finding in errors.items():
         if code != "LAB102" and not force:
             raise UsageError(

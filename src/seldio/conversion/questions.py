@@ -18,7 +18,7 @@ import pyarrow as pa
 from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
-from seldio.check.labels import Faults, vet
+from seldio.check.labels import Faults
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
@@ -90,7 +90,7 @@ class MakingQuestions:
     def __call__(self, part: Part) -> QuestionBatch:
         """Ask about the labels of *part*."""
         labels = part.labels(raise_errors)
-        batch = QuestionBatch(vet(labels))
+        batch = QuestionBatch(Faults(labels))
         if not self.force and batch.faults.errors()[0]:
             return batch  # nothing is asked in the end
         for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):

@@ -16,7 +16,7 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.look import check_classes
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
-from seldio.check.labels import vet
+from seldio.check.labels import Faults
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import UsageError
@@ -188,7 +188,7 @@ def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile
         UsageError: two files are of one clip.
     """
     read = [reading for part in parts for reading in part.labels(raise_errors)]
-    faults = vet(read)
+    faults = Faults(read)
     entries = entries_by_clip(read, parts)
     clips_of = Counter(entry.path for entry in entries.values())
     files: dict[str, ClipLabelFile] = {}

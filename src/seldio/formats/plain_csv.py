@@ -29,8 +29,15 @@ DELIMITERS = (",", ";", "\t", "|")
 
 
 def cells_of(line: str, delimiter: str) -> list[QuotedCell]:
-    """Return the cells of a line, without quotes."""
-    return row_at(line, 0, delimiter).cells
+    """Return the cells of a line, without quotes; a cell that its quotes do not enclose is as it is written."""
+    row = row_at(line, 0, delimiter)
+    ends = [*(cell.start - cell.quoted - 1 for cell in row.cells[1:]), row.end]
+    return [
+        QuotedCell(line[cell.start - 1 : end], cell.start - 1, end)
+        if cell.flaw == "unclosed" or line[cell.end + 1 : end].strip()
+        else cell
+        for cell, end in zip(row.cells, ends, strict=True)
+    ]
 
 
 def delimiter_of(line: str, names: Iterable[str] = (), width: int = 0) -> str:

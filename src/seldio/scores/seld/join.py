@@ -15,7 +15,7 @@ from seldio import clock
 from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
-from seldio.check.labels import Faults, vet
+from seldio.check.labels import Faults
 from seldio.conversion import carry
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
@@ -65,7 +65,7 @@ def rows_of(held: Part | pa.Table, as_read: bool = False) -> tuple[pa.Table | No
     tables = (
         labels.reading.table if as_read else framed(labels.reading.table, labels.reading.format) for labels in read
     )
-    return next(tables, None), vet(read)
+    return next(tables, None), Faults(read)
 
 
 class ClipPlace(NamedTuple):
@@ -417,7 +417,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
         places[place] = ClipPlace(range(start, stop), (stop - start) * ROW, name, path)
     known = {name for name in table.column_names if table[name].null_count < table.num_rows}
     return SideLabels(
-        layout, table, places, {*table.column_names, *(layout.carries if layout.own else ())}, known, vet(read)
+        layout, table, places, {*table.column_names, *(layout.carries if layout.own else ())}, known, Faults(read)
     )
 
 
