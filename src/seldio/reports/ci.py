@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Rule, Severity
-from seldio.reports.json_report import dumps
+from seldio.reports.json_report import indented
 from seldio.reports.sections import message, more, one_line, statistics_rows, summary_line
 from seldio.reports.tables import Options
 from seldio.text import printable
@@ -84,7 +84,7 @@ def sarif(report: Report, options: Options) -> Iterator[str]:
         "columnKind": "unicodeCodePoints",
         "results": results,
     }
-    return iter([dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"])
+    yield indented({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, 1)
 
 
 def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from json import loads as parsed
@@ -34,8 +35,12 @@ dumps = json_text
 
 def json(subject: Subject, _options: Options) -> Iterator[str]:
     """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
-    record = subject.as_dict() if isinstance(subject, Report) else document(subject)
-    return iter([dumps(record, indent=2) + "\n"])
+    yield indented(subject.as_dict() if isinstance(subject, Report) else document(subject), 2)
+
+
+def indented(record: Mapping[str, Any], indent: int) -> str:
+    """Return *record* as lines of JSON, each pair of numbers on one: no break within brackets is in a text."""
+    return re.sub(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]", r"[\1, \2]", dumps(record, indent=indent)) + "\n"
 
 
 def jsonl(report: Report, _options: Options) -> Iterator[str]:
