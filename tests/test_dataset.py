@@ -45,7 +45,7 @@ def dataset(root: Path) -> seldio.data.Dataset:
 
 
 def test_it_says_what_it_is(dataset: Any) -> None:
-    assert "Dataset('starss23', starss23, 3 clips)" == repr(dataset)
+    assert "Dataset('starss23', starss23, 3 clips, foa)" == repr(dataset)
     assert "Events(3 clips)" == repr(dataset.events)
     assert "Media(3 clips)" == repr(dataset.media)
 

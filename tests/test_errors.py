@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +32,7 @@ from seldio.errors import LossError, MissingLibrary, UsageError, in_python, need
         ("use -o FILE or -o with a name", "use out=FILE or out= with a name"),
         ("written by seldio score --json", "written by seldio score --json"),
         ("a pre--force, - o and my-o", "a pre--force, - o and my-o"),
+        ("--column T=frame:s, or none", 'column={"T": "frame:s"}, or none'),
         ("--judge-set retries=x: expected a number", 'judge_set={"retries": "x"}: expected a number'),
     ],
 )
@@ -36,10 +41,26 @@ def test_options_become_arguments(written: str, read: str) -> None:
     assert (written, read) == (UsageError(written).text, str(UsageError(written)))
 
 
+def test_every_option_in_an_exception_is_an_argument() -> None:
+    functions = filter(inspect.isfunction, (getattr(seldio, name) for name in seldio.__all__))
+    known = {name for function in functions for name in inspect.signature(function).parameters}
+    named = set()
+    for path in Path(seldio.__file__).parent.rglob("*.py"):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "--" in text and path.parent.name != "cli" else ():
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                said = ast.unparse(node.exc)
+                named |= {*re.findall(r"\b(\w+)=", in_python(said))} - {*re.findall(r"\b(\w+)=", said)}
+    assert named - known == set()
+    assert len(named) > 20
+
+
 def test_a_loss_names_the_argument() -> None:
-    error = LossError("dcase2023-submission", {"source": "the numbers 0 to 4", "distance": "all"})
-    assert str(error).endswith('To accept this loss, use allow_loss="source,distance"')
-    assert error.text.endswith("To accept this loss, use --allow-loss source,distance")
+    losses = {"source": "the numbers 0 to 4", "distance": "all"}
+    for fields in (["source"], ["source", "distance"]):
+        error = LossError("dcase2023-submission", {field: losses[field] for field in fields})
+        assert str(error).endswith(f'To accept this loss, use allow_loss="{",".join(fields)}"')
+        assert error.text.endswith(f"To accept this loss, use --allow-loss {','.join(fields)}")
 
 
 def test_a_missing_library_says_what_to_install() -> None:

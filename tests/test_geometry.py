@@ -147,7 +147,7 @@ def test_directions_of_the_array_responses(official: Kept) -> None:
 
 def test_a_frame_begins_and_ends_on_the_grid() -> None:
     assert (clock.onset(3), clock.offset(3)) == (0.3, 0.4)
-    assert (clock.onset(3, clock.HOP_2019), clock.offset(3, clock.HOP_2019)) == (0.06, 0.08)
+    assert (clock.onset(3, Fraction(1, 50)), clock.offset(3, Fraction(1, 50))) == (0.06, 0.08)
 
 
 @given(st.integers(0, 10**6))

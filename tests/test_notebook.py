@@ -86,7 +86,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str, str]] = {
     "convert": (lambda: convert("dcase2020"), "Conversion(starss23 to dcase2020: 4 clips", "lost as allowed"),
     "questions": (lambda: convert("so-bench"), "QuestionsMade(starss23 to so-bench: 5 questions", "so-bench"),
     "diff": (lambda: seldio.diff(LABELS, "output"), f"Difference({LABELS} → output: 6 kinds", "events moved"),
-    "score": (lambda: seldio.score("output", LABELS), "ScoreReport(output: ER 0.", "macro average"),
+    "score": (lambda: seldio.score("output", LABELS), "ScoreReport(output: ER 0.", "by room, to_pandas(&#x27;rooms&#x27;)"),
     "table": (lambda: seldio.score("output", LABELS).tables[0], "Table(overall: 1 row of system, ER", "output"),
     "compare": (lambda: seldio.compare(["output", LABELS], LABELS), "ScoreReport(comparison of 2 systems: ", "output"),
     "rank": (lambda: seldio.rank(seldio.score("output", LABELS)), "ScoreReport(ranking: output ranks first of 1 system: ", "cumulative"),

@@ -204,7 +204,7 @@ def test_keywords(cell: str, words: list[str] | None) -> None:
     ],
 )
 def test_losses_of_an_item(change: dict[str, object], field: str, tmp_path: Path) -> None:
-    row = Item.model_validate({"id": "1", **change})
+    row = Item.model_validate({"id": "1", "answer": "a dog", **change})
     with pytest.raises(DataError, match=field):
         seldio.write([row], tmp_path / "v0.csv", format="jasco")
 

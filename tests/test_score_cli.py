@@ -89,6 +89,7 @@ def test_what_is_wrong_is_told(labels: Path) -> None:
     for arguments, words in (
         ((), "--reference is required"),
         (("-r", labels / "ref", "--profile", "dcase2020"), "unknown profile 'dcase2020'"),
+        (("-r", labels / "ref", "--profile", "dcase2026-0518"), "did you mean dcase2026?"),
         (("-r", labels / "ref", "--join", "official"), "--join does not apply here"),
         (("-r", labels / "ref", "--dry-run"), "require --judge MODEL"),
         (("-r", labels / "nowhere"), "no such file"),

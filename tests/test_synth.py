@@ -12,6 +12,7 @@ import pytest
 import seldio
 from seldio import clock, geometry, validate
 from seldio.formats import get
+from seldio.media import arrays
 from seldio.media.audio import probe
 from seldio.media.recording import Recording
 from seldio.media.video import Video
@@ -94,6 +95,21 @@ def test_in_a_room_with_noise_directions_of_broad_sounds_are_right() -> None:
     wrong = off(foa, track)
     assert np.median(wrong) < 3
     assert wrong.max() < 8
+
+
+@pytest.mark.parametrize("direction", [(30.0, 10.0), (-100.0, -35.0), (170.0, 50.0)])
+def test_mic_channels_differ_as_the_sphere_has_it(direction: tuple[float, float]) -> None:
+    wave = record([standing(*direction, frames=10, first=0)], 1.0, 4, OPEN)
+    sounds = np.fft.rfft(wave["mic"] / 32768)
+    source = np.fft.rfft(wave["foa"][0] / 32768)
+    frequencies = np.fft.rfftfreq(RATE, 1 / RATE)
+
+    for low in (700, 1500, 3000, 5000, 7000):
+        some = (frequencies >= low) & (frequencies < low + 100)
+        seen = (sounds[:, some] * source[some].conj()).sum(axis=1) / (np.abs(source[some]) ** 2).sum()
+        wanted = arrays.mic_response(*direction, [low + 50])[0, 0]
+        assert np.abs(np.angle(seen / wanted)).max() < 0.12
+        assert np.abs(np.abs(seen) / np.abs(wanted) - 1).max() < 0.1
 
 
 def test_sound_begins_and_ends_with_its_label_frames() -> None:

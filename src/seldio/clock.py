@@ -16,8 +16,6 @@ from seldio.errors import UsageError
 
 #: Seconds between label frames in every format since 2020.
 HOP = Fraction(1, 10)
-#: Seconds between the frames of 2019's outputs.
-HOP_2019 = Fraction(1, 50)
 #: Seconds (a day) that no recording lasts.
 LONGEST = 86_400
 #: Video frames per second, called 29.97 for short.

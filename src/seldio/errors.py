@@ -58,7 +58,7 @@ VALUES = frozenset((
 _OPTION = re.compile(
     r"seldio [a-z]+(?: --?[a-z][a-z-]*)+"  # a command to run: it stays
     r"|(?<![\w-])-(?:-(?P<name>[a-z][a-z-]*)|(?P<short>o))(?![\w-])"
-    r"(?: (?P<key>\w+)=(?P<given>[^\s:;()]*[^\s:;(),.])| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
+    r"(?: (?P<key>\w+)=(?P<given>[^\s;()]*[^\s:;(),.])| (?P<place>[A-Z]{2,}\b)| (?P<word>[a-z0-9][\w.,-]*\b))?"
 )
 
 
@@ -83,7 +83,8 @@ def _argument(match: re.Match[str]) -> str:
     if option in FLAGS or option == "no-audio":
         flag = f"{name}=True" if option in FLAGS else "audio=False"
         return f"{flag}{word and f' {word}'}"
-    if word in VALUES or re.search(r"[0-9,-]", word) or (word and match.string[match.end() :].startswith(":")):
+    always = option == "allow-loss" or match.string[match.end() :].startswith(":")
+    if word in VALUES or re.search(r"[0-9,-]", word) or (word and always):
         return f"{name}={_literal(word)}"
     return f"{name}={word and f' {word}'}"
 

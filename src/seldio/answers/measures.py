@@ -50,7 +50,7 @@ _PLANE = {"azimuth": {"left", "right", "front", "back"}, "elevation": {"above", 
 
 
 def pointing(text: str, field: Literal["azimuth", "elevation"]) -> float | None:
-    """The angle of a direction that a plain text names without a number: *directly behind*, *at 3 o'clock*; degrees.
+    """Return the degrees of a direction that a plain text names without a number: *directly behind*, *at 3 o'clock*.
 
     None where another direction in the same plane is named too, or one is denied or not meant exactly.
     """
@@ -73,7 +73,7 @@ def contradictory(named: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def sides(text: str) -> list[tuple[Side, int]]:
-    """Left and right in a plain text with their places; *not left* says right, *not sure if left* both."""
+    """Return left and right in a plain text with their places; *not left* says right, *not sure if left* both."""
     text = _BEARING.aside.sub(lambda places: " " * len(places.group()), text)
     places: list[tuple[Side, int]] = []
     for match in _BEARING.any.finditer(text):

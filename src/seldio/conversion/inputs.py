@@ -121,7 +121,7 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
 
 
 def read_table(place: Place, format: LabelFormat | str | None, force: bool) -> pa.Table:
-    """The labels, questions or predictions of a source as one table, see :func:`seldio.read`."""
+    """Return the labels, questions or predictions of a source as one table, see :func:`seldio.read`."""
     questions = of_questions(format) if isinstance(format, str) else None
     with reopened(place, raise_errors) as source:
         if questions is not None or (format is None and source.single and _asks_only(source)):

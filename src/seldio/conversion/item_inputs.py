@@ -111,7 +111,7 @@ def held_items(source: Source) -> ItemFormat | None:
 
 
 def read_item_table(source: Source, format: ItemFormat | None = None) -> pa.Table:
-    """The questions or predictions of a source, which holds one file of them, in a table."""
+    """Return the questions or predictions of a source, which holds one file of them, as a table."""
     from seldio.formats.item_parquet import ItemParquet
 
     readings = read_items(source, format, raise_errors)

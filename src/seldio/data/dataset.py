@@ -67,7 +67,9 @@ class Dataset:
     def __repr__(self) -> str:
         path = self._index.source.path
         name = PurePosixPath(path.replace("\\", "/")).name or path
-        return f"Dataset({name!r}, {self.layout}, {plural(len(self.rows), 'clip')})"
+        media = [kind for kind in (*RECORDINGS, "video") if self.rows.column(kind).null_count < len(self.rows)]
+        clips = plural(len(self.rows), "clip")
+        return f"Dataset({name!r}, {self.layout}, {clips}, {' and '.join(media) or 'no media'})"
 
     @property
     def layout(self) -> str:

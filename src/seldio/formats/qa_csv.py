@@ -247,7 +247,8 @@ def implied_path(id: str) -> str:
 _SOURCE = "https://github.com/BenoitWang/What_Are_They_Doing"
 JASCO = Jasco(
     name="jasco", title="JASCO questions (v0.csv)", holds="items",
-    carries=("id", "audio", "question", "answer", "answer_meta", "extra"), answers="free", source=_SOURCE,
+    carries=("id", "audio", "question", "answer", "answer_meta", "extra"), needs=("id", "answer"), answers="free",
+    source=_SOURCE,
     note="The question and the path of the recording are implied; every item is asked with all eight instructions.",
 )  # fmt: skip
 JASCO_PREDICTIONS = JascoPredictions(

@@ -66,7 +66,7 @@ _FULL_DESCRIPTION = 1000  # GitHub takes no more
 
 
 def sarif(report: Report, options: Options) -> Iterator[str]:
-    """One SARIF run."""
+    """Yield one SARIF run."""
     rules = {code: index for index, code in enumerate(report.by_rule())}
     fingerprints: Counter[str] = Counter()
     shown, hidden = report.listed()

@@ -23,14 +23,15 @@ def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None 
     for section in sections(about, Options(catalogue or {}, max_per_rule=_OF_A_RULE)):
         pieces += [_line(f"{notice.name}: {notice.text}") for notice in section.urgent]
         pieces += [_rows(table, table.top) for table in section.tables if table.rows and not table.aside]
-        pieces += [_line(f"not shown: {table.title}") for table in section.tables if table.rows and table.aside]
+        aside = [table for table in section.tables if table.rows and table.aside]
+        pieces += [_line(f"not shown: {table.title}, to_pandas({table.name!r})") for table in aside]
         pieces += [_line(f"{notice.name}: {notice.text}".removeprefix(": ")) for notice in section.notices]
     return "".join(pieces)
 
 
-def table_html(table: Table, line: str = "") -> str:
-    """One table, below a line about it all."""
-    return _line(line or table.in_brief) + _rows(table)
+def table_html(table: Table) -> str:
+    """Return one table, below a line about it all."""
+    return _line(table.in_brief) + _rows(table)
 
 
 def _line(text: str) -> str:
@@ -42,7 +43,7 @@ def _rows(table: Table, most: int | None = None) -> str:
 
     shown = [[column.shown(cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.rows]
     shown, total = shown[: ROWS if most is None else most], len(shown)
-    rest = "" if len(shown) == total else f" (the first {len(shown)}; to_pandas has all)"
+    rest = "" if len(shown) == total else f" (the first {len(shown)}; to_pandas has all {total:,})"
     with pd.option_context("display.max_colwidth", None):
         frame = pd.DataFrame(shown, columns=[column.header for column in table.columns])
         return f"{_line(f'{table.title}{rest}')}{frame.to_html(index=False)}\n"

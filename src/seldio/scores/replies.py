@@ -179,7 +179,7 @@ def of_scored(row: Scored) -> ReplyVerdict:
 
 
 def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
-    """Those of the answers to JASCO's instructions: of 2 points, as the judge says."""
+    """Yield those of the answers to JASCO's instructions: of 2 points, as the judge says."""
     from seldio.scores.jasco import key
 
     for number, (row, text) in enumerate(zip(case.rows, case.texts, strict=True)):

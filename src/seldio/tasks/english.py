@@ -39,7 +39,7 @@ def worded(language: Code) -> dict[str, Task[Scene, Draft]]:
 
 
 def stream(table: pa.Table, *, language: Code = "en", **options: Any) -> Iterator[Item]:
-    """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
+    """Yield the items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
     names: Callable[[str], Name] = name_of
     if language == "ru":
         from seldio.tasks.nouns import russian_name
@@ -88,7 +88,7 @@ def generate(
     split: str | None = None,
     language: Code = "en",
 ) -> Generated:
-    """Items about the labels in *table*.
+    """Return items about the labels in *table*, and what was skipped.
 
     The items of a recording depend on its name, its labels and the options alone, so that shards may be made
     apart and put together; then *per_task* and *balance*, which look at all items, are for :func:`select`.

@@ -324,7 +324,7 @@ REFUSED: dict[str, str] = _DATA["refused"]
 
 
 def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
-    """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
+    """Yield Russian items about the labels in *table*; arguments as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. In addition to the

@@ -94,12 +94,12 @@ def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: s
             yield Notice("same-system", f"{text}here. There is nothing to compare", grave=True, first=True)
 
 
-def left_out(counts: Mapping[str, int], noun: str = "clip") -> Iterator[Notice]:
+def left_out(counts: Mapping[str, int]) -> Iterator[Notice]:
     """Yield what there is to know where systems have clips that others lack; *counts*: how many by system."""
     more = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
     if more:
-        text = f"compared over the {noun}s that all systems have; left out are {noun}s of {more}"
-        yield Notice(f"common-{noun}s", text, grave=True)
+        text = f"compared over the clips that all systems have; left out are clips of {more}"
+        yield Notice("common-clips", text, grave=True)
 
 
 def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:

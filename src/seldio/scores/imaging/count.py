@@ -136,7 +136,7 @@ def average_precision(hits: Any, often: Floats, references: Floats) -> Floats:
 
 
 def tied(overlap: Floats, score: Floats, references: int) -> tuple[int, float, float]:
-    """Equal scores: detections that share theirs with one that is a hit where they are none, and the bounds of AP.
+    """Return how many detections have the score of one that is a hit where they are none, and the bounds of AP.
 
     The program sorts by score with an algorithm that leaves the order of equals open; the bounds are the means over
     thresholds if hits come last, and if they come first.
@@ -191,7 +191,7 @@ class MapScores:
         return self.scores(np.eye(len(self.clips)))
 
     def pooled_support(self, over: Over = "clips") -> Floats:
-        """On how many clips, or rooms, each score rests in effect, shape [scores]."""
+        """Return on how many clips, or rooms, each score rests in effect, shape [scores]."""
         support = effective(self.references.sum(axis=1), units_of(self.clips, over))
         return np.full(len(THRESHOLDS) + 2, support)
 

@@ -11,6 +11,7 @@ from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
+from seldio.scores.scorers import index
 from seldio.scores.seld import pairing
 from seldio.scores.seld.metrics import SECOND, Average, Thresholds, scored
 from seldio.scores.seld.pairing import Measure
@@ -107,6 +108,6 @@ def get(name: str) -> SeldProfile:
     for profile in PROFILES:
         if name in (profile.name, *profile.aliases):
             return profile
-    names = [profile.name for profile in PROFILES]
+    names = [profile.name for profile in index() if profile.scores != "answers"]
     close = meant(name, names) or f"; choose from {', '.join(names)}"
     raise UsageError(f"unknown profile {name!r} for labels{close}")

@@ -48,7 +48,7 @@ class ScoredSide:
     repeated: int  # how many are like another one
     layout: str
 
-    def said(self, chosen: Any) -> str:
+    def in_words(self, chosen: Any) -> str:
         """Return how many rows are *chosen* by a mask, in words; empty if there are none, or no mask."""
         count = 0 if chosen is None else int(np.count_nonzero(chosen))
         return plural(count, self.noun) if count else ""
@@ -64,7 +64,7 @@ class SeldCase:
     labels: Sequence[str]  # name of each class
     reference: ScoredSide
     prediction: ScoredSide
-    ends: Ints  # the frames of each clip that count
+    scored_frames: Ints  # how many of each clip count
     signature: Signature  # what it rests on
     dropped: int = 0  # predicted rows that the program does not read
     chosen: tuple[str, ...] = ()  # sentences about formats that the content did not decide
@@ -83,7 +83,7 @@ class SeldCase:
         return name in self.profile.names
 
     @cached_property
-    def ends_by_kind(self) -> Mapping[str, tuple[Floats, Floats]]:
+    def bounds_by_kind(self) -> Mapping[str, tuple[Floats, Floats]]:
         """The lower and upper ends of the intervals that are shown, by their kind, the bootstrap first."""
         found = {"bootstrap": self.score.bootstrap(self.bootstrap)} if self.bootstrap is not None else {}
         return found | ({"jackknife": self.score.jackknife()} if self.intervals else {})
@@ -143,7 +143,7 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
     score, columns = case.score, case.profile.columns
     found = [_overall(system, case)]
     if score.average == "macro":
-        kinds = list(case.ends_by_kind) or [""]
+        kinds = list(case.bounds_by_kind) or [""]
         found += [_classes(case, kind, aside=kind != kinds[0]) for kind in kinds]
     if len(score.rooms) > 1:
         rooms: list[tuple[Cell, ...]] = [
@@ -197,14 +197,14 @@ def worst_clips(
 def _overall(system: str, case: SeldCase) -> Table:
     """The score with its intervals; those of the jackknife in a row of their own below those of the bootstrap."""
     score, values = case.score, case.score.values()[:, 0]
-    rows: list[tuple[Cell, ...]] = [] if case.ends_by_kind else [(system, *values.tolist())]
+    rows: list[tuple[Cell, ...]] = [] if case.bounds_by_kind else [(system, *values.tolist())]
     flags: list[str | None] = []
-    for number, (kind, (low, high)) in enumerate(case.ends_by_kind.items()):
+    for number, (kind, (low, high)) in enumerate(case.bounds_by_kind.items()):
         over, name = case.over(kind), "by the official jackknife" if number else system
         reliable = score.pooled_support(over) >= FEWEST
         rows.append((name, *interval_cells(values, low[:, 0], high[:, 0], reliable, score.weak(over))))
         flags.append(doubt(reliable.tolist(), score.profile.columns))
-    by = " and ".join(f"{kind} over {case.over(kind)}" for kind in case.ends_by_kind)
+    by = " and ".join(f"{kind} over {case.over(kind)}" for kind in case.bounds_by_kind)
     title = "overall" if not by else f"overall, 95 % confidence intervals by {by}"
     if TOO_FEW in flags:
         title = "overall; too few clips for intervals"
@@ -222,7 +222,7 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
     columns = [score.profile.columns[number] for number in shown]
     references, held = score.counts[:, Count.REFERENCES].sum(axis=0), score.clips_with(case.over(kind))
     whole, support = score.values(), score.support(case.over(kind))[shown]
-    values, low, high = (each[shown, 1:] for each in (whole, *case.ends_by_kind.get(kind, (whole, whole))))
+    values, low, high = (each[shown, 1:] for each in (whole, *case.bounds_by_kind.get(kind, (whole, whole))))
     rows: list[tuple[Cell, ...]] = []
     for n, (label, count) in enumerate(zip(case.labels, references.astype(int).tolist(), strict=True)):
         if kind:
@@ -280,10 +280,10 @@ def _unused(case: SeldCase) -> Iterator[Notice]:
         text = f"both sides have distances, which {case.profile.name} does not look at: --profile dcase2024 scores them"
         yield Notice("distance-unused", text, grave=not case.named)
     for side in sides if folded else ():
-        if rows := side.said(np.abs(side.rows.azimuth) > 90):
+        if rows := side.in_words(np.abs(side.rows.azimuth) > 90):
             text = f"{rows} with an azimuth beyond ±90°: folded front to back, as the program does"
             yield Notice("folded", text, grave=True)
-        if rows := side.said(side.rows.elevation):
+        if rows := side.in_words(side.rows.elevation):
             text = f"{rows} with an elevation, which {case.profile.name} does not look at"
             yield Notice("elevation-unused", text, grave=True)
 
@@ -305,7 +305,7 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
             "they hold is missed"
         )
         yield Notice("missing-clips", text, grave=True)
-    silent = np.bincount(case.reference.rows.clip, minlength=len(case.ends)) == 0
+    silent = np.bincount(case.reference.rows.clip, minlength=len(case.scored_frames)) == 0
     empty, alarms = int(silent.sum()), int(silent[case.prediction.rows.clip].sum())
     if empty and case.profile.name == "dcase2025":
         text = f"{plural(empty, 'clip')} without labels: the {plural(alarms, 'prediction')} in them cost nothing"
@@ -317,22 +317,22 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
 
 def _rows(case: SeldCase) -> Iterator[Notice]:
     distance = case.reference.rows.distance
-    if case.has("RelDistE") and distance is not None and (rows := case.reference.said(distance == 0)):
+    if case.has("RelDistE") and distance is not None and (rows := case.reference.in_words(distance == 0)):
         and_seld = " and SELD" if case.has("SELD") else ""
         text = f"{rows} with a distance of 0: the relative error divides by it, so that RDE{and_seld} can be any "
         yield Notice("zero-distance", f"{text}number, up to 1e16", grave=True)
     counts_as = {"reference row": "a source of its own", "predicted row": "a prediction of its own, one too many"}
     for side in (case.reference, case.prediction):
-        if rows := side.said(side.rows.pointless):
+        if rows := side.in_words(side.rows.pointless):
             text = (
                 f"{rows} with the vector (0, 0, 0), which has no direction: scored as azimuth 0, elevation 0, as the "
             )
             yield Notice("zero-vector", f"{text}official program does", grave=True)
         number = side.rows.class_id
-        if rows := side.said((number < 0) | (number >= len(case.labels))):
+        if rows := side.in_words((number < 0) | (number >= len(case.labels))):
             text = f"{rows} with a class beyond {len(case.labels) - 1} not scored; the program never says so"
             yield Notice("foreign-class", text, grave=True)
-        if rows := side.said(side.rows.frame < 0):
+        if rows := side.in_words(side.rows.frame < 0):
             yield Notice("negative-frame", f"{rows} with a negative frame not scored", grave=True)
         if side.repeated:
             each = "it counts" if side.repeated == 1 else "each counts"
@@ -348,13 +348,13 @@ def _beyond_the_end(case: SeldCase) -> Iterator[Notice]:
     if (horizon := case.profile.horizon) is not None:
         only = f"below {horizon} ({horizon / 10:g} s)"
     for side in (case.reference, case.prediction):
-        rows, beyond = len(side.rows), int((side.rows.frame >= case.ends[side.rows.clip]).sum())
+        rows, beyond = len(side.rows), int((side.rows.frame >= case.scored_frames[side.rows.clip]).sum())
         if side is case.prediction and beyond > _FEW * rows:
             why = (
                 "These are false alarms in the silence after the labels, or the padding of an output that was not cut "
                 "at the end of the recording"
             )
-            last, truth = (last_frames(each.rows, len(case.ends)) for each in (side, case.reference))
+            last, truth = (last_frames(each.rows, len(case.scored_frames)) for each in (side, case.reference))
             if (factor := finer_grid(near_ends(last, truth + 1), beyond, rows)) is not None:
                 why = (
                     f"Frames of {100 // factor} ms instead of 100 ms were counted, as most clips end {factor} times as "

@@ -89,7 +89,7 @@ class SeldScore:
         return np.asarray(self.counts.sum(axis=0, keepdims=True) - self.counts)
 
     def present(self, counts: Floats) -> Floats:
-        """The overall scores of sets of counts, with means over the classes that have references; NaN where none has.
+        """Return the overall scores of sets of counts, as means over classes with references; NaN where none has any.
 
         A mean over all classes is lower the fewer of them a clip has, which says nothing about the clip.
         """
@@ -155,7 +155,7 @@ class SeldScore:
         return np.asarray((resampling.by_unit(self.held, units_of(self.clips, over)) > 0).sum(axis=0))
 
     def support(self, over: Over = "clips") -> Floats:
-        """On how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
+        """Return on how many clips, or rooms, each score of each class rests in effect, shape [scores, classes].
 
         They count by their references of the class; for errors by their matches; see
         :func:`~seldio.scores.resampling.effective`. SELD, which is made of both, rests on the fewer.
@@ -163,7 +163,7 @@ class SeldScore:
         return self._support(self.counts, over)
 
     def pooled_support(self, over: Over = "clips") -> Floats:
-        """On how many clips, or rooms, each score of all classes together rests in effect, shape [scores]."""
+        """Return on how many clips, or rooms, each score of all classes together rests in effect, shape [scores]."""
         return self._support(self.counts.sum(axis=2), over)
 
     def _support(self, counts: Floats, over: Over) -> Floats:
@@ -212,8 +212,8 @@ def bounded(
     return low, high
 
 
-def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Return the lower and upper end for each score: NaN where it is not defined, or there is but one clip.
+def intervals(whole: Floats, without: Floats) -> tuple[Floats, Floats]:
+    """Return the ends of the 95 % interval of each score: NaN where it is not defined, or there is but one clip.
 
     The jackknife estimate ``n * whole - (n - 1) * mean``, give or take Student's t with n - 1 degrees of freedom
     times the standard error ``sqrt((n - 1) / n * sum((without - mean) ** 2))``; *without* are the scores without each
@@ -227,7 +227,7 @@ def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple
     mean = without.mean(axis=0)
     estimate = whole - (count - 1) * (mean - whole)
     error = np.sqrt((count - 1) * ((without - mean) ** 2).mean(axis=0))
-    reach = stdtrit(count - 1, 1 - (1 - confidence) / 2) * error
+    reach = stdtrit(count - 1, 1 - (1 - 0.95) / 2) * error
     return estimate - reach, estimate + reach
 
 
