@@ -430,16 +430,12 @@ class JsonLayout:
         """*annotation* as this layout writes it; keys missing from the order come last."""
         if self.pixels:
             polygons = annotation["segmentation"]
-            points = [[[*map(_pixel, point[:2]), point[2]] for point in polygon] for polygon in polygons]
+            points = [[[*map(json_text.shorter, point[:2]), point[2]] for point in polygon] for polygon in polygons]
             annotation = annotation | {"segmentation": points}
         if self.order == tuple(KEYS):
             return annotation
         first = {key: annotation[key] for key in self.order if key in annotation}
         return first | annotation
-
-
-def _pixel(value: float) -> float:
-    return int(value) if value.is_integer() else value
 
 
 DCASE2026 = JsonFormat(

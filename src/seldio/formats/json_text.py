@@ -547,6 +547,11 @@ def _torn(source: JsonSource) -> JsonProblem:
     return JsonProblem("SYN108", 0, len(source.text), "the last record is cut off: the file ends inside it", hint)
 
 
+def shorter(value: float) -> float:
+    """Return 2 for 2.0, as JSON of other programs has it; any other number as it is."""
+    return int(value) if value.is_integer() else value
+
+
 def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
     """Write JSON without needless escapes; raise InvalidData for NaN, infinity or half of a surrogate pair."""
     try:

@@ -23,7 +23,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from seldio.findings import Sink
 from seldio.formats.base import Place, TextFile, newline_of
-from seldio.formats.json_text import JsonDocument, Pointer, parse
+from seldio.formats.json_text import JsonDocument, Pointer, parse, shorter
 from seldio.formats.label_tools import VALUES, Report, ToolFormat, ToolLabel, ToolPart, field_named, json_value, text_of
 from seldio.schema.column_names import column_of
 from seldio.schema.events import ClipFile
@@ -199,7 +199,7 @@ class LabelStudioFormat(JsonTool):
             )
             for field in VALUES:
                 if field != "score" and field in label.values:
-                    value = {**given, "number": _whole(label.values[field])}
+                    value = {**given, "number": shorter(label.values[field])}
                     result.append({**common, "from_name": field, "type": "number", "value": value})
             if rest:
                 value = {**given, "text": [json.dumps(rest, ensure_ascii=False)]}
@@ -212,10 +212,6 @@ class LabelStudioFormat(JsonTool):
 
 def _objects(values: list[Any], pointer: Pointer) -> list[tuple[Pointer, dict[str, Any]]]:
     return [((*pointer, number), one) for number, one in enumerate(values) if isinstance(one, dict)]
-
-
-def _whole(value: float) -> float:
-    return int(value) if value.is_integer() else value
 
 
 def _audio(data: Mapping[str, Any]) -> str | None:
@@ -382,7 +378,7 @@ class JamsFormat(JsonTool):
             data.append({"time": label.onset, "duration": length, "value": text_of(bare), "confidence": confidence})
         for field in ("azimuth", "elevation", "distance", "source"):
             if any(field in label.values for label in labels):
-                beside[field] = [_whole(v) if (v := label.values.get(field)) is not None else None for label in labels]
+                beside[field] = [shorter(v) if (v := label.values.get(field)) is not None else None for label in labels]
         if any(label.extra for label in labels):
             beside["extra"] = [label.extra or None for label in labels]
         beside |= {"background": extra["background"]} if extra.get("background") else {}
