@@ -328,7 +328,6 @@ def _by_format(
     """Return a part for each format, and one for what cannot be read; and the tables of words."""
     parts = list[Part]()
     every = [file for _, file in look.labels]
-    together = look.detected if not own else None
     if own:
         for layout, some, why in own.layouts([in_utf8(file, _ignore) for file in every], sink):
             parts.append(look.part(some, layout, evidence=why))
@@ -336,7 +335,7 @@ def _by_format(
             parts.append(look.part(left, undecided=True))
         taken = {file.entry.path for part in parts for file in part.files}
         every = [file for file in every if file.path not in taken]
-    together = together or detected(usable(every, _ignore))
+    together = detected(usable(every, _ignore)) if own else look.detected
     left_over = {file.path for group in together for file in group.files}
     if broken := [file for file in every if file.path not in left_over]:
         parts.append(look.part(broken))

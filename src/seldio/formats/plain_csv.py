@@ -31,6 +31,8 @@ DELIMITERS = (",", ";", "\t", "|")
 def cells_of(line: str, delimiter: str) -> list[QuotedCell]:
     """Return the cells of a line, without quotes; a cell that its quotes do not enclose is as it is written."""
     row = row_at(line, 0, delimiter)
+    if not any(cell.flaw for cell in row.cells):
+        return row.cells
     ends = [*(cell.start - cell.quoted - 1 for cell in row.cells[1:]), row.end]
     return [
         QuotedCell(line[cell.start - 1 : end], cell.start - 1, end)
