@@ -487,7 +487,7 @@ for repo, code in zip(sys.argv[1::2], sys.argv[2::2]):
 
 def test_datasets_loads_what_was_pushed(hub: HubStandIn, tmp_path: Path) -> None:
     """By the example of each card, in a process of its own, where the name of a dataset is a folder."""
-    root = starss(tmp_path / "starss23", CLIPS)
+    root = starss(tmp_path / "starss22", CLIPS)
     files = {"dataset.toml": DESCRIBED}
     files |= {f"{'first' if n % 2 else 'second'}/{n}.csv": f"time,label,azimuth\n0,bird,{n + n % 3 / 2:g}\n0.5,bird,3\n"
               for n in range(12)}  # fmt: skip

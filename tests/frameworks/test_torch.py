@@ -128,7 +128,7 @@ def test_even_ranks_have_the_same_number_of_batches(windows: Any, monkeypatch: p
         found = []
         for rank in range(4):
             monkeypatch.setenv("RANK", str(rank))
-            found.append(len(list(data.DataLoader(windows.stream(even=even), batch_size=2, num_workers=2))))
+            found.append(len(list(data.DataLoader(windows.stream(even=even, split=True), batch_size=2, num_workers=2))))
         assert batches == found
 
 
@@ -183,7 +183,7 @@ def test_ranks_and_workers_together_take_each_window_once(
     for rank in range(2):
         monkeypatch.setenv("RANK", str(rank))
         monkeypatch.setenv("WORLD_SIZE", "2")
-        found += _all(data.DataLoader(windows.stream(seed=1), batch_size=2, num_workers=2))
+        found += _all(data.DataLoader(windows.stream(seed=1, split=True), batch_size=2, num_workers=2))
 
     assert sorted(keys) == sorted(found)
 
