@@ -91,7 +91,7 @@ def values_of(card: DatasetCard) -> dict[str, Any]:
 
 @dataclasses.dataclass(frozen=True)
 class CardContents:
-    """What a card is made from; *facts* are what :func:`seldio.check.description.description` says of the source."""
+    """The contents of a card; *facts* are what :func:`seldio.check.description.description` says of the source."""
 
     repo: str
     files: Sequence[Entry]

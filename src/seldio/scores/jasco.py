@@ -381,7 +381,7 @@ _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASC
 
 @dataclasses.dataclass(kw_only=True)
 class AnswerMarks:
-    """What judge's texts say in one reading, by number of the row; rows that the reading never saw are absent."""
+    """The marks of a judge's texts in one reading, by number of the row; rows that the reading never saw are absent."""
 
     points: dict[int, int] = dataclasses.field(default_factory=dict)
     orientations: dict[int, Orientation | None] = dataclasses.field(default_factory=dict)

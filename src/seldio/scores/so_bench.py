@@ -413,7 +413,7 @@ class Scored:
 
     @property
     def state(self) -> str:
-        """What became of the reply."""
+        """Return what became of the reply."""
         return _STATES.get(self.how) or replies.state_of(read_reply(self.prediction, ()))
 
     def part(self, name: str) -> dict[str, object]:
