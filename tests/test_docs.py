@@ -16,6 +16,7 @@ from seldio.findings import DOCS
 ROOT = Path(__file__).parent.parent
 
 
+@pytest.mark.slow
 @since("pydantic", "2.11", "writes the keys of schemas in another order")
 def test_generated_files_and_schemas_are_in_step() -> None:
     done = subprocess.run(
