@@ -296,8 +296,9 @@ class Cache:
                 raise
 
     def _check_owner(self) -> None:
-        queries = ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-        application, version, tables = (self._base.execute(query).fetchone()[0] for query in queries)
+        # the tables first: another process writes them behind the marks
+        queries = ("SELECT count(*) FROM sqlite_master", "PRAGMA application_id", "PRAGMA user_version")
+        tables, application, version = (self._base.execute(query).fetchone()[0] for query in queries)
         if tables and application != _APPLICATION:
             raise SeldioError(f"{self._name} is a SQLite file, but not a judge cache of seldio: use another file")
         if tables and version != _FORMAT:
