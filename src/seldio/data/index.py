@@ -18,11 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
-from seldio.catalogues.look import (
-    PARQUET_SUFFIX,
-    begins_like_numbers,
-    named_like_labels,
-)
+from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers, named_like_labels
 from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.conversion.item_inputs import held_items, read_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
@@ -49,10 +45,9 @@ class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
     def __init__(
-        self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
-        force: bool = False,
-    ) -> None:  # fmt: skip
-        self.source, self.format, self.item_format, self.force = source, format, item_format, force
+        self, source: Source, format: LabelFormat | None = None, items: ItemFormat | None = None, force: bool = False
+    ) -> None:
+        self.source, self.format, self.item_format, self.force = source, format, items, force
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
@@ -131,14 +126,13 @@ class Index:
         others = {clip: file for clip, file in self._wholes.items() if clip not in tables & files.keys()}
         return joined_files(files, others)
 
-    def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
-        """The event tables of some of the label files."""
+    def events(self, files: Mapping[str, ClipLabelFile], remedy: str = "") -> Events:
+        """The event tables of some of the label files; *remedy* ends the message about one that cannot be read."""
         unread = tuple(file.entry for file in files.values() if file.table is None)
         own = tuple(filter(is_own, self.source.every or self.source))
-        source = dataclasses.replace(
-            self.source, entries=unread, every=own, looks={}
-        )  # no more than another process needs
-        return Events(source, files, self.format, force=self.force)
+        # no more than another process needs
+        source = dataclasses.replace(self.source, entries=unread, every=own, looks={})
+        return Events(source, files, self.format, self.force, remedy)
 
     @cached_property
     def items(self) -> Items:
