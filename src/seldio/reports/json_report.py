@@ -164,5 +164,5 @@ def output_schemas() -> dict[str, dict[str, Any]]:
 
 def _kept(name: str) -> dict[str, Any]:
     text = (resources.files(__package__) / f"{name}.schema.json").read_text("utf-8")
-    found: dict[str, Any] = parsed(text)
-    return found
+    schemas: dict[str, Any] = parsed(text)
+    return schemas
