@@ -26,7 +26,7 @@ from seldio.errors import LossError, MissingLibrary, UsageError, in_python, need
         ("read it with --format dcase2020-output, or not", 'read it with format="dcase2020-output", or not'),
         ("--format reads it; --force continues", "format= reads it; force=True continues"),
         ("--gain needs --to mic or --to foa: no", 'gain= needs target="mic" or target="foa": no'),
-        ("--intervals seed=-1: a seed is", 'intervals="seed=-1": a seed is'),
+        ("--intervals: one of; --intervals seed=-1: a seed is", 'intervals: one of; intervals="seed=-1": a seed is'),
         ("--gain 70.5: choose decibels", "gain=70.5: choose decibels"),
         ("--citation refs.bib: cannot be read", 'citation="refs.bib": cannot be read'),
         ("use -o FILE or -o with a name", "use out=FILE or out= with a name"),

@@ -83,10 +83,10 @@ def _argument(match: re.Match[str]) -> str:
     if option in FLAGS or option == "no-audio":
         flag = f"{name}=True" if option in FLAGS else "audio=False"
         return f"{flag}{word and f' {word}'}"
-    always = option == "allow-loss" or match.string[match.end() :].startswith(":")
-    if word in VALUES or re.search(r"[0-9,-]", word) or (word and always):
+    colon = match.string[match.end() :].startswith(":")
+    if word in VALUES or re.search(r"[0-9,-]", word) or (word and (colon or option == "allow-loss")):
         return f"{name}={_literal(word)}"
-    return f"{name}={word and f' {word}'}"
+    return name if colon else f"{name}={word and f' {word}'}"
 
 
 def _literal(value: str) -> str:
