@@ -564,16 +564,16 @@ class FileLook:
         """Report a row with another number of cells."""
         width = int(self.widths[number])
         text = self.line(number)
-        if number == len(self.ends) - 1 and not self.final_newline and width < self.width:
+        if text.count('"') % 2:
+            message, hint = "a quote is opened and not closed in its line", "a row is one line of unquoted cells"
+            column = text.rindex('"') + 1
+            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
+        elif number == len(self.ends) - 1 and not self.final_newline and width < self.width:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
             hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
             self.report("SYN108", message, number + 1, hint, whole=True)
         elif control := cells.control_character(text):
             self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
-        elif text.count('"') % 2:
-            message, hint = "a quote is opened and not closed in its line", "a row is one line of unquoted cells"
-            column = text.rindex('"') + 1
-            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"
