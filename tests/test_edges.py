@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.cli.completion import COMPLETIONS
+from seldio.errors import InvalidData
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
 
@@ -89,8 +90,6 @@ def wider(schema: pa.Schema) -> pa.Schema:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (pd.DataFrame({"frame": [1], "class_id": [2]}), "the column clip is missing"),
-        (pa.table({"frame": [1], "class_id": [2]}), "the column clip is missing"),
         (pa.table({"clip": ["a", None], "frame": [1, 2]}), "1 row of the table without a clip"),
         (pd.DataFrame({"clip": ["a"], "azimut": [2]}), "not columns of an event table: azimut"),
         (pd.DataFrame({"clip": ["a"], "azimuth": ["left"]}), "the column azimuth holds"),
@@ -100,8 +99,11 @@ def wider(schema: pa.Schema) -> pa.Schema:
     ],
 )
 def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None:
-    with pytest.raises(seldio.SeldioError, match=message):
+    with pytest.raises(seldio.UsageError, match=message):
         seldio.write(data, tmp_path / "a.csv", "starss23")
+    for table in (pd.DataFrame({"frame": [1], "class_id": [2]}), pa.table({"frame": [1], "class_id": [2]})):
+        with pytest.raises(InvalidData, match="the column clip is missing"):
+            seldio.write(table, tmp_path / "a.csv", "starss23")
     assert not (tmp_path / "a.csv").exists()
 
 

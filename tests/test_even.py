@@ -109,7 +109,6 @@ def test_what_is_left_out_to_balance_is_counted(scenes: Path, style: str, tmp_pa
     assert sum(made.kept.values()) == made.rows[1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("style", ["ruenvaqa", "so-bench"])
 @pytest.mark.parametrize("labels", ["starss22-labels", "tau-nigens2020-labels", "spatialscaper-labels/foa_labels"])
 def test_questions_of_real_labels_stay_under_the_bound(labels: str, style: str, tmp_path: Path) -> None:

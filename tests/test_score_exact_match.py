@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Kept
+from growing import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -128,9 +129,11 @@ def test_punctuation_never_hides_a_letter(letter: str, before: str, behind: str)
     assert found.latin == letter
 
 
-def test_long_answers_are_read_quickly() -> None:
-    for text in ("ответ " * 20_000, "ответ" + " " * 100_000, "B" + "." * 50_000 + "x", "option " * 20_000 + "B"):
-        letter_of(text)
+@pytest.mark.parametrize(
+    ("before", "piece", "behind"), [("", "ответ ", ""), ("ответ", " ", ""), ("B", ".", "x"), ("", "option ", "B")]
+)
+def test_the_time_for_long_answers_grows_with_them_and_no_faster(before: str, piece: str, behind: str) -> None:
+    assert grows_no_faster(lambda size: letter_of(before + piece * size + behind), 20_000)
 
 
 def test_each_way_of_counting() -> None:
