@@ -18,11 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
-from seldio.catalogues.look import (
-    PARQUET_SUFFIX,
-    begins_like_numbers,
-    named_like_labels,
-)
+from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers, named_like_labels
 from seldio.catalogues.trees import TYPES, Tree, read_tree
 from seldio.conversion.item_inputs import held_items, read_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
@@ -69,8 +65,12 @@ class Index:
 
     @cached_property
     def tree(self) -> Tree:
-        """The dataset tree that the names make."""
-        return read_tree(list(self.entries), self.source.path)
+        """The dataset tree that the names make, and the formats of its labels where names do not tell."""
+        return read_tree(list(self.entries), self.source.path, self._label_formats)
+
+    def _label_formats(self) -> set[str]:
+        tables = self.source.restricted(entry for entry in self.source if suffix_of(entry.name) == "csv")
+        return {part.format.name for part in Catalogue(tables, self.format).labels if part.format is not None}
 
     @property
     def likely(self) -> bool:
@@ -135,9 +135,8 @@ class Index:
         """The event tables of some of the label files."""
         unread = tuple(file.entry for file in files.values() if file.table is None)
         own = tuple(filter(is_own, self.source.every or self.source))
-        source = dataclasses.replace(
-            self.source, entries=unread, every=own, looks={}
-        )  # no more than another process needs
+        # no more than another process needs
+        source = dataclasses.replace(self.source, entries=unread, every=own, looks={})
         return Events(source, files, self.format, force=self.force)
 
     @cached_property
