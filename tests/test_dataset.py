@@ -200,9 +200,16 @@ def test_one_file_of_another_layout_among_many_is_read_as_what_it_is(tmp_path: P
 
 def test_wrong_labels_say_where(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("0,1,0,10,0,150\n1,x,0,10,0,150\n", "utf-8")
+    (tmp_path / "b.csv").write_text("0,1,0,10,0,150\n", "utf-8")
+    (tmp_path / "c.csv").write_text("0,99,0,10,0,150\n", "utf-8")
+    dataset = seldio.open(tmp_path, format="starss23")
 
-    with pytest.raises(InvalidData, match=r"a\.csv:2:3"):
-        seldio.open(tmp_path, format="starss23").events["a"]
+    for clips, message in ((["a", "b"], r"a\.csv:2:3: SYN130 .*[^.]\. seldio validate .*; select\(clip=.* other clips"),
+                           (["b", "c"], r"c\.csv:1:3: LAB102 .* seldio validate .*force=True.*; select\(clip="),
+                           (["a"], "shows all findings$")):  # fmt: skip
+        with pytest.raises(InvalidData, match=message):
+            dataset.select(clip=clips).events[clips[-1]]
+    assert 1 == dataset.select(clip="b").windows(seconds=0.1, target="rows", audio=None)[0]["target"].shape[0]
 
 
 def test_open_refuses_what_holds_nothing(tmp_path: Path) -> None:

@@ -23,13 +23,7 @@ from typing import Any
 import pytest
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files import (
-    DEFAULTS,
-    Limits,
-    archives,
-    open_source,
-    read_entries,
-)
+from seldio.files import DEFAULTS, Limits, archives, open_source, read_entries
 from seldio.findings import Finding, Severity, raise_errors
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))

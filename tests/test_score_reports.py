@@ -20,15 +20,7 @@ from seldio.errors import DataError, UsageError
 from seldio.reports import Options, outputs, render
 from seldio.reports.json_report import reports
 from seldio.reports.spreadsheet import LONG
-from seldio.reports.tables import (
-    Cell,
-    Column,
-    Interval,
-    Notice,
-    ScoreReport,
-    Table,
-    side_by_side,
-)
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
 
 NAME = Column("system", "system")
 ER = Column("ER", "ER", "", 3, "lower", "error rate")

@@ -19,9 +19,9 @@ from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.check.labels import Faults
 from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.outputs import clip_tables
-from seldio.errors import UsageError
+from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
-from seldio.findings import raise_errors
+from seldio.findings import Finding, Severity
 from seldio.formats import LabelFormat
 from seldio.formats.dialects import DIALECTS
 from seldio.schema.events import COLUMNS, origin_of, with_origin
@@ -89,13 +89,13 @@ class Events(ArrowTable):
         files: one for each clip.
         format: the format of all files; found from their content if None.
         force: give rows in which there are errors too, such as angles in radians.
+        remedy: what the message about a file that cannot be read ends with.
     """
 
     def __init__(
-        self, source: Source, files: Mapping[str, ClipLabelFile], format: LabelFormat | None = None, *,
-        force: bool = False,
-    ) -> None:  # fmt: skip
-        self._source, self._files, self._format, self._force = source, files, format, force
+        self, source: Source, files: Mapping[str, ClipLabelFile], format: LabelFormat | None, force: bool, remedy: str
+    ) -> None:
+        self._source, self._files, self._format, self._force, self._remedy = source, files, format, force, remedy
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_read"}
@@ -169,15 +169,25 @@ class Events(ArrowTable):
         if not clips:
             return self._files
         source = self._source.restricted(self._source)  # which does not keep what the catalogue sees
-        catalogue = Catalogue(source, self._format, raising_unknown(raise_errors))
-        check_classes(catalogue.findings, told=True)
-        parts = [
-            part.of([file._replace(clip=clips[file.entry.path]) for file in part.files]) for part in catalogue.labels
-        ]
-        read = {**self._files, **clip_files(parts, force=self._force)}
+        try:
+            catalogue = Catalogue(source, self._format, raising_unknown(_stop))
+            check_classes(catalogue.findings, told=True)
+            parts = [
+                part.of([file._replace(clip=clips[file.entry.path]) for file in part.files])
+                for part in catalogue.labels
+            ]
+            read = {**self._files, **clip_files(parts, force=self._force)}
+        except (InvalidData, UnknownFormat) as error:
+            error.args = (f"{error.text}{self._remedy}",)
+            raise
         if unread := [file for file in read.values() if file.table is None]:
             raise UsageError(f"{printable(unread[0].entry.path)} holds no labels of a known format")
         return read
+
+
+def _stop(finding: Finding) -> None:
+    if finding.severity is Severity.ERROR:
+        raise InvalidData(finding, ". seldio validate shows all findings")
 
 
 def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile]:
@@ -187,7 +197,7 @@ def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile
         InvalidData: labels are wrong.
         UsageError: two files are of one clip.
     """
-    read = [reading for part in parts for reading in part.labels(raise_errors)]
+    read = [reading for part in parts for reading in part.labels(_stop)]
     faults = Faults(read)
     entries = entries_by_clip(read, parts)
     clips_of = Counter(entry.path for entry in entries.values())

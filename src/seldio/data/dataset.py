@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _Condition = tuple[str, tuple[str | int, ...]]
 #: A value to select by, or several.
 Wanted = str | int | Collection[str] | Collection[int] | None
+#: What a user can do where the labels of one of several clips cannot be read.
+_REMEDY = "; select(clip=[…]) with the other clips leaves this file unread"
 
 
 class Dataset:
@@ -49,9 +51,7 @@ class Dataset:
         questions: conditions that questions must meet.
     """
 
-    def __init__(
-        self, index: Index, clips: ClipTable | None = None, questions: tuple[_Condition, ...] = ()
-    ) -> None:  # fmt: skip
+    def __init__(self, index: Index, clips: ClipTable | None = None, questions: tuple[_Condition, ...] = ()) -> None:
         self._index, self._chosen, self._conditions = index, clips, questions
 
     def __enter__(self) -> Self:
@@ -86,7 +86,8 @@ class Dataset:
     def events(self) -> Events:
         """The event tables by clip, read when they are asked for."""
         files = self._index.label_files
-        return self._index.events({name: files[name] for name in self.rows if name in files})
+        chosen = {name: files[name] for name in self.rows if name in files}
+        return self._index.events(chosen, _REMEDY if len(chosen) > 1 else "")
 
     @cached_property
     def items(self) -> Items:
@@ -263,9 +264,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
     return {str(value): found[value] for value in sorted(found)}
 
 
-def open_dataset(
-    path: str | os.PathLike[str], *, format: str | None = None, force: bool = False
-) -> Dataset:  # fmt: skip
+def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:
     """Open a dataset: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
     Only names are looked at; labels, questions and media are read when they are asked for.

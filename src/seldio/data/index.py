@@ -45,10 +45,9 @@ class Index:
     """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
     def __init__(
-        self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
-        force: bool = False,
-    ) -> None:  # fmt: skip
-        self.source, self.format, self.item_format, self.force = source, format, item_format, force
+        self, source: Source, format: LabelFormat | None = None, items: ItemFormat | None = None, force: bool = False
+    ) -> None:
+        self.source, self.format, self.item_format, self.force = source, format, items, force
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("own", "tree")}
@@ -131,13 +130,13 @@ class Index:
         others = {clip: file for clip, file in self._wholes.items() if clip not in tables & files.keys()}
         return joined_files(files, others)
 
-    def events(self, files: Mapping[str, ClipLabelFile]) -> Events:
-        """The event tables of some of the label files."""
+    def events(self, files: Mapping[str, ClipLabelFile], remedy: str = "") -> Events:
+        """The event tables of some of the label files; *remedy* ends the message about one that cannot be read."""
         unread = tuple(file.entry for file in files.values() if file.table is None)
         own = tuple(filter(is_own, self.source.every or self.source))
         # no more than another process needs
         source = dataclasses.replace(self.source, entries=unread, every=own, looks={})
-        return Events(source, files, self.format, force=self.force)
+        return Events(source, files, self.format, self.force, remedy)
 
     @cached_property
     def items(self) -> Items:

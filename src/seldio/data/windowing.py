@@ -23,15 +23,7 @@ from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
 from seldio.media.audio import NotAudio, Probe, SampleType, probe_entry
-from seldio.media.recording import (
-    IN_16_BITS,
-    Recording,
-    as_int16,
-    frames_at,
-    not_in_16_bits,
-    read_at,
-    resampler,
-)
+from seldio.media.recording import IN_16_BITS, Recording, as_int16, frames_at, not_in_16_bits, read_at, resampler
 from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS

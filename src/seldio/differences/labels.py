@@ -19,17 +19,7 @@ from seldio.check.labels import Faults
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.differences.causes import causes
 from seldio.differences.events import ChangedEvent, EventTable, changed_events
-from seldio.differences.rows import (
-    FIELDS,
-    MICRO,
-    Codes,
-    Rows,
-    fields_of,
-    in_order,
-    same_by_clip,
-    taken,
-    version_rows,
-)
+from seldio.differences.rows import FIELDS, MICRO, Codes, Rows, fields_of, in_order, same_by_clip, taken, version_rows
 from seldio.errors import DataError
 from seldio.files import Source
 from seldio.formats import LabelFormat

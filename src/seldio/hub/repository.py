@@ -17,12 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from huggingface_hub import HfApi, get_token
-from huggingface_hub.errors import (
-    GatedRepoError,
-    HFValidationError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 

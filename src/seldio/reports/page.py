@@ -16,17 +16,7 @@ from urllib.parse import quote
 
 from seldio.findings import Finding, Report, Severity
 from seldio.reports.excerpts import fit
-from seldio.reports.sections import (
-    Section,
-    by_cause,
-    fix_mark,
-    meanings,
-    message,
-    others,
-    place,
-    sections,
-    spread,
-)
+from seldio.reports.sections import Section, by_cause, fix_mark, meanings, message, others, place, sections, spread
 from seldio.reports.tables import (
     ARROWS,
     Cell,
