@@ -97,14 +97,9 @@ def check(row: dict[str, Any]) -> None:
                 assert all(map(same, wanted[3:], (values[0], values[-1]))), seed
 
 
-def test_random_sets_score_as_by_the_program() -> None:
-    for row in rows(OFFICIAL)[::20]:
-        check(row)
-
-
-@pytest.mark.slow
-def test_all_random_sets_score_as_by_the_program() -> None:
-    for row in rows(OFFICIAL):
+@pytest.mark.parametrize("step", [20, pytest.param(1, marks=pytest.mark.slow)])
+def test_random_sets_score_as_by_the_program(step: int) -> None:
+    for row in rows(OFFICIAL)[::step]:
         check(row)
 
 
