@@ -454,13 +454,13 @@ class TomlPlaces:
         """The place of a key, or of the nearest one around it."""
         count = next((n for n in range(len(path), 0, -1) if path[:n] in self._starts), 0)
         start, end = self._starts.get(path[:count], (0, 0))
+        stop = min((first for first, _ in self._starts.values() if first > end), default=len(self._lines.text))
         for part in path[count:]:  # inside of what stands in brackets
             pattern = r"\{" if isinstance(part, int) else rf"(?<![\w.-])[\"']?{re.escape(part)}[\"']?(?=\s*[=.])"
-            number = part if isinstance(part, int) else 0
-            inner = [*re.compile(pattern).finditer(self._lines.text, end)][number : number + 1]
-            if not inner:
+            inner = dict(enumerate(re.compile(pattern).finditer(self._lines.text, end, stop)))
+            if (number := part if isinstance(part, int) else 0) not in inner:
                 break
-            start, end = inner[0].span()
+            start, end = inner[number].span()
         return self._lines.place(start, end)
 
 
