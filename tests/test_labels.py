@@ -148,6 +148,12 @@ def test_odd_cells_in_every_column(dialect: Dialect) -> None:
         assert_no_line_is_lost(reading.parts[0], found, data)
 
 
+@pytest.mark.parametrize("cell", ["12345678901e-5", "-1234567890.5e-3"])
+def test_more_digits_than_a_number_has_are_found_before_an_exponent(cell: str) -> None:
+    _, found = assert_paths_agree(get("dcase2023-output", Dialect), f"0,0,0,{cell},0.0,0.0,0\n".encode())
+    assert [finding.code for finding in found] == ["SYN131"]
+
+
 def lines_of(finding: Finding) -> set[int]:
     """All lines that a finding is about."""
     assert finding.unlisted == 0
