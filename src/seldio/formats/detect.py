@@ -478,7 +478,7 @@ def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatF
 
 
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
-    """Which of the formats that fit it is, by the names of the files, or by what they hold."""
+    """Return the most specific of the formats that fit, by the names of the files, or by what they hold."""
     if not fits:
         return None
     fits = sorted(fits, key=lambda fit: fit.size)
