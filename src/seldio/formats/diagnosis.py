@@ -502,7 +502,7 @@ class FileLook:
         """Yield what a line of names says against the columns: the place of a name (None for all), message, hint."""
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names if len(names) > 1 else ()):
-            if name and name in names[:index]:
+            if name in names[:index] and name and not cells.numeric(name):  # a row may be commented out
                 hint = "programs that read columns by name keep only one of the two"
                 yield index, f"the header lists {clipped(name)} twice", hint
                 break
