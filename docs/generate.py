@@ -39,7 +39,7 @@ def pages() -> dict[str, str]:
 
 
 def indexes() -> dict[str, str]:
-    """What lists rules, formats and profiles without loading them."""
+    """Return the lists of rules, formats and profiles, which are read without loading these."""
     return formats.index_file() | tasks.index_file()
 
 

@@ -24,16 +24,7 @@ from seldio.reports import render
 from seldio.reports.json_report import reports
 from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakInterval
 from seldio.scores.comparison.pairs import Contest
-from seldio.scores.resampling import (
-    Resampling,
-    effective,
-    holm,
-    interval,
-    p_value,
-    ranks,
-    swaps,
-    weights,
-)
+from seldio.scores.resampling import Resampling, effective, holm, interval, p_value, ranks, swaps, weights
 from seldio.scores.seld import profiles
 from seldio.scores.seld.metrics import Count, no_counts
 from seldio.scores.seld.scoring import SeldScore, bounded

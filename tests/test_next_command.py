@@ -136,7 +136,7 @@ ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
 @pytest.mark.parametrize(
     ("old", "now"),
     [
-        (f"{SCORE} --jackknife --resamples 200 --seed=1 --angle 15",
+        (f"{SCORE} --jackknife --bootstrap --resamples 200 --seed=1 --angle 15",
          f"{SCORE} --intervals jackknife,bootstrap=200,seed=1 --threshold angle=15"),
         (f"{SCORE} --jackknife --intervals bootstrap=200", f"{SCORE} --intervals bootstrap=200,jackknife"),
         (f"{LIMITED} --threshold relative=1 --angle 15", f"{LIMITED} --threshold angle=15 --threshold relative=1"),

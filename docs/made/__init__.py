@@ -57,7 +57,7 @@ def facts(*pairs: tuple[str, str]) -> list[str]:
 
 
 def run(*commands: str) -> str:
-    """What commands of seldio print in the current folder, as a console shows it."""
+    """Run commands of seldio in the current folder, and return what they print as a console shows it."""
     import shlex
 
     from pages import in_process

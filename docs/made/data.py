@@ -96,7 +96,7 @@ def _schemas() -> str:
 
 
 def _fields() -> list[str]:
-    """What columns hold, and what cells may be."""
+    """Explain the fields of columns and the kinds of cells."""
     units = [(f"`{field}`", " or ".join(f"`{unit}`" for unit in known)) for field, known in FIELDS.items()]
     kinds = [(f"`{kind}`", cell.says) for kind, cell in KINDS.items()]
     return [*table(("field", "units, the usual one first"), units), *table(("kind", "what a cell may be"), kinds)]

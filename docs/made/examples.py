@@ -459,7 +459,7 @@ def write(folder: Path, files: Files) -> None:
 
 
 def command(code: str, files: Files) -> str:
-    """What finds it."""
+    """Return the command that finds the fault of an example."""
     answers = [name for name in files if name.startswith(("answers", "predictions"))]
     reference = [f" --reference {name}" for name in files if name.startswith("questions") and answers]
     alone = next(iter(files)) if len(files) == 1 and "/" not in next(iter(files)) else "."

@@ -49,7 +49,7 @@ UNITS_OF = {
 
 
 def index_file() -> dict[str, str]:
-    """What is known of formats without loading them, by file name, in the order of ``seldio formats``."""
+    """List the formats for those who do not load them, by file name, in the order of ``seldio formats``."""
     own = (ListedFormat.of(format, home.module) for home in HOMES for format in home.formats())
     rows = (json.dumps(one[: 6 if not any(one[6:]) else len(one)], ensure_ascii=False) for one in own)
     return {"src/seldio/formats/index.json": "[\n" + ",\n".join(rows) + "\n]\n"}
@@ -150,7 +150,7 @@ def _shown(path: Path) -> list[str]:
 
 
 def _detected(path: Path) -> list[str]:
-    """What tells the format of an example."""
+    """Return the evidence for the format of an example."""
     try:
         described = describe(path)
     except SeldioError:
@@ -219,7 +219,7 @@ def _names(fields: object) -> str:
 
 
 def _conversions(format: LabelFormat, tables: dict[str, pa.Table]) -> Iterator[str]:
-    """What converting the example loses, and what the target needs in addition."""
+    """Say what is lost in converting the example, and what the target needs in addition."""
     lost: dict[str, list[str]] = {}
     needs: list[str] = []
     for target in LABEL_FORMATS:

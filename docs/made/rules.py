@@ -265,7 +265,7 @@ def _findings(name: str, options: dict[str, Any]) -> list[Finding]:
 
 
 def _content(path: Path, found: list[Finding]) -> Iterator[str]:
-    """What an example holds: a file near the first finding, a folder as its list and the file of that finding."""
+    """Show an example: a file near the first finding, a folder as its list and the file of that finding."""
     line = found[0].line if found else None
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
@@ -279,7 +279,7 @@ def _content(path: Path, found: list[Finding]) -> Iterator[str]:
 
 
 def _text(path: Path, data: bytes, line: int | None) -> Iterator[str]:
-    """What a file holds, near a line."""
+    """Show the content of a file near a line."""
     if not data:
         yield from ("The file is empty.", "")
     elif path.suffix in (".json", ".jsonl") and (shown := _record(data, line)):

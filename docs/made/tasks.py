@@ -54,7 +54,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def index_file() -> dict[str, str]:
-    """What is known of profiles without loading them, by file name: those for labels first."""
+    """List the profiles for those who do not load them, by file name: those for labels first."""
     own = [ListedProfile(one.name, one.title, "labels") for one in LABEL_PROFILES]
     own.append(ListedProfile(maps.PROFILE, maps.TITLE, "maps"))
     own += [ListedProfile(one.name, one.title, "answers") for one in ANSWER_PROFILES]
@@ -138,7 +138,7 @@ def _wordings(task: Task[Any, Any], items: list[Item]) -> list[str]:
 
 
 def _pattern(wording: str) -> str:
-    """What finds a wording in a question, whatever stands in its places."""
+    """Return a pattern for a wording in a question, whatever stands in its places."""
     return ".+".join(map(re.escape, re.split(r"\{\w+\}", wording)))
 
 

@@ -43,8 +43,8 @@ class ExitCode(IntEnum):
     FAILURE = 3
 
 
-#: Options whose argument in Python has another name.
-RENAMED = {"to": "target", "as": "kind", "o": "out"}
+#: The arguments in Python of options with other names there.
+PYTHON_NAMES = {"to": "target", "as": "kind", "o": "out"}
 #: Options without a value.
 FLAGS = frozenset((
     "allow-missing", "audio", "deep", "diff", "drop-unfit", "dry-run", "fix", "force", "link-media",
@@ -72,7 +72,7 @@ def _argument(match: re.Match[str]) -> str:
     option = match["name"] or match["short"]
     if option is None:
         return match[0]
-    name = RENAMED.get(option, option.replace("-", "_"))
+    name = PYTHON_NAMES.get(option, option.replace("-", "_"))
     if match["key"] and option in ("fields", "reference-fields", "intervals"):
         return f'{name}="{match["key"]}={match["given"]}"'
     if match["key"]:

@@ -59,6 +59,8 @@ def renewed(command: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], l
         UsageError: an option says something else than its old name, which was given too.
     """
     present, notes = dict(options), []
+    if present.get("resamples") is not None:  # of a bootstrap, which stood beside it
+        present.pop("bootstrap", None)
     for name, (option, key, unset) in RENAMED_OPTIONS[command].items():
         value = present.pop(name, None)
         if value is None or value == unset:

@@ -18,6 +18,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from seldio.benchmarks import Benchmark, FieldValues, benchmark
 from seldio.findings import DOCS
 from seldio.formats.json_items import JsonItems
+from seldio.formats.mera import RUENVAQA
 from seldio.formats.qa_csv import JASCO
 from seldio.formats.qa_json import ITEMS, SO_BENCH
 from seldio.reports.json_report import output_schemas, report_schema
@@ -65,8 +66,6 @@ def jasco() -> _Schema:
 
 def ruenvaqa() -> _Schema:
     """Questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
-    from seldio.formats.mera import RUENVAQA
-
     known = benchmark("ruenvaqa")
     text: _Schema = {"type": ["string", "null"]}
     letters, name = string.ascii_lowercase, "option_{}".format
@@ -150,22 +149,23 @@ def _of_format(format: JsonItems) -> _Schema:
 
 
 def _with_values(record: _Schema, known: Benchmark) -> _Schema:
-    """A record of a benchmark with the values of its fields, and those that go with each task."""
+    """Add to *record*, of a benchmark, the values of its fields and those that go with each task, and return it."""
     record["allOf"] += [_required(_at(known.task, {"enum": [*known.tasks]}))] if known.tasks else []
-    for one in known.fields:
-        rest = [_at(one.keys, {"enum": [*one.values, None]})] if one.values else []
-        rest += [_at(one.keys, {"not": {"type": "string", "pattern": one.wrong}})] if one.wrong else []
-        rest += [_required(_at(one.keys, _THERE))] if one.needed else []
-        for value in dict.fromkeys(known.of_tasks[one.name].values()):
-            tasks = [task for task, right in known.of_tasks[one.name].items() if right == value]
-            rest.append(_if(_at(known.task, {"enum": tasks}), _at(one.keys, {"enum": [value, None]})))
-        record["allOf"] += [_unless(one, each) for each in rest]
+    for field in known.fields:
+        demands = [_at(field.keys, {"enum": [*field.values, None]})] if field.values else []
+        demands += [_at(field.keys, {"not": {"type": "string", "pattern": field.wrong}})] if field.wrong else []
+        demands += [_required(_at(field.keys, _THERE))] if field.needed else []
+        for value in dict.fromkeys(known.of_tasks[field.name].values()):
+            tasks = [task for task, right in known.of_tasks[field.name].items() if right == value]
+            demands.append(_if(_at(known.task, {"enum": tasks}), _at(field.keys, {"enum": [value, None]})))
+        record["allOf"] += [_unless(field, demand) for demand in demands]
     return record
 
 
-def _unless(one: FieldValues, schema: _Schema) -> _Schema:
+def _unless(field: FieldValues, schema: _Schema) -> _Schema:
+    """Return *schema* for records without the other fields that take the place of *field*."""
     kinds = {"start": {"type": "number"}}  # a text there is no time
-    others: list[_Schema] = [_required(_at(keys.split("."), kinds.get(keys, _THERE))) for keys in one.unless]
+    others: list[_Schema] = [_required(_at(keys.split("."), kinds.get(keys, _THERE))) for keys in field.unless]
     return {"if": {"anyOf": others}, "else": schema} if others else schema
 
 
@@ -177,7 +177,7 @@ def _at(keys: Sequence[str], schema: _Schema) -> _Schema:
 
 
 def _required(schema: _Schema) -> _Schema:
-    """The same for a condition: all keys that it looks at are there, in objects."""
+    """Return *schema* as a condition: all keys that it looks at are there, in objects."""
     if "properties" not in schema:
         return schema
     inner = {key: _required(part) for key, part in schema["properties"].items()}
@@ -193,7 +193,7 @@ def _has(key: str) -> _Schema:
 
 
 def _file(title: str, record: _Schema, containers: Iterable[str], container: _Schema | None = None) -> _Schema:
-    """A file of records: a list of them, one by itself, or a list under one of some keys."""
+    """Return the schema of a file of records: a list of them, one by itself, or a list under one of *containers*."""
     named = record.pop("$defs", {})
     record = {key: part for key, part in record.items() if part != []}
     each = {"$ref": "#/$defs/record"}

@@ -16,7 +16,7 @@ from typer.core import TyperCommand
 from seldio.cli.completion import COMPLETIONS, one_of
 from seldio.cli.guard import guarded
 from seldio.cli.printing import print_error
-from seldio.errors import RENAMED, ExitCode, UsageError
+from seldio.errors import PYTHON_NAMES, ExitCode, UsageError
 from seldio.renamed import RENAMED_OPTIONS, renewed
 from seldio.text import printable
 
@@ -156,8 +156,8 @@ def _parameter(
     )
 
 
-#: The options of arguments in Python that have another name there.
-_OPTION_NAMES = {argument: option for option, argument in RENAMED.items()}
+#: The options of these arguments.
+_OPTION_NAMES = {argument: option for option, argument in PYTHON_NAMES.items()}
 
 
 def _kind(annotation: str) -> tuple[Any, str]:

@@ -97,8 +97,8 @@ class Dataset:
             InvalidData: the first thing wrong, with file, line and column.
             UsageError: there are predictions, and not the questions that they answer.
         """
-        if (told := self._questions.predictions) and not self._index.items.rows:
-            raise UsageError(holds_predictions(self._index.source, told))
+        if (format := self._questions.predictions) and not self._index.items.rows:
+            raise UsageError(holds_predictions(self._index.source, format))
         return self._questions
 
     @cached_property
@@ -187,26 +187,26 @@ class Dataset:
             InvalidData: the first thing wrong, with file, line and column.
         """
         rows = self.rows
-        found: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
-        found |= {f"{field}s": _counts(rows.column(field).to_pylist()) for field in ("split", "room")}
+        counts: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
+        counts |= {f"{field}s": _counts(rows.column(field).to_pylist()) for field in ("split", "room")}
         files = {field: len(rows) - rows.table[field].null_count for field in (*RECORDINGS, "metadata", "video")}
-        found["files"] = {field: files[field] for field in sorted(files) if files[field]}
+        counts["files"] = {field: files[field] for field in sorted(files) if files[field]}
         if self.events:
             table = self.events.table()
-            found["events"] = {
+            counts["events"] = {
                 "silent_clips": len(self.events) - len(pc.unique(table["clip"])),
                 "rows": table.num_rows,
                 **label_counts(table, self.events.hop, self.events.vocabulary),
             }
         if self._questions:
-            found["items"] = {
+            counts["items"] = {
                 "rows": len(self._questions),
                 **{
                     f"{field}s": _counts(getattr(item, field) for item in self._questions)
                     for field in ("task", "split")
                 },
             }
-        return found
+        return counts
 
     @property
     def rows(self) -> ClipTable:
@@ -224,11 +224,11 @@ class Dataset:
         texts = [value for value in values if isinstance(value, str) and not value.isdecimal()]
         if texts and pa.types.is_integer(column.type) and column.null_count < len(column):
             raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
-        kept = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
-        if field == "split" and not kept:  # then it is one of questions, or none at all
-            clips = self._chosen if any(_meets(item.split, values) for item in self._questions) else kept
-            return Dataset(self._index, clips, (*self._conditions, ("split", values)))
-        return Dataset(self._index, kept, self._conditions)
+        clips = self.rows.where(field, [value for value in pc.unique(column).to_pylist() if _meets(value, values)])
+        if field == "split" and not clips:  # then it is one of questions, or none at all
+            chosen = self._chosen if any(_meets(item.split, values) for item in self._questions) else clips
+            return Dataset(self._index, chosen, (*self._conditions, ("split", values)))
+        return Dataset(self._index, clips, self._conditions)
 
     def _with_class(self, wanted: Wanted) -> Dataset:
         indices = vocabulary(self.events.vocabulary).indices
@@ -243,8 +243,7 @@ class Dataset:
             name for name, table in self.events.items()
             if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
         ]  # fmt: skip
-        kept = self.rows.where("name", names)
-        return Dataset(self._index, kept, self._conditions)
+        return Dataset(self._index, self.rows.where("name", names), self._conditions)
 
 
 def _several(wanted: Wanted) -> tuple[str | int, ...]:
@@ -260,8 +259,8 @@ def _meets(value: object, wanted: Collection[str | int]) -> bool:
 
 
 def _counts(values: Iterable[Any]) -> dict[str, int]:
-    found = Counter(value for value in values if value is not None)
-    return {str(value): found[value] for value in sorted(found)}
+    counts = Counter(value for value in values if value is not None)
+    return {str(value): counts[value] for value in sorted(counts)}
 
 
 def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:

@@ -112,14 +112,14 @@ class Index:
                  and row.metadata is None and _stem(file.entry) not in self._wholes}  # fmt: skip
         for row in about.values():
             named.pop(row.clip, None)
-        found = named | {
+        clips = named | {
             clip: about[clip].model_copy(update={"clip": clip}) if clip in about else _loose(clip) for clip in several
         }
-        for clip, row in found.items() if self.own else ():
+        for clip, row in clips.items() if self.own else ():
             file = next(iter(row.files.values()), None) or f"{posixpath.dirname(several[clip].entry.name)}/{clip}.csv"
             if self.own and (split := self.own.split(file.removeprefix("/"))) is not None:
-                found[clip] = row.model_copy(update={"split": split})
-        return ClipTable.of(found)
+                clips[clip] = row.model_copy(update={"split": split})
+        return ClipTable.of(clips)
 
     @cached_property
     def label_files(self) -> Mapping[str, ClipLabelFile]:
@@ -143,9 +143,9 @@ class Index:
         """The questions, in the order of the files; predictions are left out."""
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if media_type(name) is not None}
-        kept = tuple(entry for entry in self.source if entry.name not in known | media)
-        readings = read_items(Source(self.source.path, self.source.kind, kept), self.item_format, raise_errors)
-        names = {entry.path: entry.name for entry in kept}
+        others = tuple(entry for entry in self.source if entry.name not in known | media)
+        readings = read_items(Source(self.source.path, self.source.kind, others), self.item_format, raise_errors)
+        names = {entry.path: entry.name for entry in others}
         rows = [ItemRow(row, names[part.path]) for part in readings for row in part.rows if isinstance(row, Item)]
         predictions = (reading.format.name for reading in readings if reading.format.holds == "predictions")
         return Items(rows, next(predictions, ""))
@@ -157,8 +157,8 @@ class Index:
 
     def clip_of(self, path: str, name: str) -> str | None:
         """The clip that the recording *path*, named in the file *name*, belongs to; None where it is of no clip."""
-        found = self.lookup.find(path, name)
-        return self._clip_by_file.get(found.name) if found is not None else None
+        entry = self.lookup.find(path, name)
+        return self._clip_by_file.get(entry.name) if entry is not None else None
 
     @cached_property
     def _clip_by_file(self) -> Mapping[str, str]:
@@ -172,7 +172,7 @@ class Index:
         return frozenset(str(row.metadata) for row in rows)
 
     @cached_property
-    def _told(self) -> Catalogue:
+    def _detected(self) -> Catalogue:
         """Detect files whose names do not tell: not named like media or tables, or tables that are alone.
 
         Of tables of numbers one byte is enough, as neither questions nor names of columns begin with a digit; where
@@ -189,25 +189,25 @@ class Index:
     @cached_property
     def _apart(self) -> frozenset[str]:
         """The tables that are alone and no labels of a clip called like them: questions, lists, labels of several."""
-        some = [part for part in self._told.labels if _several(part.format)]
-        told = [file.entry for part in (*some, *self._told.questions) for file in part.files]
-        return self._alone & {entry.name for entry in (*told, *self._told.lists)}
+        tables = [part for part in self._detected.labels if _several(part.format)]
+        entries = [file.entry for part in (*tables, *self._detected.questions) for file in part.files]
+        return self._alone & {entry.name for entry in (*entries, *self._detected.lists)}
 
     @property
     def _annotations(self) -> Mapping[str, str]:
         """Labels as JSON of 2026, by file name, with their clip."""
-        found = (part.files for part in self._told.labels if part.layout == DCASE2026.name)
-        return {file.entry.name: _stem(file.entry) for files in found for file in files}
+        parts = (part for part in self._detected.labels if part.layout == DCASE2026.name)
+        return {file.entry.name: _stem(file.entry) for part in parts for file in part.files}
 
     @cached_property
     def _wholes(self) -> Mapping[str, ClipLabelFile]:
         """The clips of label files that are read as wholes: tables of clips, and what tools of annotators write."""
-        found: dict[str, ClipLabelFile] = {}
-        for part in self._told.labels:
+        files: dict[str, ClipLabelFile] = {}
+        for part in self._detected.labels:
             known = all(_known(file.entry.name) for file in part.files)
             if part.layout != DCASE2026.name and (not known or _several(part.format)):
-                found = joined_files(found, clip_files([part], force=self.force))
-        return found
+                files = joined_files(files, clip_files([part], force=self.force))
+        return files
 
 
 def holds_predictions(source: Source, format: str) -> str:
@@ -222,7 +222,7 @@ def _several(format: Format | None) -> bool:
 
 def _known(name: str) -> bool:
     """Whether the name alone says what a file is, or that it cannot stand in a table."""
-    return suffix_of(name) in TYPES or any("\ud800" <= one <= "\udfff" for one in name)
+    return suffix_of(name) in TYPES or any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:
@@ -268,15 +268,15 @@ def open_clip(
 def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     """The clip of that name, or the only one that has labels."""
     labelled = index.label_files
-    found = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
-    if len(found) == 1:
-        return index.clips[found[0]], labelled[found[0]]
+    names = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
+    if len(names) == 1:
+        return index.clips[names[0]], labelled[names[0]]
     where = printable(index.source.path)
-    if clip is not None and not found:
+    if clip is not None and not names:
         raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
     if not labelled:
         raise UsageError(f"{where} holds no labels{why_no_labels(index.source)}")
-    raise UsageError(f"{where} holds {plural(len(found), 'clip')}: choose one with --clip, such as {listed(found, 3)}")
+    raise UsageError(f"{where} holds {plural(len(names), 'clip')}: choose one with --clip, such as {listed(names, 3)}")
 
 
 def _alone(index: Index, file: ClipLabelFile) -> Source:

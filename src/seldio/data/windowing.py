@@ -398,11 +398,11 @@ class Windows(Sequence[Element]):
 
     def _sounds(self, recordings: Sequence[Entry], start: Fraction, length: Fraction | None = None) -> Element:
         """The sound of several recordings, which have a number from the second on."""
-        found: Element = {}
+        sounds: Element = {}
         for place, entry in enumerate(recordings, 1):
             sound = self._sound(entry, start, length)
-            found |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
-        return found
+            sounds |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
+        return sounds
 
     def _sound(self, entry: Entry, start: Fraction, length: Fraction | None = None) -> Element:
         """The sound from *start* on, as long as a window; of whole clips as long as *length*, or all that there is."""
@@ -413,14 +413,14 @@ class Windows(Sequence[Element]):
             total = frames_at(recording, rate)
         there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
         wanted = there if self.size is None else round(self.size * self.hop * rate)
-        sound, some = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
+        sound, filled = np.empty((recording.channels, wanted), self.dtype), min(wanted, there)
         if rate == recording.rate:
-            recording.read(first, some, sound[:, :some], pad=True, dtype=self.dtype)
+            recording.read(first, filled, sound[:, :filled], pad=True, dtype=self.dtype)
         else:
-            part = read_at(recording, rate, first, some)
-            sound[:, :some] = as_int16(part) if self.dtype == "int16" else part
-        sound[:, some:] = 0
-        return {"audio": sound, "rate": np.int64(rate), "length": np.int64(some)}
+            part = read_at(recording, rate, first, filled)
+            sound[:, :filled] = as_int16(part) if self.dtype == "int16" else part
+        sound[:, filled:] = 0
+        return {"audio": sound, "rate": np.int64(rate), "length": np.int64(filled)}
 
 
 def _labels(events: Events, hop: Fraction, clip: str) -> targets.ClipLabels:
@@ -545,9 +545,9 @@ def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
     from seldio.media.heard import array_heard, check_heard
 
     step = -(-len(recordings) // _LISTENED)
-    found = (array_heard(entry) for entry in recordings[::step] if entry is not None)
+    heard = (array_heard(entry) for entry in recordings[::step] if entry is not None)
     check_heard(
-        (one._replace(named=array) for one in found if one is not None),
+        (recording._replace(named=array) for recording in heard if recording is not None),
         'the folders hold the wrong files; audio="any" takes them as they are',
     )
 
@@ -555,16 +555,16 @@ def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
 def header_of(entry: Entry) -> Probe:
     """Return what the header of a recording says."""
     try:
-        found = probe_entry(entry)
+        probe = probe_entry(entry)
     except NotAudio as error:
         raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error.text}") from error
-    header = found.header
-    if not found.frames and header is not None and header.rest >= header.block * header.rate * clock.HOP:
+    header = probe.header
+    if not probe.frames and header is not None and header.rest >= header.block * header.rate * clock.HOP:
         raise NotAudio(
             f"{printable(entry.path)} says in its header that it has no sound, but {header.rest:,} bytes follow: the "
             "recorder was cut off; write the header again"
         )
-    return found
+    return probe
 
 
 def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:

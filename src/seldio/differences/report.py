@@ -88,17 +88,17 @@ def _held(source: Source, format: Format | None) -> dict[str, list[ItemReading]]
         InvalidData: a file of questions or predictions has an error.
         UsageError: there are none, though *format* is of them.
     """
-    told = Catalogue(source) if format is None else None
-    held = format if told is None else told.asked
-    if not isinstance(held, ItemFormat):
+    catalogue = Catalogue(source) if format is None else None
+    chosen = format if catalogue is None else catalogue.asked
+    if not isinstance(chosen, ItemFormat):
         return {"labels": []}
-    readings = read_items(source, held if format is not None else None, raise_errors)
+    readings = read_items(source, chosen if format is not None else None, raise_errors)
     if not readings:
         raise UsageError(f"{printable(source.path)} holds no questions or predictions")
-    kinds = {kind: [one for one in readings if one.format.holds == kind] for kind in _KINDS}
-    found = {kind: some for kind, some in kinds.items() if some}
-    labelled = told is not None and not source.single and any(part.format is not None for part in told.labels)
-    return {"labels": [], **found} if labelled else found
+    by_kind = {kind: [reading for reading in readings if reading.format.holds == kind] for kind in _KINDS}
+    held = {kind: of_kind for kind, of_kind in by_kind.items() if of_kind}
+    labelled = catalogue is not None and not source.single and any(part.format is not None for part in catalogue.labels)
+    return {"labels": [], **held} if labelled else held
 
 
 def _as_one(title: str, reports: Sequence[Difference]) -> Difference:
@@ -148,8 +148,8 @@ def _few(names: Sequence[str]) -> str:
 
 def _one(words: str, count: int) -> str:
     """*words* in the singular for one."""
-    noun, _, rest = words.partition(" ")
-    return f"{noun.removesuffix('s')} {rest}" if count == 1 else words
+    noun, _, change = words.partition(" ")
+    return f"{noun.removesuffix('s')} {change}" if count == 1 else words
 
 
 # --- labels -----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Rule, Severity
-from seldio.reports.json_report import indented
+from seldio.reports.json_report import dumps
 from seldio.reports.sections import message, more, one_line, statistics_rows, summary_line
 from seldio.reports.tables import Options
 from seldio.text import printable
@@ -66,25 +66,23 @@ _FULL_DESCRIPTION = 1000  # GitHub takes no more
 
 
 def sarif(report: Report, options: Options) -> Iterator[str]:
-    """Yield one SARIF run."""
+    """Yield one SARIF run, its results one by one: there may be many."""
     rules = {code: index for index, code in enumerate(report.by_rule())}
     fingerprints: Counter[str] = Counter()
     shown, hidden = report.listed()
     notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
     unlisted = {"toolExecutionNotifications": notes} if notes else {}
-    results = [_result(finding, rules[finding.code], fingerprints) for finding in shown]
     driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
     with suppress(PackageNotFoundError):  # not installed: run from a source tree
         driver["version"] = version("seldio")
     driver["rules"] = [_rule(code, options.catalogue) for code in rules]
     invocations = [{"executionSuccessful": True} | unlisted]
-    run = {
-        "tool": {"driver": driver},
-        "invocations": invocations,
-        "columnKind": "unicodeCodePoints",
-        "results": results,
-    }
-    yield indented({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, 1)
+    run = {"tool": {"driver": driver}, "invocations": invocations, "columnKind": "unicodeCodePoints", "results": []}
+    before, after = dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).rsplit("[]", 1)
+    yield f"{before}["
+    for number, finding in enumerate(shown):
+        yield f"{',' * bool(number)}\n{dumps(_result(finding, rules[finding.code], fingerprints))}"
+    yield f"]{after}\n"
 
 
 def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:

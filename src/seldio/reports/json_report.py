@@ -35,12 +35,9 @@ dumps = json_text
 
 def json(subject: Subject, _options: Options) -> Iterator[str]:
     """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
-    yield indented(subject.as_dict() if isinstance(subject, Report) else document(subject), 2)
-
-
-def indented(record: Mapping[str, Any], indent: int) -> str:
-    """Return *record* as lines of JSON, each pair of numbers on one: no break within brackets is in a text."""
-    return re.sub(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]", r"[\1, \2]", dumps(record, indent=indent)) + "\n"
+    lines = dumps(subject.as_dict() if isinstance(subject, Report) else document(subject), indent=2)
+    # each pair of numbers is one line; no text has a line break, which brackets of JSON have
+    yield re.sub(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]", r"[\1, \2]", lines) + "\n"
 
 
 def jsonl(report: Report, _options: Options) -> Iterator[str]:
@@ -167,5 +164,5 @@ def output_schemas() -> dict[str, dict[str, Any]]:
 
 def _kept(name: str) -> dict[str, Any]:
     text = (resources.files(__package__) / f"{name}.schema.json").read_text("utf-8")
-    found: dict[str, Any] = parsed(text)
-    return found
+    schemas: dict[str, Any] = parsed(text)
+    return schemas

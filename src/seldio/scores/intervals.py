@@ -18,16 +18,7 @@ from scipy.stats import binomtest
 from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item
-from seldio.scores.resampling import (
-    ENOUGH,
-    FEWEST,
-    TOO_FEW,
-    Resampling,
-    Summed,
-    interval,
-    interval_cells,
-    resampled,
-)
+from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Resampling, Summed, interval, interval_cells, resampled
 
 #: Of the standard normal distribution, what 95 % lie within.
 NORMAL = float(ndtri(0.975))
