@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import Kept
-from effort import examples, some
+from effort import calls, examples, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from releases import older
@@ -344,6 +344,13 @@ def test_class_names(name: str, expected: str | None) -> None:
     data = f"{get('dcase2019').header}\n{name},0.5,1.5,0,10,1\n".encode()
     _, found = read(get("dcase2019"), data)
     assert ([expected] if expected else []) == codes(found)
+
+
+@pytest.mark.parametrize("first", [b"0,x1,0,5,5\n", b"0,1,0,5,5,1\n"])
+def test_a_bad_first_row_costs_no_look_at_each_of_the_others(first: bytes) -> None:
+    """As the names of classes in all rows would."""
+    rows = b"".join(b"%d,1,0,5,5\n" % number for number in range(4000))
+    assert calls(lambda: read(get("starss22"), first + rows)) < calls(lambda: read(get("starss22"), rows)) + 4000
 
 
 def test_one_bad_file_does_not_touch_the_others() -> None:
