@@ -402,17 +402,9 @@ def test_frames_of_2019_are_of_20_ms() -> None:
 
 
 def test_elevation_stands_before_azimuth_in_2019() -> None:
-    row = rows_of("dcase2019", "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.5,1.25,-10,-100,2\n")[
-        0
-    ]
-    assert row == {
-        "onset": 0.5,
-        "offset": 1.25,
-        "class_id": 5,
-        "azimuth": -100.0,
-        "elevation": -10.0,
-        "distance": 2.0,
-    }
+    (row,) = rows_of("dcase2019", f"{get('dcase2019').header}\nspeech,0.5,1.25,-10,-100,2\n")
+    place = {"azimuth": -100.0, "elevation": -10.0, "distance": 2.0}
+    assert row == {"onset": 0.5, "offset": 1.25, "class_id": 5} | place
 
 
 # --- round trips -------------------------------------------------------------------------------------
@@ -503,15 +495,8 @@ def test_real_files_with_silent_rows_and_with_cr_lf_come_back(
 
 
 #: Wrong by what the numbers mean, not by how they are written: findings of the label rules.
-MEANING = {
-    "azimuth_360",
-    "elevation_91",
-    "unknown_class",
-    "duplicate_row",
-    "same_source_two_angles",
-    "unsorted",
-    "negative_frame",
-}
+MEANING = {"azimuth_360", "elevation_91", "unknown_class", "duplicate_row", "same_source_two_angles", "unsorted",
+           "negative_frame"}  # fmt: skip
 
 
 def test_generated_bad_files(shared: Path) -> None:
