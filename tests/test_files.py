@@ -493,19 +493,9 @@ def test_what_is_found_in_archives(make: Callable[[Path], object], expected: set
 
 
 FITTING = {
-    "slip": "SAF101",
-    "abs.": "SAF101",
-    "symlink": "SAF102",
-    "hardlink": "SAF102",
-    "device": "SAF103",
-    "fifo": "SAF103",
-    "dup": "SAF104",
-    "bomb": "SAF105",
-    "line_bomb": "SAF105",
-    "double": "SAF107",
-    "truncated": "SAF107",
-    "wds_names": "SAF111",
-}
+    "slip": "SAF101", "abs.": "SAF101", "symlink": "SAF102", "hardlink": "SAF102", "device": "SAF103", "fifo": "SAF103",
+    "dup": "SAF104", "bomb": "SAF105", "line_bomb": "SAF105", "double": "SAF107", "truncated": "SAF107", "wds_names": "SAF111",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("path", "expect"), manifest("archives/"))

@@ -299,11 +299,7 @@ def test_a_finding_names_the_file_or_the_folder() -> None:
     ("clip", "folder", "why"),
     [
         ("fold3_room4_mix001", "dev-test-tau", "fold 3 belongs to dev-train"),
-        (
-            "fold4_room2_mix001",
-            "dev-train-synth",
-            "fold 4 belongs to dev-test",
-        ),
+        ("fold4_room2_mix001", "dev-train-synth", "fold 4 belongs to dev-test"),
         ("fold3_room21_mix001", "dev-train-tau", "room 21 belongs to dev-train-sony"),
         ("fold3_room23_mix001", "dev-train-sony", "room 23 belongs to dev-test-sony"),
         ("fold1_room1_mix001", "dev-test-sony", "fold 1 belongs to dev-train"),

@@ -429,11 +429,13 @@ class FileLook:
         """Whether all rows are those of the format in another shape, which is one finding and no more."""
         header = self.line(first).split(",")
         second = first + titled(header)
-        row = self.line(second).split(",") if second < len(self.ends) else []
+        row = self.line(second).split(",")
         start = int(self.ends[second - 1]) + 1 if second else 0
-        timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, start) is not None
-        lettered = len(row) > 1 and row[1].strip(' "')[:1].isalpha()
-        if self.dialect.own or (len(row) == self.width and not timed and not lettered):
+        timed = "." in row[0] and _FRACTION.search(self.text, start) is not None
+        few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
+        mixed = len({len(row) for row in few}) > 1 and b'"' not in self.text
+        lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
+        if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
@@ -454,9 +456,7 @@ class FileLook:
 
     def whole_lines(self, start: int) -> Iterator[str]:
         """Lines without a last one that may be cut, unless it is the only one."""
-        for number in range(start, len(self.ends)):
-            if self.final_newline or number < len(self.ends) - 1 or number == start:
-                yield self.line(number)
+        return map(self.line, range(start, len(self.ends) - (not self.final_newline and start + 1 < len(self.ends))))
 
     def header(self, first: int) -> int | None:
         """Return the line at which the rows begin; None where the header makes them meaningless."""
