@@ -98,7 +98,6 @@ def test_clean_labels_pass(repository: Path) -> None:
     assert summary.startswith("## seldio validate")
 
 
-@pytest.mark.slow
 def test_options_are_passed_on(repository: Path) -> None:
     paths = "metadata_dev/dev-train-tau/fold3_room4_mix002.csv\nmetadata_dev/dev-train-tau/fold3_room4_mix003.csv"
     done, _, summary = run(repository, path=paths, args="--select LAB103 -f 'starss23'", summary="false")
@@ -108,7 +107,6 @@ def test_options_are_passed_on(repository: Path) -> None:
     assert "" == summary
 
 
-@pytest.mark.slow
 def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
     (repository / "seldio.toml").write_text('[severity]\nLAB = "warning"\n')
 
@@ -118,7 +116,6 @@ def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
     assert 1 == run(repository, **given, fail_on="warning")[0].returncode
 
 
-@pytest.mark.slow
 def test_a_reference_is_compared_with(repository: Path) -> None:
     done, _, _ = run(
         repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false"

@@ -13,7 +13,6 @@ import signal
 import subprocess
 import sys
 import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -328,16 +327,6 @@ def test_archives_that_lead_out(outside: Path, tmp_path: Path) -> None:
     )  # fmt: skip
     code, said = seldio("convert", packed, "--to", "starss22", "-o", tmp_path / "out", "--allow-loss", "all")
     assert (1, True) == (code, "SAF101" in said), said
-
-
-@pytest.mark.slow
-def test_limits_on_archives(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.csv", bytes(64 << 20))
-    tar(tmp_path / "packed.tar.gz", ("a.csv", bytes(64 << 20), {}), mode="w:gz")
-    for name in ("packed.zip", "packed.tar.gz"):
-        code, said = seldio("validate", tmp_path / name)
-        assert (1, True) == (code, "SAF105" in said), said
 
 
 def test_shards_that_lead_out(tree: Path, outside: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def errors(name: str, last: int) -> list[float]:
 def test_a_label_frame_holds_its_times(frame: int, hop: Fraction, part: Fraction) -> None:
     assert clock.label_frame((frame + part) * hop, hop) == frame
     assert clock.centre(frame, hop) - clock.seconds(frame, hop) == hop / 2
-    assert clock.onset(frame, hop) == float(clock.seconds(frame, hop))
+    assert clock.onset(frame, hop) == float(clock.seconds(frame, hop)) == float(frame * hop)
     assert clock.offset(frame, hop) == clock.onset(frame + 1, hop)
 
 

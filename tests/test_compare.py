@@ -84,6 +84,7 @@ def test_a_p_value_is_never_zero_and_what_is_not_defined_has_none() -> None:
                 Resampling(999), np.arange(40))  # fmt: skip
     assert p[0] == 1 / 1000
     assert np.isnan(p[1])
+    assert p_value(np.array([5e-17]), lambda sides: 0 * sides[:, :1], Resampling(), np.arange(3)) == 1  # rounding
 
 
 def test_holm_by_hand() -> None:

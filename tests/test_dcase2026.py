@@ -146,13 +146,7 @@ def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> N
 def test_a_table_without_sources_gets_instance_0() -> None:
     table = pa.table({"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]})
     (annotation,) = json.loads(FORMAT.write(table, ClipFile("a", "a.json")))["annotations"]
-    assert list(annotation) == [
-        "metadata_frame_index",
-        "instance_id",
-        "category_id",
-        "distance",
-        "segmentation",
-    ]
+    assert list(annotation) == ["metadata_frame_index", "instance_id", "category_id", "distance", "segmentation"]
     assert annotation["instance_id"] == 0
     assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
     x, y = geometry.to_pixels(90.0, 0.0, *geometry.MAP)

@@ -30,7 +30,7 @@ def python(code: str, *args: object, before: tuple[str, ...] = ()) -> subprocess
     """Run *code* in a child, which has imported write_bytes and finds *args* in sys.argv."""
     prelude = "import sys; from seldio.files import write_bytes; from seldio.errors import SeldioError\n"
     command = [*before, sys.executable, "-c", prelude + code, *map(str, args)]
-    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False)
 
 
 REPORT = "try:\n    write_bytes(sys.argv[1], b'new' * 10**6)\nexcept SeldioError as error:\n    print(error)\n"
@@ -158,14 +158,7 @@ def test_a_file_over_the_limit_of_the_process(target: Path) -> None:
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
-    mount = (
-        "unshare",
-        "-rm",
-        "sh",
-        "-c",
-        'mount -t tmpfs -o size=256k none "$0" && exec "$@"',
-        str(tmp_path),
-    )
+    mount = ("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=256k none "$0" && exec "$@"', str(tmp_path))
     try:
         subprocess.run([*mount, "true"], check=True, capture_output=True, timeout=10)
     except (OSError, subprocess.SubprocessError) as error:
@@ -185,6 +178,14 @@ def strace_fails() -> str:
     return f"strace may not trace here: {done.stderr}" if done.returncode else ""
 
 
+def failing(fault: str, *more: str) -> tuple[str, ...]:
+    """What a command stands behind so that a system call fails; skips where calls cannot be watched."""
+    if strace_fails():
+        pytest.skip(strace_fails())
+    call = fault.partition(":")[0]
+    return ("strace", "-f", "-qq", "-o", "/dev/null", *more, "-e", f"trace={call}", "-e", f"inject={fault}")
+
+
 @pytest.mark.parametrize(
     ("fault", "says", "left"),
     [
@@ -198,14 +199,7 @@ def strace_fails() -> str:
     ],
 )
 def test_failing_system_calls(fault: str, says: str, left: str, target: Path) -> None:
-    if strace_fails():
-        pytest.skip(strace_fails())
-    call = fault.partition(":")[0]
-    done = python(
-        REPORT,
-        target,
-        before=("strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={fault}"),
-    )
+    done = python(REPORT, target, before=failing(fault))
     assert done.stdout == (f"cannot write {target}: {says}\n" if says else ""), done.stderr
     assert target.read_bytes() == (OLD if left == "old" else b"new" * 10**6)
     assert temps(target.parent) == []
@@ -251,18 +245,11 @@ MANY = (
     ],
 )
 def test_failing_system_calls_among_many_files(fault: str, says: str, new: str, tmp_path: Path) -> None:
-    if strace_fails():
-        pytest.skip(strace_fails())
     places = [tmp_path / name for name in "abc"]
     for place in places:
         place.write_bytes(OLD)
-    call, _, which = fault.partition(":")
-    only = [] if "when" in which else ["-P", str(tmp_path)]
     says = says.replace("FOLDER", str(tmp_path))
-    done = python(
-        MANY, tmp_path / "x",
-        before=("strace", "-f", "-qq", "-o", "/dev/null", *only, "-e", f"trace={call}", "-e", f"inject={fault}"),
-    )  # fmt: skip
+    done = python(MANY, tmp_path / "x", before=failing(fault, *([] if "when" in fault else ["-P", str(tmp_path)])))
     assert re.fullmatch(f"{says}\n" if says else "", done.stdout), done.stdout + done.stderr
     assert new == "".join(place.name for place in places if place.read_bytes() == b"new" * 10**6)
     assert all(place.read_bytes() in (OLD, b"new" * 10**6) for place in places)
@@ -382,11 +369,7 @@ def test_three_processes_repair_one_folder(broken: Path) -> None:
     ],
 )
 def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> None:
-    if strace_fails():
-        pytest.skip(strace_fails())
-    call = fault.partition(":")[0]
-    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={fault}"]
-    run = fixing(broken, *inject)
+    run = fixing(broken, *failing(fault))
     _, error = run.communicate(timeout=60)
 
     assert 3 == run.returncode, error
@@ -398,27 +381,17 @@ def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> N
 @pytest.mark.slow
 def test_a_full_disk_stops_a_conversion(tmp_path: Path) -> None:
     """No output is half there, and nothing is left."""
-    if strace_fails():
-        pytest.skip(strace_fails())
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()
     for number in range(5):
         (tmp_path / f"in/mix{number:03}.csv").write_bytes(MENDED + b"\n")
-    code = "import sys; from seldio.cli import main; sys.argv[1:] = ['convert', *sys.argv[1:]]; main()"
-    arguments = [
-        str(tmp_path / "in"),
-        "--to",
-        "dcase2024-submission",
-        "--allow-loss",
-        "all",
-        "-o",
-        str(tmp_path / "out"),
-    ]
-    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=ENOSPC:when=1"]
-    done = subprocess.run(
-        [*inject, sys.executable, "-c", code, *arguments],
-        env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    code = "sys.argv[1:1] = ['convert', '--to', 'dcase2024-submission', '--allow-loss', 'all', '-o']; main()"
+    done = python(
+        f"from seldio.cli import main; {code}",
+        tmp_path / "out",
+        tmp_path / "in",
+        before=failing("fsync:error=ENOSPC:when=1"),
+    )
 
     assert 3 == done.returncode, done.stderr
     assert "No space left on device" in done.stderr

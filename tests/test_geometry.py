@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from conftest import Kept
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -134,26 +132,6 @@ def test_columns_beyond_the_picture_wrap_around_it() -> None:
 
 def test_larger_pictures() -> None:
     assert geometry.to_pixels(0, 0, 1920, 960) == (960, 479.5)
-
-
-def test_directions_of_the_array_responses(official: Kept) -> None:
-    """W, Y, Z, X of a plane wave are 1, y, z, x of its direction (ACN, SN3D)."""
-    golden = json.loads((official / "steering.json").read_text())
-    assert len(golden["foa"]) == 12
-    for entry in golden["foa"]:
-        x, y, z = geometry.to_cartesian(entry["az"], entry["el"])
-        assert pytest.approx([1, y, z, x], abs=1e-12) == entry["W_Y_Z_X"]
-
-
-def test_a_frame_begins_and_ends_on_the_grid() -> None:
-    assert (clock.onset(3), clock.offset(3)) == (0.3, 0.4)
-    assert (clock.onset(3, Fraction(1, 50)), clock.offset(3, Fraction(1, 50))) == (0.06, 0.08)
-
-
-@given(st.integers(0, 10**6))
-def test_times_have_no_error_that_grows(frame: int) -> None:
-    assert frame / 10 == clock.onset(frame)
-    assert clock.onset(frame + 1) == clock.offset(frame)
 
 
 @pytest.mark.parametrize(

@@ -307,6 +307,10 @@ def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     refused = RUN.invoke(app, bare)
     assert 2 == refused.exit_code
     assert "2 rows: no task (1, 2). To set one value for all, use --fill task=TEXT" in refused.stderr
+    each = {"audio": ["a.wav"], "question": "Which?"}
+    lacking = [each | {"id": "1"}, each | {"id": "2", "task": "a"}, each | {"id": "3", "answer": "cow"}]
+    with pytest.raises(UsageError, match=r"2 rows: no task \(1, 3\); 2 rows: no answer \(1, 2\)"):
+        seldio.write(lacking, tmp_path / "so.jsonl", "so-bench")
     assert 0 == RUN.invoke(app, [*bare, "--fill", "task=3"]).exit_code
     assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
     seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
@@ -344,7 +348,6 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
     command = ["convert", str(source), "--to", "ruenvaqa", "-o", str(out), "--allow-loss", "all"]
     assert 2 == RUN.invoke(app, command).exit_code
     assert not out.exists()
-
     said = RUN.invoke(app, [*command, "--drop-unfit"]).stderr
     assert "5 rows became 2" in said
     assert "left out: 1 row, the answer is option A or C (2)" in said
@@ -353,6 +356,10 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
     left = ("2", "the answer is option A or C"), ("3", "6 options"), ("4", "the answer is none of the options")
     assert left == done.dropped
     assert [list(each) for each in left] == json.loads(json.dumps(done.as_dict()))["dropped"]
+    source = lines(tmp_path / "one.jsonl", choice(1, "dog", ANIMALS))
+    with pytest.raises(UsageError, match="no row fits"):
+        seldio.convert(source, tmp_path / "none.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
+    assert not (tmp_path / "none.json").exists()
 
 
 def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> None:
@@ -361,13 +368,6 @@ def test_nothing_is_left_out_where_all_fits(shared: Path, tmp_path: Path) -> Non
     assert (0, (1000, 1000)) == (len(done.dropped), done.rows)
     done = seldio.convert(mmau, tmp_path / "i.jsonl", "inspect", allow_loss="all", drop_unfit=True)
     assert (16, (1000, 984)) == (len(done.dropped), done.rows)  # the right choice stands there twice
-
-
-def test_a_conversion_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS))
-    with pytest.raises(UsageError, match="no row fits"):
-        seldio.convert(source, tmp_path / "r.json", "ruenvaqa", allow_loss="all", drop_unfit=True)
-    assert not (tmp_path / "r.json").exists()
 
 
 @pytest.mark.parametrize(("source", "target"), [("so-bench", "so-dataset-qa"), ("so-dataset-qa", "so-bench")])

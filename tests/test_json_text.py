@@ -120,11 +120,8 @@ def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
     assert str(finding) == 'x.json:3:2: SYN202 the key "a" appears twice in its object, first in line 1, column 2'
     assert document is not None
     assert document.value == {"a": 3, "b": 2}
-    assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).value) == (
-        3,
-        7,
-        "3",
-    )
+    place = document.locate(("a",))
+    assert (place.line, place.column, place.value) == (3, 7, "3")
 
 
 LINES = {

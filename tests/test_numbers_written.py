@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import seldio
+from seldio.errors import InvalidData
 from seldio.formats import LABEL_FORMATS, LabelFormat
 from seldio.formats.label_csv import Dialect
 
@@ -94,11 +95,10 @@ def test_conversions_are_held_back_alike(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("format", ["items", "so-bench", "predictions"])
-def test_questions_hold_no_such_numbers(format: str, tmp_path: Path) -> None:
-    source = tmp_path / "in.jsonl"
-    field = "gold" if format != "predictions" else "response"
-    source.write_text(json.dumps({"id": "1", "question": "How far?", field: math.nan, "distance": math.nan}) + "\n")
-    with pytest.raises(seldio.SeldioError):
-        seldio.convert(source, tmp_path / "out.jsonl", format)
+@pytest.mark.parametrize(("format", "number"), [("items", "start"), ("so-bench", "start"), ("predictions", "extra")])
+def test_questions_hold_no_such_numbers(format: str, number: str, tmp_path: Path) -> None:
+    text = "prediction" if format == "predictions" else "question"
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": "1", text: "3 m", number: math.nan}) + "\n")
+    with pytest.raises(InvalidData, match="SYN203 NaN is not JSON"):
+        seldio.convert(tmp_path / "in.jsonl", tmp_path / "out.jsonl", format)
     assert not (tmp_path / "out.jsonl").exists()

@@ -62,7 +62,6 @@ def test_a_dialect_is_found_from_its_content(seldio: Run) -> None:
     assert "6  Knocking" in shown
 
 
-@pytest.mark.slow
 def test_labels_are_converted_there_and_back(tmp_path: Path, seldio: Run) -> None:
     there, back = tmp_path / "there", tmp_path / "back"
     code, _, notes = seldio("convert", EXAMPLES, "--to", "starss23", "-o", there)

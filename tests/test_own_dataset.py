@@ -270,28 +270,6 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path)
     assert splits(tmp_path / "out") == {"a": "train", "b": "test"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("elevation = 0", "distance = 1.0", "distance has a column of its own"),
-        (', direction = "clockwise"', "", "the direction is missing: clockwise"),
-        ('"frame", unit = "s"', '"onset"', "no column is the offset"),
-        ('header = "distance"', 'header = "Azimuth"', "another column is called azimuth as well"),
-        ("given =", "hop = 0\ngiven =", "must be more than 0"),
-        ("given =", 'hop = "-1/10"\ngiven =', "must be more than 0"),
-        ("given =", 'formats = ["starss23", "nosuch"]\ngiven =', "unknown format of labels 'nosuch'"),
-        ("given =", 'formats = ["items"]\ngiven =', "unknown format of labels 'items'"),
-    ],
-)
-def test_what_cannot_be_meant_is_a_fault_at_its_key(yard: Path, old: str, new: str, message: str) -> None:
-    (yard / "dataset.toml").write_text(ABOUT.replace(old, new), "utf-8")
-
-    (fault,) = (one for one in seldio.validate(yard).findings if one.code == "DAT102")
-
-    assert message in fault.message
-    assert fault.line is not None
-
-
 # --- labels in the columns of a dataset that lie elsewhere ------------------------------------------
 
 
@@ -371,6 +349,15 @@ def test_a_format_that_is_named_has_the_classes_of_the_dataset(yard: Path) -> No
         ('"class_name" }', '"class_name", unit = "m" }', "14:45", "class_name has no unit"),
         ('"distance" }', '"distance", zero = "left" }', "16:46", "zero is of azimuths"),
         ('"distance" }', '"distance", unit = "mile" }', "16:46", "unknown unit 'mile'; choose from frames, s, ms"),
+        ("elevation = 0", "distance = 1.0", "11:11", "distance has a column of its own"),
+        (', direction = "clockwise"', "", "15:3", "the direction is missing: clockwise"),
+        ('"frame", unit = "s"', '"onset"', "13:3", "no column is the offset"),
+        ('header = "distance"', 'header = "Azimuth"', "16:5", "another column is called azimuth as well"),
+        ("given =", "hop = 0\ngiven =", "11:1", "must be more than 0"),
+        ("given =", 'hop = "-1/10"\ngiven =', "11:1", "must be more than 0"),
+        ("given =", 'formats = ["starss23", "nosuch"]\ngiven =', "11:1", "unknown format of labels 'nosuch'"),
+        ("given =", 'formats = ["items"]\ngiven =', "11:1", "unknown format of labels 'items'"),
+        ('["train"]', '["train"], clips = ["a9..a1"]', "20:32", "a9..a1"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_with_a_field_is_a_fault_at_its_key(

@@ -21,7 +21,7 @@ from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules import CATALOGUE
 from seldio.rules.collection import Collection, Reference
-from seldio.rules.package import Package, package_findings, systems
+from seldio.rules.package import Package, package_findings, package_of
 from seldio.rules.package_names import is_package
 
 RULES = [rule for code, rule in CATALOGUE.items() if code.startswith("SUB2")]
@@ -106,7 +106,7 @@ def checked(package: Package) -> list[Finding]:
 
 def in_memory(files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None) -> Package:
     entries = [Memory(name, text.encode()) for name, text in sorted(files.items())]
-    return systems(Collection(path, kind, entries, (), reference))
+    return package_of(Collection(path, kind, entries, (), reference))
 
 
 def found(files: Files, **options: Any) -> list[Finding]:
@@ -159,7 +159,7 @@ def on_disk(path: Path) -> tuple[Package, list[Finding]]:
     with open_source(path, said.append) as source:
         collection = Collection(source.path, source.kind, source.entries, ())
         assert is_package(collection)
-        package = systems(collection)
+        package = package_of(collection)
         return package, [*said, *checked(package)]
 
 
@@ -372,7 +372,7 @@ def test_a_fault_in_a_meta_file(old: str, new: str, expected: list[Any]) -> None
 )
 def test_a_fault_of_the_whole_meta_file(data: bytes, expected: list[Any]) -> None:
     entries = [Memory(name, data if name == SHEET else text.encode()) for name, text in clean().items()]
-    findings = checked(systems(Collection("x.zip", "zip", entries, ())))
+    findings = checked(package_of(Collection("x.zip", "zip", entries, ())))
     assert expected == [(finding.code, finding.line, finding.column) for finding in findings]
 
 
@@ -417,7 +417,7 @@ def test_an_unreadable_meta_file_is_a_finding() -> None:
             raise InvalidData(Finding("SAF107", Severity.ERROR, "damaged", self.path))
 
     entries = [Damaged(name) if name == SHEET else Memory(name, text.encode()) for name, text in clean().items()]
-    assert [finding.code for finding in checked(systems(Collection("x.zip", "zip", entries, ())))] == ["SAF107"]
+    assert [finding.code for finding in checked(package_of(Collection("x.zip", "zip", entries, ())))] == ["SAF107"]
 
 
 # --- real files ------------------------------------------------------------------------------------
@@ -527,7 +527,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 def assert_never_raises(data: bytes) -> None:
     entries = [Memory(SHEET, data), Memory(f"{OUTPUT}/mix001.csv")]
-    for finding in checked(systems(Collection("x.zip", "zip", entries, ()))):
+    for finding in checked(package_of(Collection("x.zip", "zip", entries, ()))):
         str(finding)
         if finding.code.startswith(("SUB", "SYN4")):
             assert_pointed(finding)
@@ -555,7 +555,7 @@ PATHS = st.builds(lambda folders, name: "/".join([*folders, name]), st.lists(PAR
 )
 def test_any_tree_is_taken_apart(names: list[str], kind: str, path: str) -> None:
     entries = [Memory(name, META.encode()) for name in sorted(names)]
-    package = systems(Collection(path, kind, entries, (), None))
+    package = package_of(Collection(path, kind, entries, (), None))
     owned = [entry.name for system in package.systems for entry in system.outputs]
     assert len(set(owned)) == len(owned)
     for finding in checked(package):

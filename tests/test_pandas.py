@@ -6,8 +6,6 @@ import gzip
 import io
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -137,12 +135,6 @@ def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:
         seldio.score(frame, strange)
     with pytest.raises(UsageError, match=r"the table must be a path, .* not int"):
         seldio.read(7)
-
-
-def test_pandas_is_loaded_by_none_but_who_uses_it(folder: Path) -> None:
-    code = f"import seldio, sys; seldio.read({str(folder)!r}, format='starss23'); print('pandas' in sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
 
 
 ROWS = b"0,1,0,10,0,100\n1,1,0,200,0,100\n"

@@ -139,7 +139,6 @@ def test_seeds_and_shards(synthetic):
     table, items = synthetic
     assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items
     other = list(stream(table, seed=8, skipped=Counter(), audio_pattern="{clip}"))
-    assert {item.question for item in other} != {item.question for item in items} or other != items
     assert [item.options for item in other] != [item.options for item in items]
     part = table.filter(pa.compute.equal(table["clip"].cast(pa.string()), "mix003"))
     assert list(stream(part, seed=7, skipped=Counter(), audio_pattern="{clip}")) == [

@@ -24,40 +24,6 @@ def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
     assert list(COLUMNS) == list(Event.model_fields)
 
 
-_finite = st.floats(allow_nan=False, allow_infinity=False)
-
-
-_positive = st.floats(0, allow_nan=False, allow_infinity=False)
-
-
-_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
-
-
-_FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "clip": _text.filter(bool),
-    "frame": st.integers(0, 2**31 - 1),
-    "onset": _positive,
-    "offset": _positive,
-    "class_id": st.integers(0, 2**31 - 1),
-    "class_name": _text,
-    "source": st.integers(-(2**31), 2**31 - 1),
-    "azimuth": st.floats(-180, 180),
-    "elevation": st.floats(-90, 90),
-    "distance": _positive,
-    "x": _finite,
-    "y": _finite,
-    "z": _finite,
-    "onscreen": st.booleans(),
-    "hemisphere": st.booleans(),
-    "score": _finite,
-    "segmentation": st.lists(st.lists(st.lists(_finite, min_size=3, max_size=3), max_size=3), max_size=2),
-    "extra": _text,
-}
-
-
-events = st.builds(Event, **{name: value if name == "clip" else value | st.none() for name, value in _FIELDS.items()})
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [

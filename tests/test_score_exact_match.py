@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Kept
+from growing import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -128,9 +129,11 @@ def test_punctuation_never_hides_a_letter(letter: str, before: str, behind: str)
     assert found.latin == letter
 
 
-def test_long_answers_are_read_quickly() -> None:
-    for text in ("ответ " * 20_000, "ответ" + " " * 100_000, "B" + "." * 50_000 + "x", "option " * 20_000 + "B"):
-        letter_of(text)
+@pytest.mark.parametrize(
+    ("before", "piece", "behind"), [("", "ответ ", ""), ("ответ", " ", ""), ("B", ".", "x"), ("", "option ", "B")]
+)
+def test_the_time_for_long_answers_grows_with_them_and_no_faster(before: str, piece: str, behind: str) -> None:
+    assert grows_no_faster(lambda size: letter_of(before + piece * size + behind), 20_000)
 
 
 def test_each_way_of_counting() -> None:
@@ -174,13 +177,16 @@ def test_groups() -> None:
     assert report.overall["chance"] == pytest.approx(1 / 3)
 
 
-def test_real_records(shared: Path) -> None:
-    data = (shared / "data/ruenvaqa/records.jsonl").read_bytes()
-    format = formats.format_of_file(data, "records.jsonl")
+def published(path: Path) -> list[Item]:
+    format = formats.format_of_file(path.read_bytes(), path.name)
     assert format is not None
-    reading = format.read(data, "records.jsonl", raise_errors)
+    reading = format.read(path.read_bytes(), path.name, raise_errors)
     assert reading is not None
-    items = [row for row in reading.rows if isinstance(row, Item)]
+    return [row for row in reading.rows if isinstance(row, Item)]
+
+
+def test_real_records(shared: Path) -> None:
+    items = published(shared / "data/ruenvaqa/records.jsonl")
     report = choices.score(items, said(**{"24": "C", "1": CYRILLIC_VE}), profile="ruenvaqa")
     assert (report.overall["exact_match"], report.overall["letter_by_look"]) == (0.5, 1.0)
     told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
@@ -282,12 +288,7 @@ def test_nothing_predicted_is_not_defined() -> None:
 
 @pytest.mark.slow
 def test_mmau(shared: Path) -> None:
-    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
-    format = formats.format_of_file(data, "mmau-test-mini.json")
-    assert format is not None
-    reading = format.read(data, "mmau-test-mini.json", raise_errors)
-    assert reading is not None
-    items = [row for row in reading.rows if isinstance(row, Item)]
+    items = published(shared / "data/mmau/mmau-test-mini.json")
     right = choices.score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
     assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
     assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text

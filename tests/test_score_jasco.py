@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import Kept
+from growing import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -175,9 +176,9 @@ def test_any_text_is_read(judge_text: str) -> None:
         assert one.points in (0, 1, 2)
 
 
-def test_long_texts_are_read_quickly() -> None:
-    for piece in ("*", " ", "Rating", "Rating:", "\n", "Orientation: ", "- ", "1.", "{"):
-        parse(piece * 20_000)
+@pytest.mark.parametrize("piece", ["*", " ", "Rating", "Rating:", "\n", "Orientation: ", "- ", "1.", "{"])
+def test_the_time_for_long_texts_grows_with_them_and_no_faster(piece: str) -> None:
+    assert grows_no_faster(lambda size: parse(piece * size), 20_000)
 
 
 @given(st.sampled_from([0, 1, 2]), st.sampled_from(["Audio-Oriented", "Speech-Oriented", "Good", "Both", "Neither"]), st.text(), st.text())  # fmt: skip

@@ -110,19 +110,6 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("The laughter remains stationary throughout its duration.", "stationary"), ("it does not move", "stationary"),
-        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not stationary", "moving"),
-        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
-        ("approaches, then recedes", None), ("not approaching", None), ("loud", None),
-    ],
-)  # fmt: skip
-def test_motions(text, label):
-    assert label == measures.motion(plainly(text))
-
-
 NAMES = Names(["dog", "cat", "bird",
     "string instrument", "crackle", "vehicle", "telephone alarm", "guitar", "bell", "dog", "camera", "glass", "doorbell",
     "Water tap, faucet",

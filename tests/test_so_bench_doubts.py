@@ -74,6 +74,10 @@ def test_sides(text: str, found: set[str]) -> None:
         ("It is not moving", "stationary"), ("It doesn't move", "stationary"), ("It is not moving away", None),
         ("It does not move closer", None), ("It moves left or right", None), ("It moves left and then right", None),
         ("It doesn't seem to approach", None), ("It moves from right to left", "moving_left"),
+        ("The laughter remains stationary throughout its duration.", "stationary"), ("not stationary", "moving"),
+        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not approaching", None), ("loud", None),
+        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
+        ("approaches, then recedes", None),
     ],
 )  # fmt: skip
 def test_motions(text: str, label: str | None) -> None:

@@ -299,11 +299,7 @@ def test_a_finding_names_the_file_or_the_folder() -> None:
     ("clip", "folder", "why"),
     [
         ("fold3_room4_mix001", "dev-test-tau", "fold 3 belongs to dev-train"),
-        (
-            "fold4_room2_mix001",
-            "dev-train-synth",
-            "fold 4 belongs to dev-test",
-        ),
+        ("fold4_room2_mix001", "dev-train-synth", "fold 4 belongs to dev-test"),
         ("fold3_room21_mix001", "dev-train-tau", "room 21 belongs to dev-train-sony"),
         ("fold3_room23_mix001", "dev-train-sony", "room 23 belongs to dev-test-sony"),
         ("fold1_room1_mix001", "dev-test-sony", "fold 1 belongs to dev-train"),
@@ -373,8 +369,7 @@ def test_the_real_labels(shared: Path) -> None:
     root = shared / "data/starss22-labels"
     names = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
     (found,) = findings(names)
-    assert read_tree(names).layout == "starss22"
-    assert (found.code, found.severity) == ("LAY114", Severity.INFO)
+    assert (read_tree(names).layout, found.code, found.severity) == ("starss22", "LAY114", Severity.INFO)
     assert "none of 40 clips of dev-train-sony" in found.message
     for folder in ("metadata_dev", "metadata_dev/dev-test-tau"):
         below = [name.removeprefix(f"{folder}/") for name in names if name.startswith(f"{folder}/")]
@@ -386,11 +381,12 @@ def test_labels_tell_a_dataset_from_the_one_that_it_is_a_part_of(tmp_path: Path)
         folder = tmp_path / str(number) / "metadata_dev/dev-test-sony"
         folder.mkdir(parents=True)
         for mix in range(1, 4):
-            (folder / f"fold4_room23_mix00{mix}.csv").write_text(
-                "".join(row.replace("0", str(at), 1) for at in range(99))
-            )
+            rows = [row.replace("0", str(at), 1) for at in range(99)]
+            (folder / f"fold4_room23_mix00{mix}.csv").write_text("".join(rows))
         said = [found.message[:17] for found in seldio.validate(tmp_path / str(number)) if found.code == "LAY114"]
         assert said == [f"part of STARSS2{2 + number}:"]
+        with seldio.open(tmp_path / str(number)) as opened:
+            assert {opened.layout, *opened.clips["layout"].to_pylist()} == {f"starss2{2 + number}"}
     unread = folder / "fold4_room23_mix001.csv"
     unread.write_text("".join(f"{at},1,0,-50,30,\n" for at in range(99)))  # rows of STARSS22 that end with a comma
     assert [found.code for found in seldio.validate(unread)] == ["SYN124"]

@@ -72,19 +72,16 @@ def test_the_command_of_the_wheel_runs(wheel: Path, tmp_path: Path) -> None:
         "assert point.load().__code__.co_filename.startswith(sys.path[0])\n"
         "point.load()()"
     )
-    command = [
-        sys.executable,
-        "-c",
-        code,
-        "validate",
-        "-f",
-        "starss23",
-        "--output",
-        "concise",
-        "fold4_room1_mix001.csv",
-    ]
+    options = ["-f", "starss23", "--output", "concise", "fold4_room1_mix001.csv"]
 
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env={})
+    done = subprocess.run(
+        [sys.executable, "-c", code, "validate", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={},
+    )
 
     assert 1 == done.returncode, done.stderr
     assert "fold4_room1_mix001.csv:1:3: LAB102" in done.stdout

@@ -13,8 +13,8 @@ SOURCE = DOCS.parent / "src/seldio"
 WIDTH, HEIGHT, GAP, BOX = 760, 70, 10, 34  # of the picture, of a floor, between rooms, of a room; in pixels
 #: All rooms use those of so many floors, and no line is drawn to them.
 BELOW = 3
-#: The order in which a file goes through the rooms, as the page numbers it.
-PATH = ("files", "catalogues", "formats", "rules", "check", "reports")
+#: The steps of a file through the rooms, as the page numbers them.
+STEPS = {"files": "1", "catalogues": "2", "formats": "3, 4", "rules": "5", "check": "6", "reports": "7"}
 STYLE = """
   text { font: 13px system-ui, sans-serif; fill: #1f2328; text-anchor: middle }
   rect { fill: #eef3f8; stroke: #8c9db0 } .path rect { fill: #cfe3f7; stroke: #2f6fab } path { fill: none }
@@ -47,7 +47,7 @@ def places(levels: list[list[str]]) -> dict[str, tuple[float, float, float]]:
     """Return the left end, the top and the width of each room; the highest floor is at the top."""
     found = {}
     for level, rooms in enumerate(reversed(levels)):
-        widths = [8.2 * len(room) + 26 for room in rooms]
+        widths = [8.2 * len(room) + 34 for room in rooms]
         left = (WIDTH - sum(widths) - GAP * (len(rooms) - 1)) / 2
         for room, width in zip(rooms, widths, strict=True):
             found[room] = (left, level * HEIGHT + GAP, width)
@@ -68,10 +68,10 @@ def picture() -> str:
             curve = f"M{start:.0f} {y + BOX:.0f} C{start:.0f} {half:.0f} {end:.0f} {half:.0f} {end:.0f} {to_y:.0f}"
             lines.append(f'<path d="{curve}" stroke-width="{0.6 + count**0.5 / 2:.1f}"/>')
     for room, (x, y, w) in boxes.items():
-        number, kind = (f"{PATH.index(room) + 1}. ", "path") if room in PATH else ("", "aside")
+        kind, label = ("path", f"{STEPS[room]}. {room}") if room in STEPS else ("aside", room)
         lines.append(
             f'<g class="{kind}"><rect x="{x:.0f}" y="{y:.0f}" width="{w:.0f}" height="{BOX}" rx="6"/>'
-            f'<text x="{x + w / 2:.0f}" y="{y + 22:.0f}">{number}{room}</text></g>'
+            f'<text x="{x + w / 2:.0f}" y="{y + 22:.0f}">{label}</text></g>'
         )
     height = len(levels) * HEIGHT - (HEIGHT - BOX) + 2 * GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}">'

@@ -123,10 +123,10 @@ def write(
     Args:
         table: a table of events, questions or predictions, as returned by :func:`read`; or a pandas or polars
             DataFrame, or anything else with ``__arrow_c_stream__``, that has the same columns. Questions and
-            predictions may also be a list of :class:`~seldio.schema.qa.Item` or ``Prediction``.
-        path: the folder; a single clip is written to a file if the path has a suffix, such as ``mix001.csv``.
-            Questions are always written to a file.
-        format: the format to write.
+            predictions may also be a list of :class:`~seldio.schema.qa.Item` or ``Prediction``. The path of files is
+            taken as by :func:`convert`.
+        path: the folder; the file for questions, and for a single clip if it has a suffix, such as ``mix001.csv``.
+        format: the format to write; events are asked about if it is one of questions, as by :func:`convert`.
         allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
         fill: values for fields that the format needs and the table lacks; angles in degrees, ``distance`` in metres.
         force: write labels even if they have errors, such as angles in radians or unknown classes.
@@ -137,14 +137,13 @@ def write(
     Raises:
         InvalidData: the table has an error; the line is the number of the row, from 1.
         LossError: the format cannot hold a field that the table has.
-        UsageError: the format needs a field that the table lacks, or the table is of another kind.
+        UsageError: the format needs a field that the table lacks, or cannot hold it.
         SeldioError: a file cannot be written.
     """
     from seldio.conversion.dispatch import convert_any
-    from seldio.conversion.item_inputs import in_memory
     from seldio.tasks.specs import QuestionOptions
 
-    source, options = in_memory(table, "the table"), QuestionOptions(force=force)
+    source, options = _in_memory(table, "the table"), QuestionOptions(force=force)
     return convert_any(source, path, format, None, _names(allow_loss), fill, options).written
 
 

@@ -78,7 +78,7 @@ class Catalogue:
         wanted: what decides between formats that the content leaves.
         contents: what to take instead of the files on disk, by shown path.
         labels: whether files of labels are wanted as well as those of questions and predictions.
-        lent: what is said of itself by the dataset that the files are compared with; it counts where none of the
+        described: what is said of itself by the dataset that the files are compared with; it counts where none of the
             source says anything.
 
     Raises:
@@ -89,7 +89,7 @@ class Catalogue:
     def __init__(
         self, source: Source, format: Format | str | None = None, sink: Sink = lambda _: None, *,
         without: Path | None = None, wanted: Wanted | None = None,
-        contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True, lent: OwnDatasets | None = None,
+        contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True, described: OwnDatasets | None = None,
     ) -> None:  # fmt: skip
         self.source, self.findings = source, list[Finding]()
         chosen = formats.of_questions(format) or formats.get(format) if isinstance(format, str) else format
@@ -99,7 +99,7 @@ class Catalogue:
             sink(finding)
 
         #: What the datasets of the source say of themselves; None where nothing says it.
-        self.own = own = own_datasets(source, take) or (lent and lent.lent())
+        self.own = own = own_datasets(source, take) or (described and described.for_other_files())
         looks = {} if without or chosen or own or contents else source.looks
         if labels not in looks:
             looks[labels] = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -141,7 +141,7 @@ class Tree:
 _FOLDERS_SPEAK = 0.5
 
 
-def _decide(root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[DatasetSpec, str]:
+def _decide(root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[DatasetSpec, str]:
     """The dataset that the paths of audio, video and label files point to, and why."""
     votes: Counter[Sign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
@@ -164,11 +164,11 @@ def _decide(root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple
 _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
-def read_tree(names: Sequence[str], root: str = "", formats: AbstractSet[str] = frozenset()) -> Tree:
+def read_tree(names: Sequence[str], root: str = "", formats: Callable[[], AbstractSet[str]] = frozenset) -> Tree:
     """Return the dataset tree that files with these *names* (POSIX paths below the root, in any order) make.
 
-    What the user called the *root* counts: ``…/foa_dev/dev-test-tau`` says what is in it. Where labels have been read,
-    their *formats* tell a dataset from a newer one that it is a part of.
+    What the user called the *root* counts: ``…/foa_dev/dev-test-tau`` says what is in it. Where names do not tell a
+    dataset from a newer one that it is a part of, the *formats* of its labels are asked for.
     """
     given = _ARCHIVE.sub("", root.replace("\\", "/").rstrip("/"))
     above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]

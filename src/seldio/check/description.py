@@ -67,8 +67,9 @@ def description(examined: Examined, path: str, named: bool = False) -> dict[str,
     report = examined.report
     found = {"path": path, "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
-    doubts += [f"{finding.hint} ({finding.path})" for finding in report.findings if "fields" in (finding.hint or "")]
-    hints = (hint for finding in report.findings for hint in (finding.hint or "").split("; "))
+    unknown = [(finding.hint or "", finding.path) for finding in report.findings if finding.code == "SYN901"]
+    doubts += [f"{hint} ({file})" for hint, file in unknown if hint.startswith("if these are ")]
+    hints = (part for hint, _ in unknown for part in hint.split("; "))
     doubts += [f"no known format: {hint}" for hint in dict.fromkeys(hints) if hint.startswith("seldio new ")]
     own = [one.facts for one in examined.described.datasets] if examined.described else []
     known = [] if any("license" in one for one in own) else list(_recognized(examined, items))
@@ -107,8 +108,7 @@ def _recognized(examined: Examined, items: Sequence[dict[str, Any]]) -> Iterator
 def _brief(known: KnownDataset, complete: bool) -> dict[str, Any]:
     """Return the facts to show about a recognized dataset."""
     keys = ("name", "title", "license", "license_says", "download")
-    # a name that a folder hardly has
-    called = [*known.record.get("aliases", ()), known.name][0]
+    called = [*known.record.get("aliases", ()), known.name][0]  # a name that a folder hardly has
     found = {key: known.record[key] for key in keys if key in known.record}
     return found | {"called": called, "complete": complete}
 

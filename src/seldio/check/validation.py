@@ -96,8 +96,9 @@ def examine(
     with reopened(path, findings.append) as source:
         # what the files are
         package = _package(source, clips)
-        lent = clips.own if clips else None
-        catalogues = [Catalogue(one, format, contents=changed, lent=lent) for one in _systems(source, package)]
+        described = clips.own if clips else None
+        sources = _systems(source, package)
+        catalogues = [Catalogue(one, format, contents=changed, described=described) for one in sources]
         parts = [[*one.labels, *(one.questions if rows else one.question_parts())] for one in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
@@ -141,8 +142,7 @@ def examine(
                 from seldio.scores.seld.score_labels import misfits  # which checks labels with what is here
 
                 layout = formats.named(format, LabelFormat) if format is not None else None
-                causes = misfits(source, clips.path, layout)
-                findings += (reader_rule("SUB120").at(source.path, cause) for cause in causes)
+                findings += (reader_rule("SUB120").at(source.path, why) for why in misfits(source, clips.path, layout))
         if submission is not None:
             from seldio.rules.mera import ARCHIVE_RULES
 
@@ -170,9 +170,9 @@ def _package(source: Source, clips: Reference | None) -> Package | None:
     files = Collection.of(source, [], clips)
     if not is_package(files):
         return None
-    from seldio.rules.package import systems
+    from seldio.rules.package import package_of
 
-    return systems(files)
+    return package_of(files)
 
 
 def _systems(source: Source, package: Package | None) -> list[Source]:

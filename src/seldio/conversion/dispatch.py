@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from seldio import formats
 from seldio.catalogues import Catalogue
@@ -41,6 +41,8 @@ def convert_any(
     overwrite: bool = False,
 ) -> Conversion:
     """Convert *path* by the function for what it holds; labels become questions if the target holds these."""
+    if not isinstance(out, str | os.PathLike) and not hasattr(out, "write"):
+        raise UsageError(f"the output is a path or a binary stream, not {type(out).__name__}")
     if isinstance(path, str):
         path, format_named = resolved(path)
         format = format_named if format is None else format
@@ -64,9 +66,8 @@ def convert_any(
 
         if format not in (None, "foa", "mic"):
             raise UsageError(f"--to {to} converts recordings: --format foa or mic says which array they are of")
-        said: Array | None = None if format is None else "foa" if format == "foa" else "mic"
-        wanted: Array = "foa" if to == "foa" else "mic"
-        return convert_array(path, out, wanted, audio=bool(options.audio), gain=gain or 0.0, said=said)
+        said = cast("Array | None", format)
+        return convert_array(path, out, cast("Array", to), audio=bool(options.audio), gain=gain or 0.0, said=said)
     if gain is not None:
         raise UsageError("--gain needs --to mic or --to foa: no other target makes array recordings")
     if to in STORED:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from io import BytesIO
 from itertools import zip_longest
 from typing import Any, BinaryIO
@@ -73,8 +73,7 @@ def convert_items(
                 raise taken
         with single_file(out, [place]) as (stream, written):
             stream.write(_packed(data, out, target))
-    rows = len(reading.rows)
-    names = (reading.format.name,)
+    rows, names = len(reading.rows), (reading.format.name,)
     return Conversion(names, target.name, 1, written, rows, (rows, count), losses, tuple(notes), (), tuple(dropped))
 
 
@@ -125,12 +124,14 @@ def _fitted(
         table = _with(table, field, pc.if_else(pa.array(present), table.column(field), value))
         notes += [f"--fill {field} has no effect: every row already has a value"] if present.all() else []
     answers = _answers(reading, table, target)
-    faults, ids = _misfits(table, target, answers, reading), table.column("id").to_pylist()
+    faults, ids = defaultdict[int, list[str]](list), [*map(str, table.column("id").to_pylist())]
+    for row, fault in _misfits(table, target, answers, reading):
+        faults[row].append(fault)
     if drop_unfit and source != target.name:
         if _refusal(table, target) is not None:  # by a single row, perhaps
             alone = {row: _refusal(table.slice(row, 1), target) for row in range(len(table)) if row not in faults}
-            faults |= {row: refusal for row, refusal in alone.items() if refusal is not None}
-        dropped = [(str(ids[row]), faults[row]) for row in sorted(faults)]
+            faults |= {row: [refusal] for row, refusal in alone.items() if refusal is not None}
+        dropped = [(ids[row], "; ".join(faults[row])) for row in sorted(faults)]
     fits = [row for row in range(len(table)) if not dropped or row not in faults]
     if dropped and not fits:
         reasons = Counter(why for _, why in dropped)
@@ -138,7 +139,7 @@ def _fitted(
         raise UsageError(f"{target.name} cannot be made from {source}: no row fits ({shown})")
     refusal = target.refusal(table.take(fits)) or _alike(table.take(fits), target)
     if refusal is not None or (faults and not dropped):
-        why = refusal or _why_not({row: (str(ids[row]), fault) for row, fault in faults.items()}, target)
+        why = refusal or _why_not([(ids[row], fault) for row, each in faults.items() for fault in each], target)
         raise UsageError(f"{target.name} cannot be made from {source}: {why}")
     texts = table.column("answer").to_pylist() if answers else []
     changed = sum(texts[row] != answers[row][0] for row in fits if row in answers)
@@ -203,28 +204,27 @@ def _is_other(reading: ItemReading, target: ItemFormat) -> bool:
 
 def _misfits(
     table: pa.Table, target: ItemFormat, answers: Mapping[int, tuple[str, str]], reading: ItemReading
-) -> dict[int, str]:
-    """Return why rows do not fit into *target*, by row."""
-    faults = dict[int, str]()
-    if target.name not in (reading.format.name, reading.home):
-        faults |= {int(row): f"no {field}" for field in target.needs for row in np.flatnonzero(~_filled(table, field))}
+) -> Iterator[tuple[int, str]]:
+    """Yield the rows that do not fit into *target*, each with every reason."""
+    for field in () if target.name in (reading.format.name, reading.home) else target.needs:
+        yield from ((row, f"no {field}") for row in np.flatnonzero(~_filled(table, field)).tolist())
     if target.counts and _is_other(reading, target):
         sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
-        wrong = np.flatnonzero(~np.isin(sizes, target.counts)).tolist()
-        faults |= {row: plural(int(sizes[row]), "option") if sizes[row] else "no options" for row in wrong}
-    return faults | {row: fault for row, (_, fault) in answers.items() if fault}
+        for row in np.flatnonzero(~np.isin(sizes, target.counts)).tolist():
+            yield row, plural(int(sizes[row]), "option") if sizes[row] else "no options"
+    yield from ((row, fault) for row, (_, fault) in answers.items() if fault)
 
 
-def _why_not(faults: Mapping[int, tuple[str, str]], target: ItemFormat) -> str:
+def _why_not(faults: Iterable[tuple[str, str]], target: ItemFormat) -> str:
     ids: dict[str, list[str]] = {}
-    for id, fault in faults.values():
+    for id, fault in faults:
         ids.setdefault(fault, []).append(clipped(id, 40))
     parts = [f"{plural(len(names), 'row')}: {fault} ({listed(names, FEW)})" for fault, names in ids.items()]
     more = f"; {len(parts) - FEW:,} other reasons" if len(parts) > FEW else ""
     counts = f" (it takes questions with {' or '.join(map(str, target.counts))} options)" if target.counts else ""
     fills = " ".join(f"--fill {field}=TEXT" for field in FILLABLE if f"no {field}" in ids)
-    hint = f"To set one value for all, use {fills}" if fills else "Correct them, or leave them out with --drop-unfit"
-    return f"{'; '.join(parts[:FEW])}{more}{counts}. {hint}"
+    hint = f"To set one value for all, use {fills}" if fills else "Correct them"
+    return f"{'; '.join(parts[:FEW])}{more}{counts}. {hint}, or leave them out with --drop-unfit"
 
 
 def _alike(table: pa.Table, target: ItemFormat) -> str | None:

@@ -64,8 +64,12 @@ class Index:
 
     @cached_property
     def tree(self) -> Tree:
-        """The dataset tree that the names make."""
-        return read_tree(list(self.entries), self.source.path)
+        """The dataset tree that the names make, and the formats of its labels where names do not tell."""
+        return read_tree(list(self.entries), self.source.path, self._label_formats)
+
+    def _label_formats(self) -> set[str]:
+        tables = self.source.restricted(entry for entry in self.source if suffix_of(entry.name) == "csv")
+        return {part.format.name for part in Catalogue(tables, self.format).labels if part.format is not None}
 
     @property
     def likely(self) -> bool:

@@ -7,7 +7,7 @@ ships (``list_dataset/*.txt``), the others from the official baselines' loaders.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -77,7 +77,9 @@ class PartOf(NamedTuple):
     least_says: str
     otherwise_says: str
 
-    def of(self, part: DatasetSpec, root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[str, str]:
+    def of(
+        self, part: DatasetSpec, root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]
+    ) -> tuple[str, str]:
         """Return by name whether files are those of the *part* or of the whole, and why; *formats*: of their labels."""
         if any(_compiled(self.without, re.IGNORECASE).search(path) for path in paths):
             return self.name, self.without_says
@@ -88,10 +90,9 @@ class PartOf(NamedTuple):
         clips_of_part = frozenset[str]().union(*(split.clips for split in part.splits if split.name in self.splits))
         if len(names & clips_of_part) >= self.least:
             return part.name, self.least_says
-        labelled = bool(formats) and formats <= set(part.dialects)
-        return (
-            (part.name, f"labels in format {listed(sorted(formats))}") if labelled else (self.name, self.otherwise_says)
-        )
+        if (labelled := formats()) and labelled <= set(part.dialects):
+            return part.name, f"labels in format {listed(sorted(labelled))}"
+        return self.name, self.otherwise_says
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class DatasetSpec:
     picture: tuple[int, int] | None = None
     pictures: Fraction | None = None
 
-    def edition(self, root: str, paths: Sequence[str], formats: AbstractSet[str]) -> tuple[str, str]:
+    def edition(self, root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[str, str]:
         """Return by name the exact dataset of a tree with these signs, and why."""
         for part in DATASETS:
             if part.part_of is not None and part.part_of.name == self.name:

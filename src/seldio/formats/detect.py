@@ -478,7 +478,7 @@ def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatF
 
 
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
-    """Which of the formats that fit it is, by the names of the files, or by what they hold."""
+    """Return the most specific of the formats that fit, by the names of the files, or by what they hold."""
     if not fits:
         return None
     fits = sorted(fits, key=lambda fit: fit.size)
@@ -493,7 +493,8 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     lead = math.inf if rival is None else rival.size - best.size
     clocks = [] if named else list(_other_clocks(best, fits))
     if (rival is not None and (best.headless or lead * rows.distinct < SURE)) or clocks:
-        remaining = sorted(named or [*fits, *clocks], key=lambda fit: fit.headless)
+        by_name = {fit.format.name: fit for fit in (*fits, *clocks)}  # one clock may be among the fits
+        remaining = sorted(named or by_name.values(), key=lambda fit: fit.headless)
         return Detection(rows, None, tuple(Candidate(fit.format, str(fit)) for fit in remaining))
     others = [fit for fit in twins if not named or fit in named]
     others += [fit for fit in fits if named and fit.format in OUTSIDE and fit not in (best, *others)]
@@ -551,8 +552,7 @@ def _misplaced(rows: LabelRows) -> Detection | None:
     for tried in (certain, shapes.exchanged(rows.width), surplus):
         found = [(_decided(rows.through(shape)), places) for shape, places in tried]
         right = [one for one, places in found if one and one.format and places <= misfits.get(one.format.name, places)]
-        only = _only(right)
-        if only is not None and only.format is not None:
+        if (only := _only(right)) is not None and only.format is not None:
             return dataclasses.replace(only, format=None)
     return None
 

@@ -429,11 +429,13 @@ class FileLook:
         """Whether all rows are those of the format in another shape, which is one finding and no more."""
         header = self.line(first).split(",")
         second = first + titled(header)
-        row = self.line(second).split(",") if second < len(self.ends) else []
+        row = self.line(second).split(",")
         start = int(self.ends[second - 1]) + 1 if second else 0
-        timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, start) is not None
-        lettered = len(row) > 1 and row[1].strip(' "')[:1].isalpha()
-        if self.dialect.own or (len(row) == self.width and not timed and not lettered):
+        timed = "." in row[0] and _FRACTION.search(self.text, start) is not None
+        few = [line.split(",") for line in itertools.islice(self.whole_lines(second), 20) if line.strip()]
+        mixed = len({len(row) for row in few}) > 1 and b'"' not in self.text
+        lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
+        if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
@@ -454,9 +456,7 @@ class FileLook:
 
     def whole_lines(self, start: int) -> Iterator[str]:
         """Lines without a last one that may be cut, unless it is the only one."""
-        for number in range(start, len(self.ends)):
-            if self.final_newline or number < len(self.ends) - 1 or number == start:
-                yield self.line(number)
+        return map(self.line, range(start, len(self.ends) - (not self.final_newline and start + 1 < len(self.ends))))
 
     def header(self, first: int) -> int | None:
         """Return the line at which the rows begin; None where the header makes them meaningless."""
@@ -502,7 +502,7 @@ class FileLook:
         """Yield what a line of names says against the columns: the place of a name (None for all), message, hint."""
         fields = [part.field for part in self.dialect.columns]
         for index, name in enumerate(names if len(names) > 1 else ()):
-            if name and name in names[:index]:
+            if name in names[:index] and name and not cells.numeric(name):  # a row may be commented out
                 hint = "programs that read columns by name keep only one of the two"
                 yield index, f"the header lists {clipped(name)} twice", hint
                 break
@@ -564,16 +564,16 @@ class FileLook:
         """Report a row with another number of cells."""
         width = int(self.widths[number])
         text = self.line(number)
-        if number == len(self.ends) - 1 and not self.final_newline and width < self.width:
+        if text.count('"') % 2:
+            message, hint = "a quote is opened and not closed in its line", "a row is one line of unquoted cells"
+            column = text.rindex('"') + 1
+            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
+        elif number == len(self.ends) - 1 and not self.final_newline and width < self.width:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
             hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
             self.report("SYN108", message, number + 1, hint, whole=True)
         elif control := cells.control_character(text):
             self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
-        elif text.count('"') % 2:
-            message, hint = "a quote is opened and not closed in its line", "a row is one line of unquoted cells"
-            column = text.rindex('"') + 1
-            self.report("SYN122", message, number + 1, hint, whole=True, column=column, fixable=False)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"

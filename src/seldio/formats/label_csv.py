@@ -224,9 +224,18 @@ def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
         kinds.isdisjoint(("name", "text"))
         and not joined.translate(None, _PLAIN + decimal)
         and all(part.headed for part in parts)
-        and not (b"e" in joined and _ODD_EXPONENT.search(joined))
+        and not (b"e" in joined and (_ODD_EXPONENT.search(joined) or _has_long_mantissa(joined)))
         and not (_OVERRUNS and _widest(joined) > len(dialect.columns))
     )
+
+
+def _has_long_mantissa(data: bytes) -> bool:
+    """Whether a number with an exponent has more than nine digits before its point, zeros counted."""
+    text = np.frombuffer(data, np.uint8)
+    bounds, points, exponents = (np.flatnonzero(np.isin(text, [*signs])) for signs in (b",\n-", b".", b"e"))
+    firsts = bounds[np.searchsorted(bounds, exponents) - 1] + 1
+    ends = np.append(points, len(text))[np.searchsorted(points, firsts)]
+    return bool((np.minimum(ends, exponents) - firsts > 9).any())
 
 
 def _widest(data: bytes) -> int:

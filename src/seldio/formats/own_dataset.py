@@ -43,7 +43,7 @@ class OwnDataset:
     record: Mapping[str, Any]  # its keys, checked
     below: str = ""  # the folder of the dataset that the source is
     text: str = ""  # the file itself
-    lent: bool = False  # whether the files lie elsewhere, such as predictions that are compared with its labels
+    elsewhere: bool = False  # whether the files lie elsewhere, such as predictions that are compared with its labels
 
     @property
     def name(self) -> str:
@@ -69,9 +69,9 @@ class OwnDataset:
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
         """The format of a label file, as far as the dataset decides it; None where the content has to tell."""
         if self.labels.get("columns"):
-            return _in_order(self._said, self.vocabulary, file, self.path, sink, lent=self.lent)
+            return _in_order(self._said, self.vocabulary, file, self.path, sink, elsewhere=self.elsewhere)
         formats = self.labels.get("formats", ())
-        if self.lent or len(formats) != 1 or not isinstance(format := get(formats[0]), Dialect):
+        if self.elsewhere or len(formats) != 1 or not isinstance(format := get(formats[0]), Dialect):
             return None
         return self.with_classes(format) if width_and_header(file.data)[0] in (0, len(format.columns)) else None
 
@@ -118,7 +118,7 @@ class OwnDataset:
         """Whether labels of a format are none that it says it has."""
         said = self.labels.get("formats", ())
         return (
-            not self.lent
+            not self.elsewhere
             and format.role == "label"
             and bool(said or self.labels.get("columns"))
             and format.name not in said
@@ -189,11 +189,11 @@ class OwnDatasets:
         for classes, group in groups.items():
             yield format if classes is None or format.role == "table" else replace(format, vocabulary=classes), group
 
-    def lent(self) -> OwnDatasets | None:
+    def for_other_files(self) -> OwnDatasets | None:
         """The same for files that lie elsewhere; None of several datasets, as nothing tells which of them is meant."""
         if len(self.datasets) != 1:
             return None
-        return OwnDatasets((replace(self.datasets[0], folder="", below="", lent=True),))
+        return OwnDatasets((replace(self.datasets[0], folder="", below="", elsewhere=True),))
 
     def array(self, name: str) -> Literal["foa", "mic"] | None:
         """The array of a recording with four channels; None where no dataset says it."""
@@ -246,12 +246,12 @@ def given(
 
 
 def _in_order(
-    said: Mapping[str, Any], vocabulary: str | None, file: TextFile, path: str, sink: Sink, *, lent: bool = False
+    said: Mapping[str, Any], vocabulary: str | None, file: TextFile, path: str, sink: Sink, *, elsewhere: bool = False
 ) -> Dialect | None:
     """Return the layout of a file with the columns of a dataset in the order of its header; None if they differ."""
     columns = said["columns"]
     if not columns[0].get("header") or not file.data.strip():  # a silent clip may have no header either
-        fits = not lent or (width_and_header(file.data)[0] == len(columns) and _unknown(file))
+        fits = not elsewhere or (width_and_header(file.data)[0] == len(columns) and _unknown(file))
         return _dialect(said, vocabulary, None) if fits else None
     first = first_line(file.data)
     columns_by_header = {str(column["header"]).strip().lower(): column for column in columns}
@@ -263,7 +263,7 @@ def _in_order(
         for name, column in columns_by_header.items()
         if name not in present and column.get("field")
     ]
-    if 2 * len(present) < len(columns_by_header) or (lent and lacking and not _unknown(file)):
+    if 2 * len(present) < len(columns_by_header) or (elsewhere and lacking and not _unknown(file)):
         return None
     if lacking:
         message = f"no column {listed(lacking)}, which {path} names"
@@ -454,13 +454,13 @@ class TomlPlaces:
         """The place of a key, or of the nearest one around it."""
         count = next((n for n in range(len(path), 0, -1) if path[:n] in self._starts), 0)
         start, end = self._starts.get(path[:count], (0, 0))
+        stop = min((first for first, _ in self._starts.values() if first > end), default=len(self._lines.text))
         for part in path[count:]:  # inside of what stands in brackets
             pattern = r"\{" if isinstance(part, int) else rf"(?<![\w.-])[\"']?{re.escape(part)}[\"']?(?=\s*[=.])"
-            number = part if isinstance(part, int) else 0
-            inner = [*re.compile(pattern).finditer(self._lines.text, end)][number : number + 1]
-            if not inner:
+            inner = dict(enumerate(re.compile(pattern).finditer(self._lines.text, end, stop)))
+            if (number := part if isinstance(part, int) else 0) not in inner:
                 break
-            start, end = inner[0].span()
+            start, end = inner[number].span()
         return self._lines.place(start, end)
 
 

@@ -133,7 +133,7 @@ class LabelStudioFormat(JsonTool):
     """The tasks that Label Studio exports as JSON."""
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the keys tell it
-        """Whether it begins with tasks."""
+        """Return 0.95 if it begins with tasks."""
         head = data[:_HEAD]
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"[", b"{"):
             return 0.0
@@ -327,7 +327,7 @@ class JamsFormat(JsonTool):
     suffix: str = ".jams"
 
     def likes(self, data: bytes, name: str) -> float:
-        """Whether it begins with annotations that have a namespace or metadata, or is called like one."""
+        """Return 1 if it begins with annotations that have a namespace or metadata, or is called like one."""
         head = data[:_HEAD]
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{":
             return float(name.lower().endswith(".jams"))

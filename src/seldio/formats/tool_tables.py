@@ -57,7 +57,7 @@ _TIME = r"[+-]?[0-9]+(?:[.,][0-9]*)?"
 _LIKELY = re.compile(rf"{_TIME}\t{_TIME}\t[^\t]*|\\\t{_TIME}\t{_TIME}")
 _FORM = "a line is START<TAB>END<TAB>TEXT, in seconds: in Audacity, File > Export Other > Export Labels"
 #: Bytes of a file that are looked at to tell what it is, and the share of its lines that have to look right.
-HEAD, _SHARE = 4096, 0.5
+_HEAD, _SHARE = 4096, 0.5
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -66,11 +66,11 @@ class AudacityFormat(ToolFormat):
 
     def likes(self, data: bytes, name: str) -> float:
         """Return 0.9 if most of the first lines are two times and a text, separated by tabs."""
-        if b"\t" not in data[:HEAD]:
+        if b"\t" not in data[:_HEAD]:
             return 0.0
-        head = data[:HEAD].decode(errors="ignore").removeprefix("\ufeff")
+        head = data[:_HEAD].decode(errors="ignore").removeprefix("\ufeff")
         lines = [match[0] for match in LINE.finditer(head) if match[0].strip()]
-        lines = lines[:-1] if len(data) > HEAD and len(lines) > 1 else lines  # the last one is cut
+        lines = lines[:-1] if len(data) > _HEAD and len(lines) > 1 else lines  # the last one is cut
         good = sum(_LIKELY.fullmatch(line) is not None for line in lines)
         # three columns of numbers are something else, unless the file is called like one of labels
         worded = name.lower().endswith(".txt") or any(number_in(line.rpartition("\t")[2]) is None for line in lines)
@@ -150,7 +150,6 @@ _BEGIN = b"begin time (s)"
 _FIELDS = ("onset", "offset", "duration", "file_offset", *LIMITS, "clip", "class_name")
 _LAYOUT = ("selection", "view", *(name for field in _FIELDS[:4] for name in NAMES[field][:1]))
 _SHOWN = {"azimuth": "Azimuth (deg)", "elevation": "Elevation (deg)", "distance": "Distance (m)"}
-_HEAD = 4096
 _RAVEN_FORM = "save the table in Raven: File > Save Selection Table"
 
 

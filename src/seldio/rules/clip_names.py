@@ -167,7 +167,7 @@ def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
     return None
 
 
-def systems(collection: Collection) -> list[str]:
+def clips_of_several_folders(collection: Collection) -> list[str]:
     """Return the clips with a file in several folders, if most clips are so."""
     names = Counter(map(posixpath.basename, collection.clips))
     twice = [clip for clip in collection.clips if names[posixpath.basename(clip)] > 1 and "/" in clip]
@@ -266,7 +266,7 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
         return sorted(surplus - change.clips.keys()), sorted(missing - set(change.clips.values()))
     if (other := other_split(collection)) is not None:
         return sorted(surplus - {*other[0]}), sorted(missing) if mine & expected else []
-    twice = systems(collection)
+    twice = clips_of_several_folders(collection)
     return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
 
 

@@ -96,7 +96,7 @@ class Collection:
         """The dataset tree that the files make, by their names and the formats of the labels among them."""
         folder = os.path.dirname(self.path) if self.kind == "file" else self.path  # noqa: PTH120
         formats = {reading.format.name for reading in self.readings}  # of files whose rows cannot be read as well
-        return read_tree([entry.name for entry in self.entries], folder, formats)
+        return read_tree([entry.name for entry in self.entries], folder, lambda: formats)
 
     @cached_property
     def framed(self) -> list[FramedClip]:

@@ -72,7 +72,7 @@ def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, found: 
 
 
 def _are_usual(paths: pa.Array) -> pa.BooleanArray:
-    """Which paths are valid on every system, judged by their characters alone: most are."""
+    """Return whether each path is valid on every system, judged by its characters alone: most are."""
     return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
 
 

@@ -190,7 +190,7 @@ class Package:
         return tuple(meta for meta in self.metas if meta.path not in owned)
 
 
-def systems(collection: Collection) -> Package:
+def package_of(collection: Collection) -> Package:
     """Take a package apart and read its meta files."""
     prefix = prefix_of(collection)
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]

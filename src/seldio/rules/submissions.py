@@ -18,7 +18,7 @@ from seldio.formats.datasets import DATASETS, TOPS, DatasetSpec, dataset, of_dia
 from seldio.formats.detect import years
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
-from seldio.rules.clip_names import CLIP_NAME, systems
+from seldio.rules.clip_names import CLIP_NAME, clips_of_several_folders
 from seldio.rules.collection import Collection, Found, FramedClip, grouped
 from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
@@ -244,7 +244,7 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
-    if twice := systems(collection):
+    if twice := clips_of_several_folders(collection):
         folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
         message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
         message += f"{printable(min(twice))} for {printable(posixpath.basename(min(twice)))}"

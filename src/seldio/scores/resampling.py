@@ -262,7 +262,7 @@ def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampl
     [batch, ...]; what is not defined counts as a great difference.
     """
     batches, exact = swaps(draw, unit_of)
-    least = np.abs(observed) * (1 - _SAME) - _SAME**2
+    least = np.abs(observed) - _SAME
     great, total = np.zeros(observed.shape), 0
     for sides in batches:
         found = np.abs(changed(sides))
@@ -294,7 +294,7 @@ def ranks(scores: Floats, lower: NDArray[Any]) -> Floats:
     *scores* have the shape [..., systems, scores]; *lower*: of each score, whether lower is better.
     """
     keys = np.where(np.isnan(scores), np.inf, np.where(lower, scores, -scores))
-    better = keys[..., None, :, :] < keys[..., :, None, :]
+    better = keys[..., None, :, :] < keys[..., :, None, :] - _SAME
     return np.asarray(better.sum(axis=-2) + 1.0)
 
 

@@ -2,16 +2,17 @@
 
 Each option of a question *claims* something: that the bell sounds, that it sounds twice, that the speech lasts longer.
 Whoever knows how often each claim is right guesses well. So a balanced choice caps each claim: of the questions that
-offer it, it is right in no more than guessing has right, 5 % more, or one question. Questions whose right claims are
-most over the cap are left out first. An open question has no options; each of its answers is kept up to a cap, and
-answers that are too rare for it are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017, for pairs.
+offer it, it is right in no more than guessing has right, 5 % more, or one question. That holds for any number of the
+first questions, so that fewer can be kept. An open question has no options; each of its answers is kept up to a cap,
+and answers that are too rare for it are left out. See Goyal and others, Making the V in VQA matter, CVPR 2017, for
+pairs.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -143,36 +144,32 @@ def in_turn(lots: Iterable[Lot]) -> list[Lot]:
     return [drawn for _, drawn in sorted(turns, key=lambda pair: (pair[0], pair[1].chance))]
 
 
-def _claim_weights(lot: Lot) -> Counter[Hashable]:
-    weights = Counter[Hashable]()
-    for place, option in enumerate(lot.claims):
-        for claim in option:
-            weights[claim] += -1 if place else len(lot.claims) - 1
-    return weights
-
-
 def capped_claims(lots: Iterable[Lot]) -> list[Lot]:
-    """Leave out questions until no claim is right more often than by guessing, but for :data:`SHARE` or a question."""
-    kept, weights = list(lots), Counter[Hashable]()  # times right, less times wrong for each other option
-    offered = Counter(claim for lot in kept for option in lot.claims for claim in option for _ in lot.claims)
-    for drawn in kept:
-        weights.update(_claim_weights(drawn))
+    """Return questions in turn, but those with which a claim is right more than :data:`SHARE` or a question too often.
 
-    def excess(lot: Lot) -> float:
-        return max(weights[claim] - max(SHARE * offered[claim], len(lot.claims) - 1) for claim in lot.claims[0])
+    That holds among the first of them too, however many: a question waits until others make up for its claims.
+    """
+    weights, offered = Counter[Hashable](), Counter[Hashable]()  # times right, less times wrong for each other option
 
-    def harm(lot: Lot) -> tuple[float, int]:
-        return min(weights[claim] for option in lot.claims[1:] for claim in option) - excess(lot), lot.chance
+    def count(lot: Lot, times: int) -> None:
+        options = len(lot.claims)
+        for place, option in enumerate(lot.claims):
+            for claim in option:
+                weights[claim] += times * (-1 if place else options - 1)
+                offered[claim] += times * options
 
-    while worst := sorted((lot for lot in kept if excess(lot) > 0), key=harm):
-        left_out = set[Lot]()
-        for drawn in worst[: math.ceil(len(worst) / 10)]:
-            if excess(drawn) > 0:
-                left_out.add(drawn)
-                weights.subtract(_claim_weights(drawn))
-                offered.subtract(claim for option in drawn.claims for claim in option for _ in drawn.claims)
-        kept = [lot for lot in kept if lot not in left_out]
-    return kept if len({lot.claims[0] for lot in kept}) > 1 else []
+    waiting, chosen, refused = deque(in_turn(lots)), list[Lot](), 0
+    while refused < len(waiting):
+        drawn = waiting.popleft()
+        count(drawn, 1)
+        if any(weights[claim] > max(SHARE * offered[claim], len(drawn.claims) - 1) for claim in drawn.claims[0]):
+            count(drawn, -1)
+            waiting.append(drawn)
+            refused += 1
+        else:
+            chosen.append(drawn)
+            refused = 0
+    return chosen if len({lot.claims[0] for lot in chosen}) > 1 else []
 
 
 def capped_answers(lots: Iterable[Lot]) -> list[Lot]:
@@ -202,11 +199,11 @@ def capped_answers(lots: Iterable[Lot]) -> list[Lot]:
 
 
 def _even(lots: list[Lot]) -> list[Lot]:
-    """Return the lots of a task that are left where answers cannot be guessed."""
+    """Return the lots of a task that are left where answers cannot be guessed; nor can those of the first few."""
     if any(lot.claims for lot in lots):
         return capped_claims(lot for lot in lots if lot.claims)
     if not all(lot.guessable for lot in lots):
-        return lots
+        return in_turn(lots)
     for number in range(max(len(lot.contexts) for lot in lots)):
         by_context = defaultdict[Hashable, list[Lot]](list)
         for drawn in lots:
@@ -216,7 +213,7 @@ def _even(lots: list[Lot]) -> list[Lot]:
             for alike in by_context.values()
             for lot in capped_answers(alike) or [min(alike, key=lambda a: a.chance)]
         ]
-    return capped_answers(lots)
+    return in_turn(capped_answers(lots))
 
 
 def choice(
@@ -234,10 +231,10 @@ def choice(
     of_task = defaultdict[str, list[Lot]](list)
     for drawn in lots:
         of_task[drawn.task].append(drawn)
-    even = {task: _even(drawn) if balance else drawn for task, drawn in of_task.items()}
+    even = {task: _even(drawn) if balance else in_turn(drawn) for task, drawn in of_task.items()}
     available = {task: len(drawn) for task, drawn in even.items()}
     wanted = targets(available, per_task=per_task, balance=balance, total=total, proportions=proportions)
-    kept = {drawn for task, number in wanted.items() for drawn in in_turn(even[task])[:number]}
+    kept = {drawn for task, number in wanted.items() for drawn in even[task][:number]}
     return kept, {task: len(drawn) - available[task] for task, drawn in of_task.items() if len(drawn) > available[task]}
 
 

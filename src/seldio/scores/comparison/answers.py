@@ -85,11 +85,8 @@ def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
 def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     from seldio.scores import so_bench
 
-    items, outputs, profile = (
-        list(sides.items or ()),
-        list(sides.outputs),
-        so_bench.get(sides.profile).changed(**options.threshold),
-    )
+    items, outputs = list(sides.items or ()), list(sides.outputs)
+    profile = so_bench.get(sides.profile).changed(**options.threshold)
     joined = so_bench.join_answers(items, outputs, options.matching)
     tally = JudgeTally()
     judge = imported(options.judgements, tally) if options.judgements else None
@@ -98,10 +95,10 @@ def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     if not asked:
         raise DataError("nothing to compare: no question has a prediction")
     there = np.arange(len(asked)) < len(joined.pairs)
-    told = (*tally.notices(), *so_bench.notices(marks, joined, profile))
+    notices = (*tally.notices(), *so_bench.notices(marks, joined, profile))
     return MarkedAnswers(
         profile.title, tuple(item.id for item in asked), marks.clip, (so_bench.ACCURACY,),
-        marks.correct[:, None], there, {"task": marks.tasks}, told,
+        marks.correct[:, None], there, {"task": marks.tasks}, notices,
         tuple(map(of_scored, marks.rows)) if options.items is not None else (),
     )  # fmt: skip
 
@@ -120,9 +117,9 @@ def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
     values = np.array([[marks.best(rows), marks.mean(rows)] for rows in case.items.values()])
     items = tuple(case.items)
     title = f"JASCO, points of each item ({sides.profile})"
-    found = tuple(of_jasco(case, marks)) if options.items is not None else ()
+    verdicts = tuple(of_jasco(case, marks)) if options.items is not None else ()
     there, clips = np.ones(len(items), bool), np.arange(len(items))
-    return MarkedAnswers(title, items, clips, columns, values, there, {}, notices(case), found, "items")
+    return MarkedAnswers(title, items, clips, columns, values, there, {}, notices(case), verdicts, "items")
 
 
 #: By profile; the other profiles are those of SO-Bench.
@@ -159,12 +156,12 @@ def compare_answers(
         checked(options.items, (*systems, reference, *judgements))
     names, marked, profiles, signatures = system_names(systems), [], [], []
     for number, path in enumerate(systems):
-        own = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
+        of_system = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
         with naming(names[number], len(names) > 1):
-            sides = read_answers(path, reference, own, format, reference_format)
-            marks = _MARKING.get(sides.profile, _so_bench)(sides, own)
+            sides = read_answers(path, reference, of_system, format, reference_format)
+            marks = _MARKING.get(sides.profile, _so_bench)(sides, of_system)
         marked.append(dataclasses.replace(marks, notices=(*sides.notices, *marks.notices)))
-        signatures.append(signed(sides, own))
+        signatures.append(signed(sides, of_system))
         profiles.append(sides.profile)
     if len(set(profiles)) > 1:
         raise DataError(
@@ -183,20 +180,20 @@ def compare_answers(
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
         tables = [*contest.tables(), *by_group, *_questions(contest, marked, most)]
-    told = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
-                          "the same marks for every question")]  # fmt: skip
+    notices = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
+                             "the same marks for every question")]  # fmt: skip
     if missing:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
-        told.append(Notice("common-questions", text, grave=True))
-    told += [*contest.notices(draw)]
+        notices.append(Notice("common-questions", text, grave=True))
+    notices += [*contest.notices(draw)]
     grave = [[each for each in marks.notices if each.grave or each.first] for marks in marked]
-    told += said_of([clipped(name, 60) for name in names], grave)
+    notices += said_of([clipped(name, 60) for name in names], grave)
     settings = contest.settings(draw) | {"allow_missing": options.allow_missing}
     if sides.profile not in _MARKING:
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
     return ScoreReport(
         path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}", profiles[0], first.title,
-        plural(len(first.items), "question"), tuple(tables), in_order(told), settings,
+        plural(len(first.items), "question"), tuple(tables), in_order(notices), settings,
         str(of_comparison(signatures, dataclasses.asdict(draw))), "" if one else contest.verdict(),
         contest.columns[contest.lead].name,
     )  # fmt: skip

@@ -160,8 +160,8 @@ def tied(overlap: Floats, score: Floats, references: int) -> tuple[int, float, f
 class MapScores:
     """Scores of all detections of some clips, with a weight for each clip."""
 
-    def __init__(self, detections: Mapping[str, Detections], average: Average) -> None:
-        self.detections, self.clips, self.average = detections, [*detections], average
+    def __init__(self, detections: Mapping[str, Detections], average: Average, systems: int = 1) -> None:
+        self.detections, self.clips, self.average, self.systems = detections, [*detections], average, systems
         every = detections.values()
         self.class_id, self.score, self.overlap, r = (
             np.concatenate([clip[field] for clip in every]) for field in range(4)
@@ -219,7 +219,7 @@ class MapScores:
     def exchanged(self, other: MapScores) -> Callable[[Floats], Floats]:
         """Return what makes the differences from *other* where some clips change sides."""
         others = {f"{clip}, exchanged": detections for clip, detections in other.detections.items()}
-        both = MapScores({**self.detections, **others}, self.average)
+        both = MapScores({**self.detections, **others}, self.average, systems=2)
 
         def differences(sides: Floats) -> Floats:
             return both.scores(np.hstack((sides, 1 - sides))) - both.scores(np.hstack((1 - sides, sides)))
@@ -245,7 +245,10 @@ class MapScores:
 
     def _precision(self, weights: Floats, rows: Ints, references: Floats) -> Floats:
         """Return AP at each threshold; 0 where there are labels and no detection."""
-        rows = rows[np.argsort(-self.score[rows])]  # not stable, which decides between equal scores
+        system = self.clip[rows] * self.systems // len(self.clips)
+        parts = [rows[system == number] for number in range(self.systems)]
+        rows = np.concatenate([part[np.argsort(-self.score[part])] for part in parts])  # not stable: settles ties
+        rows = rows[np.argsort(-self.score[rows], kind="stable")]  # each system in the order that it has alone
         often = weights[:, self.clip[rows]]
         aps = [average_precision(self.overlap[rows] >= value, often, references) for value in THRESHOLDS]
         return np.where(references[:, None] > 0, np.stack(aps, axis=1), np.nan)

@@ -285,7 +285,7 @@ def join(
         DataError: a clip lacks its prediction or its reference.
     """
     likely = Wanted(OF_SYSTEMS, years(labels.layout) or profiles.get(USUAL).years)
-    found = labels_of(outputs, layout, likely, lent=labels.own)
+    found = labels_of(outputs, layout, likely, described=labels.own)
     if isinstance(found.held, Part) and found.layout.role in OF_SYSTEMS:
         own_list = dataclasses.replace(found.layout, vocabulary=labels.layout.vocabulary)
         found = dataclasses.replace(found, layout=own_list, held=dataclasses.replace(found.held, layout=own_list))
@@ -340,12 +340,12 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
 
 def labels_of(
     source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False,
-    lent: OwnDatasets | None = None,
+    described: OwnDatasets | None = None,
 ) -> SideLabels:  # fmt: skip
     """Return the labels in *source*, which are not read yet unless they are a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
-    of 100 ms unless it is wanted *as_read*. *lent*: see :class:`Catalogue`.
+    of 100 ms unless it is wanted *as_read*. *described*: see :class:`Catalogue`.
 
     Raises:
         InvalidData: something is wrong with a file.
@@ -361,7 +361,7 @@ def labels_of(
         if finding.code == CHOSEN:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
-    told = Catalogue(source, layout, raising_unknown(remark), wanted=wanted, lent=lent)
+    told = Catalogue(source, layout, raising_unknown(remark), wanted=wanted, described=described)
     found = told.parts(size=sys.maxsize, by_clip=True)
     if found and all(part.questions is not None for part in found):
         raise UsageError(f"{printable(source.path)} holds {found[0].questions}, not labels")
