@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections import Counter
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent.parent
@@ -31,9 +30,9 @@ def floors() -> list[list[str]]:
     return [[name.strip("/") for name in re.findall(r"`([\w/]+)`", row)] for row in rows]
 
 
-def imports(rooms: list[str]) -> Counter[tuple[str, str]]:
-    """Count the imports from one room by another."""
-    pairs: Counter[tuple[str, str]] = Counter()
+def imports(rooms: list[str]) -> set[tuple[str, str]]:
+    """Return each room with each that it imports from."""
+    pairs: set[tuple[str, str]] = set()
     for path in sorted(SOURCE.rglob("*.py")):
         room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -61,12 +60,12 @@ def picture() -> str:
     boxes = places(levels)
     lines = []
     drawn = list(itertools.chain(*levels[BELOW:-1]))
-    for (room, imported), count in sorted(imports(drawn).items()):
+    for room, imported in sorted(imports(drawn)):
         (x, y, w), (to_x, to_y, to_w) = boxes[room], boxes[imported]
         if room in drawn and to_y > y:
             start, end, half = x + w / 2, to_x + to_w / 2, (y + BOX + to_y) / 2
             curve = f"M{start:.0f} {y + BOX:.0f} C{start:.0f} {half:.0f} {end:.0f} {half:.0f} {end:.0f} {to_y:.0f}"
-            lines.append(f'<path d="{curve}" stroke-width="{0.6 + count**0.5 / 2:.1f}"/>')
+            lines.append(f'<path d="{curve}"/>')
     for room, (x, y, w) in boxes.items():
         kind, label = ("path", f"{STEPS[room]}. {room}") if room in STEPS else ("aside", room)
         lines.append(

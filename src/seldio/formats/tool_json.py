@@ -342,7 +342,7 @@ class JamsFormat(JsonTool):
             return
         given = listed_objects(value["annotations"], ("annotations",), "annotations", report)
         objects = {number: one for number, one in enumerate(given) if isinstance(one, dict)}
-        events = [number for number, one in objects.items() if _EVENTS.fullmatch(str(one.get("namespace", "")))]
+        events = {n: one for n, one in objects.items() if _EVENTS.fullmatch(str(one.get("namespace", "")))}
         others = [one for number, one in enumerate(given) if number not in events]
         top = {key: one for key, one in value.items() if key != "annotations" and one}
         top |= {"other_annotations": others} if others else {}

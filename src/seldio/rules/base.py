@@ -82,7 +82,7 @@ class Labels:
         #: by column, the files whose values a rule accounts for
         self.accounted: dict[str, Bools] = {}
         self._columns: dict[str, Values] = {}
-        self._extremes: dict[tuple[str, str], Values] = {}
+        self._extremes: dict[tuple[str, np.ufunc, bool], Values] = {}
 
     def __len__(self) -> int:
         return int(self.reading.table.num_rows)
@@ -137,17 +137,18 @@ class Labels:
         """The largest value of *field* in each file; 0 without that column."""
         return self._extreme(field, np.maximum)
 
-    def _extreme(self, field: str, reduce: np.ufunc) -> Values:
+    def reach(self, field: str) -> Values:
+        """The largest absolute value of *field* in each file; 0 without that column."""
+        return self._extreme(field, np.maximum, absolute=True)
+
+    def _extreme(self, field: str, reduce: np.ufunc, *, absolute: bool = False) -> Values:
         if field not in self.fields:
             return np.zeros(len(self.filled))
-        key = (field, reduce.__name__)
+        key = (field, reduce, absolute)
         if key not in self._extremes:
-            self._extremes[key] = reduce.reduceat(self.column(field), self.starts)
+            values = self.column(field)
+            self._extremes[key] = reduce.reduceat(np.abs(values) if absolute else values, self.starts)
         return self._extremes[key]
-
-    def reach(self, field: str) -> Values:
-        """The largest absolute value of *field* in each file."""
-        return np.maximum(self.high(field), -self.low(field))
 
     def count(self, marked: Bools) -> Ints:
         """How many rows of each file are marked."""
