@@ -15,13 +15,16 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.files.names import suffix_of
-from seldio.files.streams import CHUNK, Inside, Packed, Stretch, guard, open_regular, problem, read_regular
+from seldio.files.streams import CHUNK, Inside, Stretch, guard, open_regular, problem, read_regular
 from seldio.findings import Sink
 from seldio.text import hides, listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.files.archives import Packed
 
 Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
 

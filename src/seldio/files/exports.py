@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.errors import DataError, InvalidData, UsageError
-from seldio.files.archives import Member, admitted, collected, safe, tar_members
+from seldio.files.archives import Member, OnDisk, admitted, collected, safe, tar_members
 from seldio.files.entries import Entry, Limits, Source, checked, plain_file
-from seldio.files.streams import Inside, OnDisk, Stretch, guard, open_regular, problem
+from seldio.files.streams import Inside, Stretch, guard, open_regular, problem
 from seldio.findings import Sink
 from seldio.text import Displayed, listed, plural, printable
 
