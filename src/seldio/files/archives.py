@@ -260,7 +260,7 @@ def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Ent
         elif size > cap:
             sink(problem("SAF105", entry.path, f"Unpacks to {size:,} bytes, from {entry.size:,} compressed"))
         else:
-            read.append(replace(entry, name=name, size=size, _cap=size, _real=None, _start=Gunzipped(str(entry.local))))
+            read.append(replace(entry, name=name, size=size, _cap=size, real=None, _start=Gunzipped(str(entry.real))))
     return tuple(sorted(read, key=attrgetter("name")))
 
 
