@@ -98,7 +98,7 @@ def examine(
         # what the files are
         package = _package(source, clips)
         described = clips.own if clips else None
-        sources = _systems(source, package)
+        sources = [source] if package is None else _systems(source, package)
         catalogues = [Catalogue(one, format, contents=changed, described=described) for one in sources]
         parts = [[*one.labels, *(one.questions if rows else one.question_parts())] for one in catalogues]
         submission = _submission(source, [*chain(*parts)], format, reference)
@@ -179,10 +179,8 @@ def _package(source: Source, clips: Reference | None) -> Package | None:
     return package_of(Collection(source.path, source.kind, source.entries, [], clips))
 
 
-def _systems(source: Source, package: Package | None) -> list[Source]:
-    """Return the files of each system of a package, and those that belong to none; else all of them."""
-    if package is None:
-        return [source]
+def _systems(source: Source, package: Package) -> list[Source]:
+    """Return the files of each system of a package, and those that belong to none."""
     owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
     return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 
