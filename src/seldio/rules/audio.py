@@ -36,7 +36,6 @@ from seldio.rules.tree_media import (
     RecordingFile,
     TreeAudio,
     TreeFile,
-    place_name,
     prescribed,
 )
 from seldio.text import listed, plural, printable
@@ -166,7 +165,7 @@ def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[F
 
 
 def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), place_name):
+    for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), attrgetter("place.name")):
         headers = [audio.whole[one.place.name][1] for one in inside]
         kinds = Counter((header.rate, header.channels) for header in headers)
         (rate, channels), most = kinds.most_common(1)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -82,11 +83,6 @@ class TreeFile(Generic[Facts]):
 AnyFile = TypeVar("AnyFile", bound=TreeFile[Any])
 
 
-def place_name(file: TreeFile[Any]) -> str:
-    """The name of a file in its tree."""
-    return file.place.name
-
-
 class TreeMedia(Generic[AnyFile, Facts]):
     """All recordings or videos of a tree; empty files in folders are skipped, since they are LAY113."""
 
@@ -153,7 +149,7 @@ def prescribed(
 
     *wrong* says in words after "has" what is wrong with a file and its facts.
     """
-    for inside in by_folder((file for file, _ in media.readable), place_name):
+    for inside in by_folder((file for file, _ in media.readable), attrgetter("place.name")):
         for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
             if len(files) == len(inside) >= MANY:
                 names = listed([file.file for file in files], 3)
