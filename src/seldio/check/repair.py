@@ -18,7 +18,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from seldio import changes as label_changes
 from seldio.changes import Change
@@ -29,7 +28,6 @@ from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
-from seldio.formats.shapes import CODES
 from seldio.rules.registry import catalogue
 from seldio.text import Displayed, plural, printable
 
@@ -68,12 +66,12 @@ CHANGES: dict[str, Repair] = {
     "SYN125": Repair("set"),
     "SYN145": Repair("set"),
 }
-#: Changes whose undoing leaves directions where they are.
-_WRAPPED = {code for code, repair in CHANGES.items() if repair.change is label_changes.FROM_0_TO_360}
+#: The rules whose repair leaves directions where they are.
+_WRAPPED = ("LAB103", "LAB303")
 
 
 def _change_of(code: str, dialect: Dialect) -> Change | None:
-    change = CHANGES[code].change
+    change = CHANGES[code].change if code in CHANGES else None
     if change is label_changes.FROM_0_TO_360 and dialect.folded:
         return label_changes.FOLDED
     return label_changes.CENTIMETRES if change is label_changes.METRES and dialect.metre != 100 else change
@@ -82,7 +80,9 @@ def _change_of(code: str, dialect: Dialect) -> Change | None:
 # --- what is in doubt --------------------------------------------------------------------------------------
 
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
-_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
+_AGAINST = {
+    *("SYN113", "SYN114", "SYN125", "SYN145", "SYN146", "SYN147", "SUB106", "LAB316", "LAB317", "LAB325", "LAB327"),
+}
 #: Metres that the farthest of all sources is beyond.
 _NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the format.
@@ -244,8 +244,8 @@ def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> st
             lines[start:] = _sorted(lines[start:], dialect)
         elif code == "LAB202":
             lines[start:] = _without_duplicates(lines[start:], dialect)
-        elif code.startswith("LAB") and code not in CODES:  # the diagnosis mends a shape
-            lines[start:] = [_changed(line, dialect, code) for line in lines[start:]]
+        elif (change := _change_of(code, dialect)) is not None:
+            lines[start:] = [_changed(line, dialect, change) for line in lines[start:]]
     if _LINE_ENDS & {*codes}:
         lines = [line.rstrip("\r\n") + dialect.newline for line in lines]
     if not final:
@@ -287,13 +287,13 @@ def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
     return rows
 
 
-def _changed(line: str, dialect: Dialect, code: str) -> str:
+def _changed(line: str, dialect: Dialect, change: Change) -> str:
     """A row with the values that are meant; spaces before them stay.
 
     In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
     """
-    row, change = line.rstrip("\r\n").split(","), _change_of(code, dialect)
-    if len(row) != len(dialect.columns) or change is None:
+    row = line.rstrip("\r\n").split(",")
+    if len(row) != len(dialect.columns):
         return line
     places = {part.field: at for at, part in enumerate(dialect.columns)}
     if change.exchanges:
@@ -404,7 +404,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
 
 
 def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) -> Iterator[Fixed]:
-    """A file repaired, if anything is; not where what is safe would change a value that can be read."""
+    """A file repaired, if anything is."""
     format, stored = group.format, file.data if file.stored is None else file.stored
     if format.own:  # whose cells are left as they are
         if "SYN102" in codes and file.stored is not None:
@@ -415,8 +415,6 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
     if "SYN112" in codes and isinstance(format, Dialect) and not group.named and not _certain(file, format):
         codes = codes - {"SYN112"}
     fixed = fix(file.path, stored, format, codes)
-    if fixed.codes and not _reads_the_same(file, fixed, format):
-        return
     if unsafe and isinstance(format, Dialect):
         guesses = {code for code in codes if _is_unsafe(code)}
         guessed = fix(file.path, fixed.after, format, guesses, unsafe)
@@ -431,25 +429,6 @@ def _certain(file: TextFile, format: Dialect) -> bool:
     fits = {fit.format.name: fit for fit in fits_of(found.rows)}
     others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]
     return found.format == format and fits[format.name].share >= ENOUGH and not any(fit.possible for fit in others)
-
-
-def _reads_the_same(before: TextFile, fixed: Fixed, format: LabelFormat) -> bool:
-    """Whether all rows that can be read before can be read after, with the same values; sorted where they were not."""
-    after = dataclasses.replace(before, data=fixed.after, stored=None)
-    old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
-    if not set(old.column_names) <= set(new.column_names):
-        return len(old) == 0
-    if "LAB201" in fixed.codes:
-        old = old.take(np.argsort(old["frame"].to_numpy(), kind="stable"))
-    return _follows(old, new.select(old.column_names))
-
-
-def _follows(old: pa.Table, new: pa.Table) -> bool:
-    """Whether *new* has the rows of *old* in their order, and maybe others between them."""
-    if old.equals(new):
-        return True
-    rows, left = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in (old, new))
-    return len(old) <= len(new) and all(row in left for row in rows)
 
 
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
