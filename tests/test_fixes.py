@@ -22,7 +22,6 @@ from test_rules import ALL, Case
 from typer.testing import CliRunner
 
 import seldio
-from seldio.catalogues.look import Recognised
 from seldio.check import repair
 from seldio.check.labels import LabelGroup
 from seldio.check.repair import Fixed, fix
@@ -285,7 +284,7 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
-    found += [one.finding for one in LabelGroup([Recognised(reading, True, "")]).findings()]
+    found += [one.finding for one in LabelGroup(reading, True, "").findings()]
     return reading, found
 
 

@@ -22,12 +22,13 @@ from releases import printed_by_rich
 
 import seldio
 from seldio.errors import UsageError
-from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
+from seldio.findings import JSON_KEYS, Finding, Report, Severity
 from seldio.reports import Options, outputs, render, screens, terminal, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sections import verdict
 from seldio.rules import CATALOGUE as RULES
+from seldio.rules.deep_evidence import Heard
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]

@@ -28,9 +28,8 @@ from seldio.conversion.inputs import label_parts, strict
 from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
-from seldio.files.archives import open_packed, zipped
+from seldio.files.archives import Memory, open_packed, zipped
 from seldio.files.names import is_zip, media_type, plain_stem
-from seldio.files.streams import Memory
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport

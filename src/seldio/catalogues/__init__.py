@@ -27,7 +27,6 @@ from seldio import formats
 from seldio.catalogues.look import (
     PARQUET_SUFFIX,
     Alike,
-    ByLayout,
     Content,
     clip_names,
     content,
@@ -99,7 +98,9 @@ class Catalogue:
             sink(finding)
 
         #: What the datasets of the source say of themselves; None where nothing says it.
-        self.own = own = own_datasets(source, take) or (described and described.for_other_files())
+        self.said = own_datasets(source, take)
+        #: The same, or what *described* says.
+        self.own = own = self.said or (described and described.for_other_files())
         looks = {} if without or chosen or own or contents else source.looks
         if labels not in looks:
             looks[labels] = _look_at(candidates(source, chosen, without, labels, own), source, chosen, contents, own)
@@ -340,16 +341,16 @@ def _by_format(
     if broken := [file for file in every if file.path not in left_over]:
         parts.append(look.part(broken))
     as_they_are = {id(file) for file in every}
-    found: ByLayout = files_by_layout(together, sink, wanted, others=bool(look.questions))
-    for layout, members, evidence, asked in found.layouts:
+    layouts, lists = files_by_layout(together, sink, wanted, others=bool(look.questions))
+    for layout, members, evidence, asked in layouts:
         whole = all(id(file) in as_they_are for file in members)
         for format, some in own.classes(layout, members, sink) if own else [(layout, members)]:
             known = layout.name if format is layout else format
             parts.append(look.part(some, known, evidence=evidence, undecided=asked, _sound=whole))
-    left_over -= {file.path for some in (found.lists, *(layout.files for layout in found.layouts)) for file in some}
+    left_over -= {file.path for some in (lists, *(layout.files for layout in layouts)) for file in some}
     if left_over:
         parts.append(look.part((file for file in every if file.path in left_over), undecided=True))
-    return parts, [look.named[file.path].entry for file in found.lists]
+    return parts, [look.named[file.path].entry for file in lists]
 
 
 def _runs(part: Part, size: int, by_clip: bool = False) -> list[Part]:
@@ -457,7 +458,7 @@ def leftover_groups(entries: Iterable[Entry]) -> Iterator[FileGroup]:
         files.append(entry)
         texts += [text] if text is not None and len(texts) < _SAMPLE else []
     for (named, _), (files, texts) in kinds.items():
-        layouts = files_by_layout(detected(usable(texts, _ignore)), _ignore).layouts if texts else ()
+        layouts = files_by_layout(detected(usable(texts, _ignore)), _ignore)[0] if texts else ()
         like = tuple(layout.format.name for layout in layouts if not layout.asked) or ("rows of numbers",) * bool(texts)
         doubt = f"rows like those of labels ({' or '.join(like)}), but their names do not end in .csv" if like else ""
         yield FileGroup("other", None, named, "sure", doubt, tuple(files), like)

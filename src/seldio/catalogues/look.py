@@ -124,17 +124,10 @@ class LabelLayout(NamedTuple):
     asked: bool = False  # whether it is the likeliest of several that remain, which is an error already
 
 
-class ByLayout(NamedTuple):
-    """Label files by layout."""
-
-    layouts: list[LabelLayout]
-    lists: list[TextFile]  # tables of words, which are passed over
-
-
 def files_by_layout(
     groups: Sequence[Alike], sink: Sink, wanted: Wanted | None = None, *, others: bool = False
-) -> ByLayout:
-    """Return files by their formats, each format with its evidence.
+) -> tuple[list[LabelLayout], list[TextFile]]:
+    """Return files by their formats, each format with its evidence; and the tables of words, which are passed over.
 
     Files of which several formats remain are findings, and so are those that no format fits. Tables of words are
     passed over where there is anything else, be it elsewhere (*others*). Where it is known what the files are *wanted*
@@ -186,7 +179,7 @@ def files_by_layout(
             take(group, DIALECTS[0], "")  # files without a single row mean the same in every format
     for layout in layouts.values():
         layout.files.sort(key=lambda file: file.name)
-    return ByLayout([*layouts.values()], lists)
+    return [*layouts.values()], lists
 
 
 def _decided(group: Alike, sink: Sink, wanted: Wanted | None) -> Dialect | None:

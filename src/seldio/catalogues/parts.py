@@ -132,32 +132,21 @@ def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:
         return dataclasses.replace(format, vocabulary=origin.vocabulary)
 
 
-def checked_clips(found: Iterable[Part]) -> None:
-    """See that each clip has one label file.
-
-    Raises:
-        UsageError: two files describe one clip of one folder.
-    """
-    first: dict[str, Entry] = {}
-    for file in (file for part in found if part.questions is None for file in part.files):
-        if first.setdefault(file.clip, file.entry) is not file.entry:
-            raise _both(first[file.clip], file.entry, file.clip)
-
-
-def entries_by_clip(read: Iterable[Recognised], found: Iterable[Part]) -> dict[str, Entry]:
-    """The file of each clip, as the rows of parts say that were *read* of them.
+def entries_by_clip(parts: Iterable[Part], read: Iterable[Recognised] | None = None) -> dict[str, Entry]:
+    """Return the label file of each clip: by its name, or as the rows say that were *read* of the parts.
 
     Raises:
         UsageError: two files describe one clip.
     """
-    entries = {file.entry.path: file.entry for part in found for file in part.files}
-    clips = [(part.origin.clip, entries[part.file.path]) for one in read for part in one.reading.parts]
+    files = [file for part in parts if part.questions is None for file in part.files]
+    clips = [(file.clip, file.entry) for file in files]
+    if read is not None:
+        entries = {file.entry.path: file.entry for file in files}
+        clips = [(part.origin.clip, entries[part.file.path]) for labels in read for part in labels.reading.parts]
     first: dict[str, Entry] = {}
     for clip, entry in clips:
-        if first.setdefault(clip, entry) is not entry:
-            raise _both(first[clip], entry, clip)
+        other = first.setdefault(clip, entry)
+        if other is not entry:
+            both = f"{printable(other.path)} and {printable(entry.path)}"
+            raise UsageError(f"{both} both belong to clip {printable(clip)}")
     return first
-
-
-def _both(one: Entry, other: Entry, clip: str) -> UsageError:
-    return UsageError(f"{printable(one.path)} and {printable(other.path)} both belong to clip {printable(clip)}")

@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class LabelGroup:
-    """All labels of one format in a source, read."""
+    """All labels of one format in a source, read as one."""
 
-    read: Sequence[Recognised]
+    reading: LabelReading
+    named: bool  # whether the user named the format
+    evidence: str  # why the format was chosen; empty where no file has a row
+    labels: Labels = dataclasses.field(init=False)  # as rules see them, once there are findings
 
     @staticmethod
     def of(read: Iterable[Recognised]) -> list[LabelGroup]:
@@ -46,37 +49,19 @@ class LabelGroup:
             format, parts = labels.reading.format, labels.reading.parts
             table = parts[0].file.path if format.role == "table" and parts else ""
             groups.setdefault((format.name, format.vocabulary, table), []).append(labels)
-        return [LabelGroup(members) for members in groups.values()]
+        return [
+            LabelGroup(
+                _joined([labels.reading for labels in members]),
+                members[0].named,
+                next((labels.evidence for labels in members if labels.evidence), ""),
+            )
+            for members in groups.values()
+        ]
 
     @property
     def format(self) -> LabelFormat:
         """The format."""
-        return self.read[0].reading.format
-
-    @property
-    def named(self) -> bool:
-        """Whether the user named the format."""
-        return self.read[0].named
-
-    @property
-    def evidence(self) -> str:
-        """Why the format was chosen; empty where no file has a row."""
-        return next((labels.evidence for labels in self.read if labels.evidence), "")
-
-    @cached_property
-    def reading(self) -> LabelReading:
-        """The labels as one reading."""
-        readings = [labels.reading for labels in self.read]
-        if len(readings) == 1:
-            return readings[0]
-        parts: list[FileRows] = []
-        before = 0
-        for reading in readings:
-            parts += [_moved(part, before) for part in reading.parts]
-            before += reading.table.num_rows
-        table = pa.concat_tables([reading.table for reading in readings], promote_options="default")
-        whole = frozenset.intersection(*(reading.whole for reading in readings))
-        return LabelReading(self.format, table, parts, whole)
+        return self.reading.format
 
     @cached_property
     def files(self) -> dict[str, FileRows]:
@@ -85,11 +70,6 @@ class LabelGroup:
         for part in self.reading.parts:
             files.setdefault(part.file.path, part)
         return files
-
-    @cached_property
-    def labels(self) -> Labels:
-        """The labels as rules see them."""
-        return Labels(self.reading, named=self.named)
 
     def findings(
         self,
@@ -110,10 +90,19 @@ class LabelGroup:
         return findings + [RowFinding(finding, -1) for finding in rules.findings((), rows)]  # rules of extensions
 
 
-def _moved(part: FileRows, before: int) -> FileRows:
-    moved = copy.copy(part)
-    moved.first += before
-    return moved
+def _joined(readings: Sequence[LabelReading]) -> LabelReading:
+    if len(readings) == 1:
+        return readings[0]
+    parts: list[FileRows] = []
+    before = 0
+    for reading in readings:
+        for part in map(copy.copy, reading.parts):
+            part.first += before
+            parts.append(part)
+        before += reading.table.num_rows
+    table = pa.concat_tables([reading.table for reading in readings], promote_options="default")
+    whole = frozenset.intersection(*(reading.whole for reading in readings))
+    return LabelReading(readings[0].format, table, parts, whole)
 
 
 def _judge(reading: LabelReading) -> LabelFormat:
@@ -150,11 +139,14 @@ class Faults:
         files: Counter[str] = Counter()
         for labels in LabelGroup.of(self.read):
             format = resolved(labels.format, labels.reading.table)
-            found = labels.findings(None, _errors(), format)
-            left = {"LAB205"} if format.role in OF_SYSTEMS else ()  # decimals that any program reads
-            stops = [one for one in found if one.finding.severity is Severity.ERROR and one.finding.code not in left]
-            first = {one.finding.code: one.finding for one in reversed(stops)} | first
-            files.update(code for code, _ in {(one.finding.code, one.file) for one in stops})
+            readable = {"LAB205"} if format.role in OF_SYSTEMS else ()  # decimals that any program reads
+            errors = [
+                row
+                for row in labels.findings(None, _errors(), format)
+                if row.finding.severity is Severity.ERROR and row.finding.code not in readable
+            ]
+            first = {row.finding.code: row.finding for row in reversed(errors)} | first
+            files.update(code for code, _ in {(row.finding.code, row.file) for row in errors})
         return first, files
 
     def settle(self, force: bool) -> list[Finding]:
@@ -166,13 +158,14 @@ class Faults:
         first, files = self.errors()
         codes = sorted(first, key=lambda code: (not code.startswith("LAB3"), -files[code], code))
         counted = [first[code] for code in codes]
-        every = sum(len(labels.reading.parts) for labels in self.read)
-        table = any(resolved(one.reading.format, one.reading.table) is not one.reading.format for one in self.read)
-        noun = "clip" if table else "file"
+        readings = [labels.reading for labels in self.read]
+        table = any(resolved(reading.format, reading.table) is not reading.format for reading in readings)
+        noun, every = "clip" if table else "file", sum(len(reading.parts) for reading in readings)
         if every != 1:
             many = plural(every, noun)
             counted = [
-                dataclasses.replace(one, message=f"{one.message} (in {files[one.code]:,} of {many})") for one in counted
+                dataclasses.replace(finding, message=f"{finding.message} (in {files[finding.code]:,} of {many})")
+                for finding in counted
             ]
         if counted and not force:
             also = (f"{code} in {plural(files[code], noun)}" if every > 1 else code for code in codes[1:])

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from seldio import formats, rules
-from seldio.catalogues import Catalogue, own_datasets
+from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
@@ -23,13 +23,13 @@ from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_csv, is_zip, media_type
 from seldio.files.sources import Lookup, is_own, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
 from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.ignored import IGNORED_RULES, UNREAD_RULES, Ignored
+from seldio.rules.ignored import UNREAD_RULES, nothing_checked
 from seldio.rules.package_names import is_package
 from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
 from seldio.schema.arrays import memory_given_back
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.rules.deep_evidence import Heard
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
@@ -115,8 +116,11 @@ def examine(
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
-        labels, own = [*chain(*systems)], own_datasets(source, lambda _: None)
-        whole = Collection.of(source, [group.reading for group in labels], clips, findings, passed_over, own)
+        labels, own = [*chain(*systems)], catalogues[0].said
+        readings = [group.reading for group in labels]
+        whole = Collection(
+            source.path, source.kind, source.entries, readings, clips, source.exported, findings, own, passed_over
+        )
         for groups in systems:
             of_rows = [row.finding for group in groups for row in group.findings(clips)]
             files = dataclasses.replace(whole, readings=[group.reading for group in groups]) if package else whole
@@ -128,7 +132,8 @@ def examine(
         # the folder as a whole
         count = len({file.entry.path for part in chain(*label_parts) for file in part.files}) + sum(map(is_own, source))
         count += len({part.files[one.file].entry.path for part, one in items}) or int(submission is not None)
-        tree, heard = None, list[Heard]()
+        tree: Tree | None = None
+        heard: list[Heard] = []
         if package is not None:
             from seldio.rules.package import package_findings
 
@@ -149,8 +154,8 @@ def examine(
             findings += rules.findings(ARCHIVE_RULES, submission.package)
         if not (source.single or package or submission):
             errors = {one.code for one in findings if one.severity is Severity.ERROR}
-            alone = not count and errors <= {*_OF_CLIPS}
-            findings += rules.findings(IGNORED_RULES, Ignored(source.path, source.kind, passed_over, alone))
+            if not count and errors <= {*_OF_CLIPS}:
+                findings.append(nothing_checked(source, passed_over))
 
         # each cause once, and the repairs that nothing puts in doubt
         left = chain.from_iterable(rules.unexplained(some, source.path) for some in (findings, *by_system))
@@ -161,18 +166,17 @@ def examine(
             reported = admitted(labels, reported)
         report = Report(files=count, heard=heard)
         report.add((settings or Settings()).applied(reported))
-        local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
+        local = {entry.path: entry.real for entry in source if entry.real is not None}
         every = tuple(chain(*(catalogue.groups for catalogue in catalogues if facts)))
         return Examined(report, tuple(labels), tuple(items), local, own, tree, every)
 
 
 def _package(source: Source, clips: Reference | None) -> Package | None:
-    files = Collection.of(source, [], clips)
-    if not is_package(files):
+    if not is_package(source):
         return None
     from seldio.rules.package import package_of
 
-    return package_of(files)
+    return package_of(Collection(source.path, source.kind, source.entries, [], clips))
 
 
 def _systems(source: Source, package: Package | None) -> list[Source]:

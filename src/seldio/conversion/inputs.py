@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seldio.catalogues import CUT, Catalogue
 from seldio.catalogues.look import Recognised
-from seldio.catalogues.parts import NamedEntry, Part, checked_clips, resolved
+from seldio.catalogues.parts import NamedEntry, Part, entries_by_clip, resolved
 from seldio.check.labels import Faults
 from seldio.conversion.item_inputs import read_item_table
 from seldio.errors import InvalidData, UnknownFormat, UsageError
@@ -44,7 +44,7 @@ def _parts_of(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Pa
     # reading a single file says what it is instead of labels
     if not parts and catalogue.source.single and not catalogue.of("recording", "video"):
         parts = [Part((NamedEntry(entry, entry.name, ""),)) for entry in catalogue.source]
-    checked_clips(parts)
+    entries_by_clip(parts)
     return parts
 
 

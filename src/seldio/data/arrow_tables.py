@@ -199,7 +199,7 @@ def clip_files(parts: Sequence[Part], *, force: bool) -> dict[str, ClipLabelFile
     """
     read = [reading for part in parts for reading in part.labels(_stop)]
     faults = Faults(read)
-    entries = entries_by_clip(read, parts)
+    entries = entries_by_clip(parts, read)
     clips_of = Counter(entry.path for entry in entries.values())
     files: dict[str, ClipLabelFile] = {}
     for reading in (recognised.reading for recognised in read):

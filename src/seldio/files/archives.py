@@ -10,10 +10,13 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import re
 import stat
 import struct
 import tarfile
+import tempfile
+import threading
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,9 +28,9 @@ from pathlib import PurePosixPath
 from types import SimpleNamespace
 from typing import IO, Any
 
-from seldio.errors import InvalidData
+from seldio.errors import InvalidData, SeldioError
 from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
-from seldio.files.streams import DAMAGE, Inflated, Inside, Memory, OnDisk, Packed, Stretch, guard, problem, special
+from seldio.files.streams import CHUNK, DAMAGE, Handle, Inside, Stretch, guard, open_regular, problem, special
 from seldio.findings import Finding, Sink
 from seldio.text import plural, printable
 
@@ -36,6 +39,7 @@ _Unpacker = Callable[..., Any]  # ``open`` of gzip, bz2 and lzma
 #: Zips that are files: a workbook, renamed; a log of inspect_ai, which its format opens.
 _WHOLE = (".csv", ".eval")
 _TARS = 2**26  # bytes that a compressed tar may have in any case
+_SPOOL = 2**26  # bytes of an inflated tar that are kept in memory
 _ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
 #: What extended headers of a tar may cost to parse, in bytes: in all, for each member, and beside its bytes a record.
 _EXTENDED, _EXTENDED_MEMBER, _RECORD = 2**24, 2**11, 2**6
@@ -58,6 +62,111 @@ _TAR_MODES = {
     tarfile.FIFOTYPE: stat.S_IFIFO,
     tarfile.DIRTYPE: stat.S_IFDIR,
 }
+
+
+# --- the bytes of archives -----------------------------------------------------------------------------
+
+
+class Packed:
+    """An opened archive, or one that is opened when it is first read. It can be pickled."""
+
+    closed = False
+
+    def stream(self) -> IO[bytes]:
+        """Return its bytes, seekable, with a position of their own."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let nothing more be read."""
+        self.closed = True
+
+
+class Memory(Packed):
+    """An archive in memory, as it came from standard input."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def stream(self) -> IO[bytes]:
+        """See :class:`Packed`."""
+        return io.BytesIO(self._data)
+
+
+class OnDisk(Packed):
+    """An archive on disk. What was opened stays readable here and in forks, whatever takes its place."""
+
+    def __init__(self, real: str, path: str) -> None:
+        self._real, self._path = real, path
+        self._handle: Handle | None = Handle(*open_regular(real, path))
+        self._stamp = self._handle.stamp
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_handle": None}
+
+    def stream(self) -> IO[bytes]:
+        """See :class:`Packed`."""
+        if self._handle is None:
+            handle = Handle(*open_regular(self._real, self._path))
+            if handle.stamp != self._stamp:
+                raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the dataset again")
+            self._handle = handle
+        return self._handle.stream()
+
+    def close(self) -> None:
+        """See :class:`Packed`."""
+        self.closed = True
+        if self._handle is not None:
+            self._handle.close()
+
+
+class Inflated(Packed):
+    """A compressed tar, inflated once in each process: jumping about in it would inflate it again for each member.
+
+    It lies in memory or, if it is large, in a nameless temporary file.
+    """
+
+    def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
+        self._packed, self._unpack, self._cap, self._path = packed, unpack, cap, path
+        self._start()
+
+    def _start(self) -> None:
+        self._lock, self._found = threading.Lock(), None  # type: tuple[threading.Lock, Memory | Handle | None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_found")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start()
+
+    def stream(self) -> IO[bytes]:
+        """See :class:`Packed`."""
+        with self._lock:
+            self._found = self._found or self._inflate()
+        return self._found.stream()
+
+    def _inflate(self) -> Memory | Handle:
+        with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+            with self._packed.stream() as stream, self._unpack(stream) as opened:
+                while chunk := opened.read(CHUNK):
+                    spool.write(chunk)
+                    if spool.tell() > self._cap:
+                        raise InvalidData(problem("SAF105", self._path, f"Unpacks to more than {self._cap:,} bytes"))
+            size = spool.tell()
+            if size <= _SPOOL:
+                spool.seek(0)
+                return Memory(spool.read())
+            spool.flush()
+            return Handle(os.dup(spool.fileno()), size)
+
+    def close(self) -> None:
+        """See :class:`Packed`."""
+        self.closed = True
+        if self._found is not None:
+            self._found.close()
+
+
+# --- what is in them -------------------------------------------------------------------------------------
 
 
 def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Limits) -> Source:
@@ -151,7 +260,7 @@ def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Ent
         elif size > cap:
             sink(problem("SAF105", entry.path, f"Unpacks to {size:,} bytes, from {entry.size:,} compressed"))
         else:
-            read.append(replace(entry, name=name, size=size, _cap=size, _real=None, _start=Gunzipped(str(entry.local))))
+            read.append(replace(entry, name=name, size=size, _cap=size, real=None, _start=Gunzipped(str(entry.real))))
     return tuple(sorted(read, key=attrgetter("name")))
 
 
@@ -242,10 +351,10 @@ class _Zip:
             yield Member(name, mode, *sizes, partial(self.start, info), bool(info.flag_bits & 1))
 
 
-def opened_zip(data: bytes, path: str, sink: Sink, limits: Limits) -> Source:
-    """The safe members of a zip in memory, for a format that looks inside its own files."""
+def open_bytes(data: bytes, path: str, name: str, sink: Sink, limits: Limits) -> Source:
+    """Return the source that *data* in memory, called *name*, turns out to be, as :func:`open_packed` does."""
     packed = Memory(data)
-    plain = Entry(path, "archive.zip", len(data), limits.file_bytes, None, packed.stream)
+    plain = Entry(path, name, len(data), limits.file_bytes, None, packed.stream)
     return open_packed(plain, "stdin", packed, sink, limits)
 
 

@@ -15,13 +15,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
-from seldio.files.names import suffix_of
-from seldio.files.streams import CHUNK, Inside, Packed, Stretch, guard, open_regular, problem, read_regular
+from seldio.files.streams import CHUNK, Inside, Stretch, guard, open_regular, problem, read_regular
 from seldio.findings import Sink
 from seldio.text import hides, listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.files.archives import Packed
 
 Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
 
@@ -58,29 +60,25 @@ class Entry:
     name: str  # POSIX path relative to the source's root; for a single file its file name
     size: int  # bytes when unpacked; -1 if unknown
     _cap: int = field(repr=False)
-    _real: str | None = field(default=None, repr=False)
+    #: the real file on disk, links resolved; None in archives and standard input
+    real: str | None = field(default=None, repr=False)
     _start: Callable[[], Any] = field(default=io.BytesIO, repr=False)
     _owner: Packed | None = field(default=None, repr=False)
 
     @property
     def local(self) -> Path | None:
-        """The real file on disk, links resolved; None in archives and standard input."""
-        return None if self._real is None else Path(self._real)
+        """:attr:`real` as a path."""
+        return None if self.real is None else Path(self.real)
 
     @property
     def on_disk(self) -> bool:
         """Whether its bytes lie on disk as they are: as a file of their own, or inside of one."""
-        return self._real is not None or isinstance(self._start, Stretch)
+        return self.real is not None or isinstance(self._start, Stretch)
 
     @property
     def reopens(self) -> bool:
         """Whether any process can open it anew at once; what is in an archive is found by reading that first."""
-        return self._real is not None or isinstance(self._start, Inside)
-
-    @property
-    def unpacked(self) -> bool:
-        """Whether it is read as what is packed into a file of a folder."""
-        return suffix_of(self.path) == "gz" != suffix_of(self.name)
+        return self.real is not None or isinstance(self._start, Inside)
 
     def read(self) -> bytes:
         """The whole content.
@@ -89,8 +87,8 @@ class Entry:
             InvalidData: a limit is passed (``SAF105``) or the data is damaged (``SAF107``).
             SeldioError: the disk fails, or the file vanished or may not be read.
         """
-        if self._real is not None:
-            return read_regular(self._real, self.path, self._cap)
+        if self.real is not None:
+            return read_regular(self.real, self.path, self._cap)
         data = io.BytesIO()
         with guard(self.path), self._started() as stream:
             while chunk := stream.read(CHUNK):  # counted here, whatever the headers say
@@ -107,10 +105,7 @@ class Entry:
 
     def head(self, count: int) -> bytes:
         """The first *count* bytes, or all if there are no more; raises what :meth:`read` raises."""
-        if self._real is not None:
-            with self.open() as stream:
-                return stream.read(count)
-        with guard(self.path), self._started() as stream:
+        with guard(self.path), self.open() if self.real is not None else self._started() as stream:
             return bytes(stream.read(count))
 
     def open(self) -> BinaryIO:
@@ -119,8 +114,8 @@ class Entry:
         A real file, or a stretch of one, may have any size, since a stream of it fills no memory; what comes out of
         an archive otherwise is held in memory.
         """
-        if self._real is not None:
-            return os.fdopen(open_regular(self._real, self.path)[0], "rb")
+        if self.real is not None:
+            return os.fdopen(open_regular(self.real, self.path)[0], "rb")
         if isinstance(self._start, Stretch):
             with guard(self.path):
                 return cast("BinaryIO", self._start())

@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.errors import DataError, InvalidData, UsageError
-from seldio.files.archives import Member, admitted, collected, safe, tar_members
+from seldio.files.archives import Member, OnDisk, admitted, collected, safe, tar_members
 from seldio.files.entries import Entry, Limits, Source, checked, plain_file
-from seldio.files.streams import Inside, OnDisk, Stretch, guard, open_regular, problem
+from seldio.files.streams import Inside, Stretch, guard, open_regular, problem
 from seldio.findings import Sink
 from seldio.text import Displayed, listed, plural, printable
 
@@ -191,7 +191,7 @@ def _originals(
             yield replace(entry, name=file.origin)
     elif entry.name.startswith(DATA):
         try:
-            if entry.local is None:
+            if entry.real is None:
                 raise InvalidData(problem("SAF107", entry.path, "A shard of an export inside an archive"))
             members = _tar_files(entry, sink, limits) if entry.name.endswith(".tar") else _cells(entry, written, limits)
             yield from admitted(members, entry.path, None, sink, limits)
@@ -206,7 +206,7 @@ def _once(members: Sequence[Member]) -> list[Member]:
 
 def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
     """Return the files of all samples in a tar, under the names that they had."""
-    real = str(entry.local)
+    real = str(entry.real)
     names: dict[str, str] = {}
     records: set[str] = set()
     members = collected(tar_members(OnDisk(real, entry.path), entry.path), entry.path, sink, limits)
@@ -245,7 +245,7 @@ def _members(
     entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], limits: Limits
 ) -> Iterator[Member]:  # fmt: skip
     file = parquet_file(stream)
-    metadata, real = file.metadata, str(entry.local)
+    metadata, real = file.metadata, str(entry.real)
     columns = [column.name for column in file.schema_arrow if _holds_files(column.type)]
     if metadata.num_rows * len(columns) > limits.members:
         raise InvalidData(problem("SAF105", entry.path, f"Holds more than {limits.members:,} files"))

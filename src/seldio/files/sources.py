@@ -25,9 +25,9 @@ from operator import attrgetter
 from typing import Any
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files.archives import inflating, open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source, checked, hidden
-from seldio.files.streams import CHUNK, Memory, OnDisk, failure, problem, special
+from seldio.files.names import suffix_of
+from seldio.files.streams import CHUNK, failure, problem, special
 from seldio.findings import Sink
 from seldio.text import clipped, meant, printable
 
@@ -70,8 +70,14 @@ def open_source(
         folder = Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
         if as_it_lies or (export := _as_made(folder, sink, limits)) is not folder:
             return folder if as_it_lies else export
+        if not any(suffix_of(entry.name) == "gz" for entry in folder):
+            return folder
+        from seldio.files.archives import inflating
+
         return dataclasses.replace(folder, entries=inflating(folder.entries, sink, limits))
     if stat.S_ISREG(mode):
+        from seldio.files.archives import OnDisk, open_packed
+
         plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
         packed = open_packed(plain, "file", OnDisk(real, given), sink, limits)
         return packed if as_it_lies else _as_made(packed, sink, limits)
@@ -134,9 +140,9 @@ def open_stream(stream: Any, path: str, sink: Sink, limits: Limits = DEFAULTS, n
     if len(data) > limits.file_bytes:
         sink(problem("SAF105", path, f"Holds more than {limits.file_bytes:,} bytes"))
         return Source(path, "stdin", ())
-    packed = Memory(bytes(data))
-    return open_packed(Entry(path, name, len(data), limits.file_bytes, None, packed.stream), "stdin", packed, sink,
-                       limits)  # fmt: skip
+    from seldio.files.archives import open_bytes
+
+    return open_bytes(bytes(data), path, name, sink, limits)
 
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:

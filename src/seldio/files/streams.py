@@ -1,4 +1,4 @@
-"""Streams of regular files on disk, of what lies inside of them, and of archives; and what is wrong with them.
+"""Streams of regular files on disk and of what lies inside of them; and what is wrong with them.
 
 A regular file is opened once, never through a link, and what was opened is what is checked. An archive is read by
 threads and processes independently of each other: a stream has one position, forked processes share that of a file,
@@ -16,15 +16,14 @@ import os
 import stat
 import struct
 import tarfile
-import tempfile
 import threading
 import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding
@@ -36,8 +35,8 @@ CHUNK = 2**16
 #: Flags with which every file is opened, for reading and for writing.
 SAFE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
 _READ = os.O_RDONLY | SAFE | getattr(os, "O_NONBLOCK", 0)
-#: Bytes read ahead in archives, and bytes of an inflated tar that are kept in memory.
-_AHEAD, _SPOOL = 2**16, 2**26
+#: Bytes read ahead in archives.
+_AHEAD = 2**16
 
 # --- problems with files (``SAF1xx``) --------------------------------------------------------------------
 
@@ -133,7 +132,7 @@ def read_regular(real: str, path: str, cap: int) -> bytes:
     return data
 
 
-class _Handle:
+class Handle:
     """A descriptor, closed when nothing refers to it any more."""
 
     def __init__(self, number: int, size: int) -> None:
@@ -153,7 +152,7 @@ class _Handle:
 class _Window(io.RawIOBase):
     """A stream of bytes of a file that never moves the position which other streams of the descriptor share."""
 
-    def __init__(self, handle: _Handle, base: int, size: int, *, alone: bool) -> None:
+    def __init__(self, handle: Handle, base: int, size: int, *, alone: bool) -> None:
         super().__init__()
         self.base = base
         self._handle, self._size, self._alone, self._place = handle, size, alone, 0
@@ -232,112 +231,10 @@ class Stretch(Inside):
         if whole < self.at + self.size:
             os.close(handle)
             raise EOFError("it has become shorter")
-        return io.BufferedReader(_Window(_Handle(handle, whole), self.at, self.size, alone=True))
+        return io.BufferedReader(_Window(Handle(handle, whole), self.at, self.size, alone=True))
 
 
 def inside(stream: BinaryIO) -> int:
     """Return the offset in the file behind ``fileno`` at which a stream from :meth:`Entry.open` begins."""
     raw = getattr(stream, "raw", None)
     return raw.base if isinstance(raw, _Window) else 0
-
-
-# --- archives ------------------------------------------------------------------------------------------
-
-
-class Packed:
-    """An opened archive, or one that is opened when it is first read. It can be pickled."""
-
-    closed = False
-
-    def stream(self) -> IO[bytes]:
-        """Return its bytes, seekable, with a position of their own."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Let nothing more be read."""
-        self.closed = True
-
-
-class Memory(Packed):
-    """An archive in memory, as it came from standard input."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-
-    def stream(self) -> IO[bytes]:
-        """See :class:`Packed`."""
-        return io.BytesIO(self._data)
-
-
-class OnDisk(Packed):
-    """An archive on disk. What was opened stays readable here and in forks, whatever takes its place."""
-
-    def __init__(self, real: str, path: str) -> None:
-        self._real, self._path = real, path
-        self._handle: _Handle | None = _Handle(*open_regular(real, path))
-        self._stamp = self._handle.stamp
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_handle": None}
-
-    def stream(self) -> IO[bytes]:
-        """See :class:`Packed`."""
-        if self._handle is None:
-            handle = _Handle(*open_regular(self._real, self._path))
-            if handle.stamp != self._stamp:
-                raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the dataset again")
-            self._handle = handle
-        return self._handle.stream()
-
-    def close(self) -> None:
-        """See :class:`Packed`."""
-        self.closed = True
-        if self._handle is not None:
-            self._handle.close()
-
-
-class Inflated(Packed):
-    """A compressed tar, inflated once in each process: jumping about in it would inflate it again for each member.
-
-    It lies in memory or, if it is large, in a nameless temporary file.
-    """
-
-    def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
-        self._packed, self._unpack, self._cap, self._path = packed, unpack, cap, path
-        self._start()
-
-    def _start(self) -> None:
-        self._lock, self._found = threading.Lock(), None  # type: tuple[threading.Lock, Memory | _Handle | None]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_found")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._start()
-
-    def stream(self) -> IO[bytes]:
-        """See :class:`Packed`."""
-        with self._lock:
-            self._found = self._found or self._inflate()
-        return self._found.stream()
-
-    def _inflate(self) -> Memory | _Handle:
-        with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
-            with self._packed.stream() as stream, self._unpack(stream) as opened:
-                while chunk := opened.read(CHUNK):
-                    spool.write(chunk)
-                    if spool.tell() > self._cap:
-                        raise InvalidData(problem("SAF105", self._path, f"Unpacks to more than {self._cap:,} bytes"))
-            size = spool.tell()
-            if size <= _SPOOL:
-                spool.seek(0)
-                return Memory(spool.read())
-            spool.flush()
-            return _Handle(os.dup(spool.fileno()), size)
-
-    def close(self) -> None:
-        """See :class:`Packed`."""
-        self.closed = True
-        if self._found is not None:
-            self._found.close()

@@ -14,7 +14,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import groupby
@@ -183,14 +183,6 @@ class _Written(NamedTuple):
 _waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None)
 
 
-def _sync_all(files: Sequence[_Written]) -> None:
-    """Let the disk keep what is in several files; it syncs several at once as fast as one."""
-    from concurrent.futures import ThreadPoolExecutor  # which loads logging: not for one file
-
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(_Written.sync, files))
-
-
 @contextmanager
 def many_files() -> Iterator[None]:
     """Let files that are written inside of the block get their names when it ends, all together.
@@ -208,7 +200,10 @@ def many_files() -> Iterator[None]:
         if len(files) == 1:
             files[0].sync()
         elif files:
-            _sync_all(files)
+            from concurrent.futures import ThreadPoolExecutor  # which loads logging: not for one file
+
+            with ThreadPoolExecutor(_AT_ONCE) as pool:  # the disk syncs several at once as fast as one
+                list(pool.map(_Written.sync, files))
         for parent, those in groupby(sorted(files, key=attrgetter("parent")), attrgetter("parent")):
             together = list(those)
             with _named(parent), _opened(parent, together[0].below) as folder:
@@ -288,11 +283,6 @@ def remove(path: Place, below: Place) -> None:
     with _named(os.fspath(path), "remove"), _opened(parent, below) as folder, suppress(FileNotFoundError):
         folder.unlinked(name)
         os.unlink(folder.at(name), dir_fd=folder.handle)
-
-
-def remove_tree(path: Place) -> None:
-    """Remove a folder with all that is in it, as far as the system lets it; what links lead to stays."""
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def move(path: Place, target: Place, below: Place | None = None) -> None:

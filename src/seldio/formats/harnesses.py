@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seldio.errors import InvalidData
 from seldio.files import DEFAULTS
-from seldio.files.archives import opened_zip
+from seldio.files.archives import open_bytes
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading
@@ -210,7 +210,7 @@ class InspectLog(HarnessItems):
         if not _is_archive(data, path):
             return super().read(data, path, sink)
         places: list[tuple[str, ItemReading, int]] = []
-        with opened_zip(data, path, sink, DEFAULTS) as members:
+        with open_bytes(data, path, "archive.zip", sink, DEFAULTS) as members:
             for member in members:
                 if not (member.name.startswith("samples/") and member.name.endswith(".json")):
                     continue

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity, capped
+from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity, capped
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -28,6 +28,9 @@ from seldio.reports.tables import (
     side_by_side,
 )
 from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.rules.deep_evidence import Heard
 
 
 class Section(NamedTuple):

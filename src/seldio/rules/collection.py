@@ -14,7 +14,7 @@ import numpy as np
 from seldio.catalogues.trees import Tree, TreePlace, read_tree
 from seldio.clock import HOP
 from seldio.errors import InvalidData, SeldioError
-from seldio.files import Entry, Source
+from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.base import OF_SYSTEMS, FileRows, Ints, LabelReading
 from seldio.schema.arrays import to_numpy
@@ -66,15 +66,6 @@ class Collection:
     wrong: Sequence[Finding] = ()  # what was found when its files were read
     own: OwnDatasets | None = None  # what the datasets say of themselves
     others: Sequence[FileGroup] = ()  # the files that were passed over
-
-    @staticmethod
-    def of(
-        source: Source, readings: Sequence[LabelReading], reference: Reference | None, wrong: Sequence[Finding] = (),
-        others: Sequence[FileGroup] = (), own: OwnDatasets | None = None,
-    ) -> Collection:  # fmt: skip
-        """Return the files of *source*, with the labels among them and the clips that are expected."""
-        entries, exported = source.entries, source.exported
-        return Collection(source.path, source.kind, entries, readings, reference, exported, wrong, own, others)
 
     @cached_property
     def parts(self) -> list[tuple[LabelReading, FileRows]]:

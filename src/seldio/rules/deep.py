@@ -18,15 +18,15 @@ from seldio.catalogues.trees import Tree
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Heard, Sink
+from seldio.findings import Finding, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.media.intensity import GAINS, Floats
 from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
+from seldio.rules.deep_evidence import Heard, share_within, together
 from seldio.rules.deep_evidence import heard as summary
-from seldio.rules.deep_evidence import share_within, together
 from seldio.rules.deep_fit import (
     FORMATS,
     IN_LABELS,

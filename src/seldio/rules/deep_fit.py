@@ -16,12 +16,12 @@ from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.names import AUDIO
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Heard
+from seldio.findings import Finding
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import HeardCause, Verdict, judge
-from seldio.rules.deep_evidence import evidence_of, share_within
+from seldio.rules.deep_evidence import Heard, evidence_of, share_within
 from seldio.rules.deep_pieces import Floats, LabelFrames, Pieces, joined, label_frames, pieces
 from seldio.rules.deep_timing import (
     FURTHEST,

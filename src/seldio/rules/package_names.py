@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from seldio.files import Source
 from seldio.rules.collection import Collection
 
 #: Folders of tasks, and common variants of their names.
@@ -13,7 +14,7 @@ _OUTPUT = re.compile(r"(?i)mix[0-9]{3}\.csv")
 META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 
 
-def is_package(collection: Collection) -> bool:
+def is_package(collection: Source | Collection) -> bool:
     """Whether a source looks like a package or a part of one.
 
     It has a meta file, or folders ``taskN/LABEL/``, or several folders ``LABEL/`` of outputs.
@@ -25,7 +26,7 @@ def is_package(collection: Collection) -> bool:
     )
 
 
-def prefix_of(collection: Collection) -> str:
+def prefix_of(collection: Source | Collection) -> str:
     """The prefix of names if the source is the folder of a task or system inside a package."""
     names = [entry.name for entry in collection.entries]
     if collection.kind != "folder" or any(task_of(name) is not None for name in names):

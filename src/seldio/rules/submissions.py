@@ -27,15 +27,10 @@ from seldio.text import listed, plural, printable
 # --- where files lie, and what they hold ------------------------------------------------------------------
 
 
-def _in_tree(collection: Collection) -> bool:
-    """Whether the files lie in the folders of a dataset, of which rules for trees know more."""
-    names = (collection.path, *(part.file.name for _, part in collection.parts))
-    return any(folder.lower() in TOPS for name in names for folder in name.replace("\\", "/").split("/"))
-
-
 def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
-    if _in_tree(collection):
-        return
+    paths = (collection.path, *(part.file.name for _, part in collection.parts))
+    if any(folder.lower() in TOPS for path in paths for folder in path.replace("\\", "/").split("/")):
+        return  # the folders of a dataset, of which rules for trees know more
     single = [part for reading, part in collection.parts if reading.format.role != "table"]
     folders = grouped(single, lambda part: posixpath.dirname(part.file.name))
     inner: dict[str, list[FileRows]] = {folder: [] for folder in folders}
@@ -95,24 +90,22 @@ _NEAR = 0.8, 1.1
 _CLIPS, _AGREE, _BEHIND = 3, 0.8, 0.25
 
 
-def near_ends(last: Ints, length: Ints) -> Ints:
-    """How many clips end where their recording or labels do, if frames were counted on a grid as in ``FINER``.
+def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
+    """Return the factor of ``FINER`` by which frames are counted too finely, if clips agree on one.
 
-    *last* are the numbers of the last frames, *length* the frames of 100 ms that there are, 0 if unknown. The last
-    number counts the clips that could be compared. These counts add up over clips.
+    Args:
+        last: the number of the last frame of each clip.
+        length: the frames of 100 ms that its recording or labels have, 0 if unknown.
+        behind: how many of all *rows* come after these ends.
+        rows: how many rows there are.
     """
     known = (length > 0) & (last >= 0)
     share = (last[known] + 1) / length[known]
     low, high = _NEAR
     fits = [np.count_nonzero((share >= low * factor) & (share <= high * factor)) for factor in FINER]
-    return np.array([*fits, np.count_nonzero(known)], dtype=np.int64)
-
-
-def finer_grid(ends: Ints, behind: int, rows: int) -> int | None:
-    """The factor by which frames are counted too finely, if clips agree on one; *behind*: rows after the ends."""
-    *fits, known = ends.tolist()
-    best = max(range(len(FINER)), key=fits.__getitem__)
-    return FINER[best] if known >= _CLIPS and fits[best] >= _AGREE * known and behind > _BEHIND * rows else None
+    best = int(np.argmax(fits))
+    agree = len(share) >= _CLIPS and fits[best] >= _AGREE * len(share)
+    return FINER[best] if agree and behind > _BEHIND * rows else None
 
 
 def finer(clips: Sequence[FramedClip]) -> int | None:
@@ -123,7 +116,7 @@ def finer(clips: Sequence[FramedClip]) -> int | None:
     if len(last) > _CLIPS and len(set(last.tolist())) == 1 and len(set(length.tolist())) > 1:
         return None  # padded to one length
     behind, rows = sum(len(one.behind) for one in ended), sum(one.part.rows for one in ended)
-    factor = finer_grid(near_ends(last, length), behind, rows)
+    factor = finer_grid(last, length, behind, rows)
     more = factor is not None and np.ptp(last - length) < np.ptp(last - factor * length)  # each has as many more
     return None if more else factor
 
@@ -265,7 +258,8 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     tree = collection.tree
-    known = [(reading.format.name, part.file) for reading, part in collection.parts if reading.format in DIALECTS]
+    readings = [reading for reading in collection.readings if reading.format in DIALECTS]
+    known = [(reading.format.name, part.file) for reading in readings for part in reading.parts]
     labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
         place.name: place.inside and place.top is not None and place.top.field == "metadata"
         for place in tree.places

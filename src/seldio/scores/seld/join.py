@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.catalogues import Catalogue
-from seldio.catalogues.parts import Part, checked_clips, entries_by_clip, resolved
+from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.labels import Faults
 from seldio.conversion import carry
@@ -366,7 +366,7 @@ def labels_of(
     if found and all(part.questions is not None for part in found):
         raise UsageError(f"{printable(source.path)} holds {found[0].questions}, not labels")
     found = [part for part in found if part.questions is None]
-    checked_clips(found)
+    entries_by_clip(found)
     for part in found:
         if part.layout is None:  # its files say why, with the true line
             part.labels(raising_unknown(raise_errors))
@@ -402,7 +402,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
-    entries = {} if format.role == "table" else entries_by_clip(read, found)  # but for Parquet
+    entries = {} if format.role == "table" else entries_by_clip(found, read)  # but for Parquet
     names = {file.clip: file.name for file in sorted(origin_of(rows).files, key=attrgetter("clip"))}
     table = rows if as_read else framed(rows, layout)
     codes, clips = clip_codes(table)

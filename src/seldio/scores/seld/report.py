@@ -24,7 +24,7 @@ from seldio.reports.tables import (
     in_order,
     measured,
 )
-from seldio.rules.submissions import finer_grid, near_ends
+from seldio.rules.submissions import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
 from seldio.scores.seld import mistakes
 from seldio.scores.seld.causes import ProbableCause
@@ -355,7 +355,7 @@ def _beyond_the_end(case: SeldCase) -> Iterator[Notice]:
                 "at the end of the recording"
             )
             last, truth = (last_frames(each.rows, len(case.scored_frames)) for each in (side, case.reference))
-            if (factor := finer_grid(near_ends(last, truth + 1), beyond, rows)) is not None:
+            if (factor := finer_grid(last, truth + 1, beyond, rows)) is not None:
                 why = (
                     f"Frames of {100 // factor} ms instead of 100 ms were counted, as most clips end {factor} times as "
                     f"late as their labels: divide frame numbers by {factor}"
