@@ -26,7 +26,7 @@ from seldio.media.audio import NotAudio, margin, resample, write_wav
 from seldio.media.recording import Recording
 from seldio.schema.clips import Array, Clip
 from seldio.schema.qa import Item
-from seldio.tasks.generation import recording_place
+from seldio.tasks.scene import recording_place
 from seldio.text import clipped, plural, printable
 
 #: Frames a second of SO-Bench's audio.

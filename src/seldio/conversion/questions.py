@@ -35,8 +35,8 @@ from seldio.parallel import parallel_map
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
-from seldio.tasks import english, mix
-from seldio.tasks.generation import told_split
+from seldio.tasks import mix, so_bench
+from seldio.tasks.scene import told_split
 from seldio.tasks.specs import QuestionOptions
 from seldio.text import clipped, listed, plural, printable
 
@@ -119,7 +119,7 @@ class MakingQuestions:
 def task_module(russian: bool) -> ModuleType:
     """The module with the tasks."""
     if not russian:
-        return english
+        return so_bench
     from seldio.tasks import russian as module
 
     return module
@@ -209,7 +209,7 @@ def make_questions(
                 raise
             texts = [batch for batch, _ in cutouts]
             remarks += [remark for _, batch in cutouts for remark in batch]
-        stream.write(_written([text for batch in texts for text in batch], target))
+        stream.write(_written([text for batch in texts for text in batch], target, russian))
     skipped: dict[str, dict[str, int]] = {}
     for (task, reason), count in sorted(made.skipped.items()):
         skipped.setdefault(task, {})[reason] = count
@@ -317,14 +317,13 @@ def _sound(made: QuestionBatch, cuts: bool) -> SoundOfQuestions:
     return "cut" if cuts else "whole"
 
 
-def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
+def _written(texts: Sequence[bytes], target: ItemFormat, russian: bool) -> bytes:
     if isinstance(target, JsonItems):
         layout = target.layout
         head, joint, tail = (text.encode() for text in (layout.head, layout.joint, layout.tail))
         return head + joint.join(texts) + tail if texts else layout.file([]).encode()
     items = [Item.model_validate_json(text) for text in texts]
-    numbered = [_numbered(item, number) for number, item in enumerate(items, 1)]
-    return target.write(numbered if target.name == RUSSIAN else items)
+    return target.write([_numbered(item, number) for number, item in enumerate(items, 1)] if russian else items)
 
 
 def _numbered(item: Item, number: int) -> Item:
