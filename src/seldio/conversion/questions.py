@@ -13,8 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, cast
 
-import pyarrow as pa
-
 from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
@@ -94,7 +92,9 @@ class MakingQuestions:
         if not self.force and batch.faults.errors()[0]:
             return batch  # nothing is asked in the end
         for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
-            files, recordings = origin_of(table).files, self._recordings(table)
+            files = origin_of(table).files
+            places = {file.name: self.finder.find(file.name, file.clip, self.folder) for file in files}
+            recordings = {name: place for name, place in places.items() if place is not None}
             text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
             batch.layouts[layout.name] = None
             batch.splits.update(told_split(file.name, self.options["own"]) for file in files)
@@ -106,14 +106,6 @@ class MakingQuestions:
                 if self.selects:
                     batch.lots.append(mix.lot_of(item, self.options["seed"]))
         return batch
-
-    def _recordings(self, table: pa.Table) -> dict[str, str]:
-        found = {file.name: self.finder.find(file.name, file.clip) for file in origin_of(table).files}
-        return {
-            name: recording.name if self.folder is None else recording.named_from(self.folder)
-            for name, recording in found.items()
-            if recording is not None
-        }
 
 
 def task_module(russian: bool) -> ModuleType:

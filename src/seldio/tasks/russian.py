@@ -19,6 +19,7 @@ of a class that comes in *series* may be several rings with pauses between them.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import tomllib
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
 # --- nouns -----------------------------------------------------------------------------------------------------------
 
 
-class Noun(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Noun:
     """A class in Russian."""
 
     number: int  # its bit in masks
@@ -63,12 +65,6 @@ class Noun(NamedTuple):
     series: bool  # whether one event may be a series, so that nobody can count it
     nested: int  # the mask of those that cover it or are covered by it
     alike: int  # of all that may be taken for it
-
-    def __hash__(self) -> int:
-        return self.number
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Noun) and (self.number, self.name) == (other.number, other.name)
 
 
 class Nouns(NamedTuple):

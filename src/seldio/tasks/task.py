@@ -82,11 +82,6 @@ def one_few_many(number: float) -> int:
 _FORMS: dict[str, Callable[[float], int]] = {"en": lambda number: int(abs(number) != 1), "ru": one_few_many}
 
 
-@cache
-def _time(frame: int, written: str, decimal: str) -> str:
-    return written.format(f"{frame / 10:.1f}".replace(".", decimal))
-
-
 class Wordings(NamedTuple):
     """How to ask in a language."""
 
@@ -102,7 +97,7 @@ class Wordings(NamedTuple):
 
     def time(self, frame: int) -> str:
         """The time at which a label frame begins: ``18.5s``."""
-        return _time(frame, self.words["time"], self.words["decimal"])
+        return str(self.words["time"].format(f"{frame / 10:.1f}".replace(".", self.words["decimal"])))
 
     def counted(self, value: float, unit: Literal["degrees", "metres"]) -> str:
         """A number with its unit, as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
