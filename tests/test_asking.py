@@ -26,8 +26,8 @@ from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
-from seldio.tasks.margins import Margins, margins_of
 from seldio.tasks.mix import lot_of, targets
+from seldio.tasks.specs import Margins, margins_of
 from seldio.tasks.task import digest
 
 RUN = CliRunner()

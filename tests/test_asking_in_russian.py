@@ -25,7 +25,7 @@ from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, Generated, generate
-from seldio.tasks.task import NO_NAME
+from seldio.tasks.task import Why
 
 pytestmark = pytest.mark.slow
 
@@ -150,10 +150,10 @@ def test_a_class_without_a_russian_name_is_skipped_and_counted() -> None:
         assert item.task in ("count_sources", "onset_from_location") or "Zither" not in {
             event.class_name for event in item.events or ()
         }
-    assert made.skipped["detect_time", NO_NAME] == 1
-    assert made.skipped["detect_source", NO_NAME] == 1
-    assert made.skipped["identify_source_by_location", NO_NAME] == 1
-    assert not any(reason == NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
+    assert made.skipped["detect_time", Why.NO_NAME] == 1
+    assert made.skipped["detect_source", Why.NO_NAME] == 1
+    assert made.skipped["identify_source_by_location", Why.NO_NAME] == 1
+    assert not any(reason == Why.NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
 
 
 def test_two_classes_of_one_name_are_one() -> None:

@@ -24,8 +24,7 @@ from seldio.rules.items import INSTRUCTION_RULES, QUESTION_RULES
 from seldio.schema.events import COLUMNS, Origin, with_origin
 from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording
-from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of, nouns
-from seldio.tasks.russian import REFUSED, TASKS, stream
+from seldio.tasks.russian import REFUSED, TASKS, absent, alike, mask_of, nested, noun_of, nouns, stream
 from seldio.vocabularies import names, vocabulary
 
 COUNTING, SINGLE, DOUBLE, LONGER, CAPTIONING = TASKS

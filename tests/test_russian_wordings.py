@@ -10,9 +10,9 @@ import pytest
 from effort import as_one
 from oracle_russian import BY_FORM, FORMS, NAME, VERBS
 
-from seldio.tasks.english import worded
-from seldio.tasks.nouns import russian_name
-from seldio.tasks.wordings import wordings_in
+from seldio.tasks.russian import russian_name
+from seldio.tasks.so_bench import worded
+from seldio.tasks.task import wordings_in
 
 VALUES = {
     "t": "3,2", "since": "1,0", "until": "2,5", "place": "сзади слева", "side": "сзади слева", "azimuth": "21 градус",

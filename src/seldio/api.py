@@ -464,8 +464,7 @@ def convert(
         SeldioError: a file cannot be read or written.
     """
     from seldio.conversion.dispatch import convert_any
-    from seldio.tasks.margins import margins_of
-    from seldio.tasks.specs import QuestionOptions
+    from seldio.tasks.specs import QuestionOptions, margins_of
 
     balanced, number = _total(total)
     options = QuestionOptions(

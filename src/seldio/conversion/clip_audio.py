@@ -26,7 +26,7 @@ from seldio.media.audio import NotAudio, margin, resample, write_wav
 from seldio.media.recording import Recording
 from seldio.schema.clips import Array, Clip
 from seldio.schema.qa import Item
-from seldio.tasks.generation import recording_place
+from seldio.tasks.scene import recording_place
 from seldio.text import clipped, plural, printable
 
 #: Frames a second of SO-Bench's audio.
@@ -45,21 +45,6 @@ _CHOSEN: tuple[Array, ...] = ("foa", "audio", "stereo", "mic")
 
 def _chosen(clip: Clip) -> str:
     return next(clip.recordings[array] for array in _CHOSEN if array in clip.recordings)
-
-
-class FoundRecording(NamedTuple):
-    """The recording that a label file is of."""
-
-    name: str  # in the source, or below the folder next to it in which it was found
-    place: str | None  # where it is on disk; None in an archive
-
-    def named_from(self, folder: Path) -> str:
-        """Return its path for a file in *folder*; paths of questions lead down from there or from a folder above."""
-        if self.place is None:
-            return self.name
-        place, folder = Path(os.path.abspath(self.place)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
-        bases = (folder, *folder.parents[:LEVELS])
-        return next((place.relative_to(base).as_posix() for base in bases if place.is_relative_to(base)), self.name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,16 +66,29 @@ class RecordingFinder:
         bases = (os.path.dirname(source.path) or ".",) if source.archived else bases_of(source)  # noqa: PTH120
         return RecordingFinder(source.path, source.kind, tuple(bases), by_clip | by_label)
 
-    def find(self, label_file: str, clip: str) -> FoundRecording | None:
-        """Return the recording of a *clip*, whose labels are in *label_file* of the source; None without."""
+    def find(self, label_file: str, clip: str, folder: Path | None) -> str | None:
+        """Return the path of the recording of a *clip*, whose labels are in *label_file* of the source; None without.
+
+        Questions that are a file in *folder* lead to recordings on disk down from there or from a folder above. Without
+        *folder*, and in an archive, the path is that in the source, or below the folder in which the recording lies.
+        """
+        name, place = self._place(label_file, clip)
+        if name is None or place is None or folder is None:
+            return name
+        path, folder = Path(os.path.abspath(place)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
+        bases = (folder, *folder.parents[:LEVELS])
+        return next((path.relative_to(base).as_posix() for base in bases if path.is_relative_to(base)), name)
+
+    def _place(self, label_file: str, clip: str) -> tuple[str | None, str | None]:
+        """Return the name of a recording, and where it is on disk; None in an archive, or without a recording."""
         if (name := self.inside.get(label_file) or self.inside.get(clip)) is not None:
-            return FoundRecording(name, f"{self.path}/{name}" if self.kind == "folder" else None)
+            return name, f"{self.path}/{name}" if self.kind == "folder" else None
         beside: Entry | None = None
         if self.kind in ("file", "folder"):
             beside = media_of(self.path if self.kind == "file" else f"{self.path}/{label_file}").entry(_CHOSEN)
         usual = f"{recording_place(label_file)}.wav"
         entry = beside or next(filter(None, (on_disk(base, usual) for base in self.bases)), None)
-        return None if entry is None else FoundRecording(entry.name, entry.path)
+        return (None, None) if entry is None else (entry.name, entry.path)
 
 
 # --- clips --------------------------------------------------------------------------------------------------

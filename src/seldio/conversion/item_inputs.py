@@ -33,6 +33,15 @@ def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[Item
         )
 
 
+def only_reading(source: Source, format: ItemFormat | None) -> ItemReading:
+    """Read the only file of questions or predictions in a source."""
+    readings = read_items(source, format, raise_errors)
+    if len(readings) != 1:
+        count = plural(len(readings), "file")
+        raise UsageError(f"{printable(source.path)} holds {count} of questions or predictions: choose one")
+    return readings[0]
+
+
 def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = raise_errors) -> Place:
     """Return *data* as a source called *name*; a path or a source as it is.
 
@@ -114,9 +123,6 @@ def read_item_table(source: Source, format: ItemFormat | None = None) -> pa.Tabl
     """Return the questions or predictions of a source, which holds one file of them, as a table."""
     from seldio.formats.item_parquet import ItemParquet
 
-    readings = read_items(source, format, raise_errors)
-    if len(readings) != 1:
-        raise UsageError(f"{printable(source.path)} holds {plural(len(readings), 'file')} of questions: choose one")
-    (reading,) = readings
+    reading = only_reading(source, format)
     stored = get(f"{reading.format.holds}-parquet", ItemParquet)
     return reading.table.replace_schema_metadata(stored.metadata(stored.origin_of(reading)))

@@ -17,9 +17,8 @@ from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
 from seldio.check.labels import Faults
-from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
-from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
+from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled, given_class
 from seldio.conversion.outputs import folder_place, is_folder, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError

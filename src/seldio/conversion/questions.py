@@ -13,8 +13,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, cast
 
-import pyarrow as pa
-
 from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
@@ -35,8 +33,8 @@ from seldio.parallel import parallel_map
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
-from seldio.tasks import english, mix
-from seldio.tasks.generation import told_split
+from seldio.tasks import mix, so_bench
+from seldio.tasks.scene import told_split
 from seldio.tasks.specs import QuestionOptions
 from seldio.text import clipped, listed, plural, printable
 
@@ -94,7 +92,9 @@ class MakingQuestions:
         if not self.force and batch.faults.errors()[0]:
             return batch  # nothing is asked in the end
         for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
-            files, recordings = origin_of(table).files, self._recordings(table)
+            files = origin_of(table).files
+            places = {file.name: self.finder.find(file.name, file.clip, self.folder) for file in files}
+            recordings = {name: place for name, place in places.items() if place is not None}
             text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
             batch.layouts[layout.name] = None
             batch.splits.update(told_split(file.name, self.options["own"]) for file in files)
@@ -107,19 +107,11 @@ class MakingQuestions:
                     batch.lots.append(mix.lot_of(item, self.options["seed"]))
         return batch
 
-    def _recordings(self, table: pa.Table) -> dict[str, str]:
-        found = {file.name: self.finder.find(file.name, file.clip) for file in origin_of(table).files}
-        return {
-            name: recording.name if self.folder is None else recording.named_from(self.folder)
-            for name, recording in found.items()
-            if recording is not None
-        }
-
 
 def task_module(russian: bool) -> ModuleType:
     """The module with the tasks."""
     if not russian:
-        return english
+        return so_bench
     from seldio.tasks import russian as module
 
     return module
@@ -209,7 +201,7 @@ def make_questions(
                 raise
             texts = [batch for batch, _ in cutouts]
             remarks += [remark for _, batch in cutouts for remark in batch]
-        stream.write(_written([text for batch in texts for text in batch], target))
+        stream.write(_written([text for batch in texts for text in batch], target, russian))
     skipped: dict[str, dict[str, int]] = {}
     for (task, reason), count in sorted(made.skipped.items()):
         skipped.setdefault(task, {})[reason] = count
@@ -317,14 +309,13 @@ def _sound(made: QuestionBatch, cuts: bool) -> SoundOfQuestions:
     return "cut" if cuts else "whole"
 
 
-def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
+def _written(texts: Sequence[bytes], target: ItemFormat, russian: bool) -> bytes:
     if isinstance(target, JsonItems):
         layout = target.layout
         head, joint, tail = (text.encode() for text in (layout.head, layout.joint, layout.tail))
         return head + joint.join(texts) + tail if texts else layout.file([]).encode()
     items = [Item.model_validate_json(text) for text in texts]
-    numbered = [_numbered(item, number) for number, item in enumerate(items, 1)]
-    return target.write(numbered if target.name == RUSSIAN else items)
+    return target.write([_numbered(item, number) for number, item in enumerate(items, 1)] if russian else items)
 
 
 def _numbered(item: Item, number: int) -> Item:

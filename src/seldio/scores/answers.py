@@ -13,7 +13,7 @@ from seldio import formats
 from seldio.answers.extract import AnsweredQuestion, faults
 from seldio.answers.extract import Judge as SoBenchJudge
 from seldio.answers.extract import Judgement as SoBenchJudgement
-from seldio.conversion.items import only_reading
+from seldio.conversion.item_inputs import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
@@ -189,7 +189,7 @@ def _reading(path: Place, format: str | None) -> ItemReading:
     """Return the one file of questions or predictions at *path*."""
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
-        return only_reading(source, source.path, chosen)
+        return only_reading(source, chosen)
 
 
 def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:

@@ -15,8 +15,7 @@ import pyarrow as pa
 from seldio import clock, geometry
 from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
-from seldio.conversion.carry import with_directions
-from seldio.conversion.frames import are_events, class_keys, frames_of, grouped
+from seldio.conversion.frames import are_events, class_keys, frames_of, grouped, with_directions
 from seldio.conversion.item_inputs import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError

@@ -16,7 +16,7 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.labels import Faults
-from seldio.conversion import carry
+from seldio.conversion import losses
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
@@ -151,7 +151,7 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
     if layout.role in OF_SYSTEMS or classes in class_lists(layout).values():
         return table
     target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
-    mapped = carry.classes(table, layout, target)
+    mapped = losses.classes(table, layout, target)
     if mapped.lost:
         raise UsageError(
             f"the prediction is {layout.name} with the classes of {short(layout.vocabulary)}, the reference has those "
