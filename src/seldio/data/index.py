@@ -29,16 +29,17 @@ from seldio.files.names import media_type, suffix_of, without_suffix
 from seldio.files.sources import Lookup, is_own, on_this_machine
 from seldio.findings import raise_errors
 from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
-from seldio.formats.dcase_json import DCASE2026
-from seldio.formats.items import ItemFormat
-from seldio.rules.ignored import why_no_labels
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
+    from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
+
+#: The format of labels as JSON of which each file is of one clip, the recording that it is called after.
+_ANNOTATIONS = "dcase2026"
 
 
 class Index:
@@ -74,7 +75,11 @@ class Index:
     @property
     def likely(self) -> bool:
         """Whether anything is called like a recording, a video, labels or questions."""
-        suffixes = {*TYPES, *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS), "parquet"}
+        suffixes = {
+            *TYPES,
+            *(listed.suffix.lstrip(".") for listed in formats.index() if listed.holds != "events"),
+            "parquet",
+        }
         if self.own:
             suffixes.add("tsv")
         alone = self.source.single and bool(self.source.entries)
@@ -196,7 +201,7 @@ class Index:
     @property
     def _annotations(self) -> Mapping[str, str]:
         """Labels as JSON of 2026, by file name, with their clip."""
-        parts = (part for part in self._detected.labels if part.layout == DCASE2026.name)
+        parts = (part for part in self._detected.labels if part.layout == _ANNOTATIONS)
         return {file.entry.name: _stem(file.entry) for part in parts for file in part.files}
 
     @cached_property
@@ -205,7 +210,7 @@ class Index:
         files: dict[str, ClipLabelFile] = {}
         for part in self._detected.labels:
             known = all(_known(file.entry.name) for file in part.files)
-            if part.layout != DCASE2026.name and (not known or _several(part.format)):
+            if part.layout != _ANNOTATIONS and (not known or _several(part.format)):
                 files = joined_files(files, clip_files([part], force=self.force))
         return files
 
@@ -275,6 +280,8 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     if clip is not None and not names:
         raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
     if not labelled:
+        from seldio.rules.ignored import why_no_labels
+
         raise UsageError(f"{where} holds no labels{why_no_labels(index.source)}")
     raise UsageError(f"{where} holds {plural(len(names), 'clip')}: choose one with --clip, such as {listed(names, 3)}")
 

@@ -28,7 +28,6 @@ from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of
-from seldio.schema.qa import Item
 from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
     from seldio.data.stream import Even, Stream
     from seldio.media.arrays import Format
+    from seldio.schema.qa import Item
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
