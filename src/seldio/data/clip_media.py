@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -113,17 +112,10 @@ def named_file(path: Path) -> Entry:
 
 
 def open_video(entry: Entry) -> Video:
-    """A video on disk or in an archive (then in memory); its file is closed when nothing refers to it any more."""
+    """Open a video on disk or in an archive (then in memory)."""
     from seldio.media.video import Video
 
-    stream = entry.open()
-    try:
-        video = Video(stream)
-    except BaseException:
-        stream.close()
-        raise
-    weakref.finalize(video, stream.close)
-    return video
+    return Video(entry)
 
 
 class Media(Mapping[str, ClipMedia]):

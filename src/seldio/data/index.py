@@ -28,10 +28,9 @@ from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import media_type, suffix_of, without_suffix
 from seldio.files.sources import Lookup, is_own, on_this_machine
 from seldio.findings import raise_errors
-from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
+from seldio.formats import Format, LabelFormat, get, stem_of
 from seldio.schema.clips import Clip, ClipTable
 from seldio.schema.events import origin_of
-from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
@@ -146,6 +145,8 @@ class Index:
     @cached_property
     def items(self) -> Items:
         """The questions, in the order of the files; predictions are left out."""
+        from seldio.schema.qa import Item
+
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if media_type(name) is not None}
         others = tuple(entry for entry in self.source if entry.name not in known | media)
@@ -222,7 +223,7 @@ def holds_predictions(source: Source, format: str) -> str:
 
 def _several(format: Format | None) -> bool:
     """Whether it is a table of labels in which rows say of which recording they are."""
-    return isinstance(format, LabelFormat) and format.clips_by == "rows" and format is not PARQUET
+    return isinstance(format, LabelFormat) and format.clips_by == "rows" and format.role != "table"
 
 
 def _known(name: str) -> bool:
