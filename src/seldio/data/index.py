@@ -76,7 +76,7 @@ class Index:
         """Whether anything is called like a recording, a video, labels or questions."""
         suffixes = {
             *TYPES,
-            *(listed.suffix.lstrip(".") for listed in formats.index() if listed.holds != "events"),
+            *(format.suffix.lstrip(".") for format in formats.index() if format.holds != "events"),
             "parquet",
         }
         if self.own:
