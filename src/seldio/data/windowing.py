@@ -514,8 +514,9 @@ def clip_sources(
 
 def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
     entries = [entry for entry in recordings if entry is not None]
-    what = "reading headers" if entries else None
-    headers = parallel_map(header_of, entries, batch=64, what=what, here=packed(entries))
+    if not entries:
+        return [_NOTHING] * len(recordings)
+    headers = parallel_map(header_of, entries, batch=64, what="reading headers", here=packed(entries))
     return [_NOTHING if entry is None else next(headers) for entry in recordings]
 
 
