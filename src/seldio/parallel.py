@@ -121,6 +121,7 @@ def parallel_map(
         total, whole = len(items), None if size is None else sum(map(size, items))
     with progress.task(what, total, whole) as advance:
         waiting = iter(items)
+        done: Iterator[tuple[list[Item], list[Result]]]
         if workers is None:
             done = (([item], [work(item)]) for item in waiting)
         else:

@@ -16,8 +16,7 @@ import pyarrow as pa
 from seldio import formats
 from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
-from seldio.data.clip_media import Media
-from seldio.data.index import Index, holds_predictions
+from seldio.data.index import Index, Media, holds_predictions
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors

@@ -49,8 +49,7 @@ from seldio.catalogues import Catalogue
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.arrow_tables import Events, conformed
-from seldio.data.clip_media import ClipMedia
-from seldio.data.index import Index
+from seldio.data.index import ClipMedia, Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
 from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files

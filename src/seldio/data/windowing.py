@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.clip_media import ClipMedia, open_video
+from seldio.data.index import ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
@@ -543,7 +543,7 @@ _LISTENED = 8
 
 def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
     """Refuse recordings that sound like another array: a few of them, from all over the dataset, tell."""
-    from seldio.media.heard import array_heard, check_heard
+    from seldio.media.intensity import array_heard, check_heard
 
     step = -(-len(recordings) // _LISTENED)
     heard = (array_heard(entry) for entry in recordings[::step] if entry is not None)

@@ -13,7 +13,7 @@ import numpy as np
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.media.audio import BLOCK
-from seldio.media.heard import array_heard
+from seldio.media.intensity import array_heard
 from seldio.media.recording import Recording
 
 if TYPE_CHECKING:
