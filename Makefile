@@ -75,6 +75,8 @@ bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py
 	.venv-frameworks/bin/python benchmarks/loading.py
 	$(RUN) benchmarks/items.py 106344
+	$(RUN) benchmarks/start.py
+	$(RUN) benchmarks/diff.py
 
 clean:
 	rm -rf .venv .venv-frameworks .venv-lowest .venv-newest build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

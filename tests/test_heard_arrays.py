@@ -19,7 +19,7 @@ from seldio.cli import app
 from seldio.errors import DataError, SeldioError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.media.heard import array_heard
+from seldio.media.intensity import array_heard
 from seldio.synth import scene
 from seldio.synth.recording import RATE, RecordingOptions, record
 from seldio.synth.tree import write_tree

@@ -23,7 +23,7 @@ from videos import make as make_video
 
 import seldio
 from seldio.cli import app
-from seldio.data.clip_media import media_of
+from seldio.data.index import media_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav

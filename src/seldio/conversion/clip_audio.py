@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seldio.catalogues.trees import read_tree
-from seldio.data.clip_media import media_of
+from seldio.data.index import media_of
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, open_source
 from seldio.files.entries import name_fault
@@ -170,7 +170,7 @@ def _moved(item: Item, clip: ClipSpan) -> Item:
 
 def _opened(source: Source, lookup: Lookup, path: str, channels: int | None) -> Recording:
     """Return the recording called *path* in the items; raise SeldioError if it is missing or no FOA recording."""
-    from seldio.media.heard import array_heard
+    from seldio.media.intensity import array_heard
 
     entry = lookup.find(path)
     if entry is None and source.archived:

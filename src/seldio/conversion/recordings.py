@@ -19,7 +19,7 @@ from seldio.files.names import is_lossless
 from seldio.findings import raise_errors
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
-from seldio.media.heard import SHORT, ArrayHeard, array_heard, check_heard, renamed
+from seldio.media.intensity import SHORT, ArrayHeard, array_heard, check_heard, renamed
 from seldio.parallel import parallel_map
 from seldio.text import listed, plural, printable
 

@@ -19,12 +19,11 @@ from string import Template
 from typing import Any, BinaryIO, Literal, cast
 from urllib.parse import quote
 
-from seldio.data.clip_media import ClipMedia, Path
-from seldio.data.index import open_clip
+from seldio.data.index import ClipMedia, Path, open_clip
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
-from seldio.media.heard import SHORT, array_heard
+from seldio.media.intensity import SHORT, array_heard
 from seldio.reports.page import hashed, look
 from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable

@@ -17,7 +17,7 @@ from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
 from seldio.conversion.frames import are_events, class_keys, frames_of, grouped, with_directions
 from seldio.conversion.item_inputs import read_items
-from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
+from seldio.data.index import ClipMedia, Path, clip_name_of, named_file
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import plain_stem
@@ -98,7 +98,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
         return os.fspath(named_file(path).path)
     with open_source(shown, lambda _: None) as source:
-        entries = [entry for entry in source if stem_of(entry.name) == stem and named_like_labels(entry)]
+        entries = [entry for entry in source if clip_name_of(entry.name) == stem and named_like_labels(entry)]
     if len(entries) != 1:
         count = "no file" if not entries else f"{len(entries)} files"
         raise UsageError(f"{printable(shown)} has {count} of the name {clipped(stem)}: choose the file itself")
