@@ -6,7 +6,8 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -175,6 +176,7 @@ class ChoiceCase:
     measures: Mapping[Column, Floats]
     states: Sequence[str]  # what became of each reply, see :mod:`seldio.scores.replies`
     said: Sequence[str | None]  # what was read in each
+    allow_missing: bool  # whether questions without prediction were let through
 
     @property
     def options(self) -> list[int]:
@@ -217,6 +219,44 @@ class ChoiceCase:
         clips = intervals.numbered(intervals.recording_of(self.joined.items[number]) for number in counted)
         return intervals.table(columns, values, clips, groups)
 
+    def marked(self) -> intervals.MarkedAnswers:
+        """Return the marks of each question."""
+        joined = self.joined
+        return intervals.MarkedAnswers(
+            PROGRAMS[self.profile],
+            tuple(item.id for item in joined.items),
+            intervals.numbered(map(intervals.recording_of, joined.items)),
+            tuple(self.measures),
+            np.stack([self.right(column) for column in self.measures], axis=1),
+            np.array([row is not None for _, row in joined.pairs]),
+            intervals.groups_of(self.labels),
+        )
+
+    def reply_verdicts(self) -> Iterator[ReplyVerdict]:
+        """Yield the verdict on each reply."""
+        return of_choices(self)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply, the grave ones first."""
+        return in_order([*_of_join(self), *(_of_mera(self) if self.profile == "ruenvaqa" else _of_options(self))])
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on what was scored."""
+        answered = sum(row is not None for _, row in self.joined.pairs)
+        over = f"{plural(len(self.said), 'question')}, {answered:,} with a prediction"
+        settings, verdict = {"allow_missing": self.allow_missing}, ""
+        if self.profile == "ruenvaqa":
+            settings |= {"ignore_case": True, "ignore_punctuation": True}
+            first, *others = self.measures
+            published = first.number(float(self.measures[first].mean()))
+            verdict = (
+                f"The number of MERA and of its paper is {first.title}: {published} %. "
+                f"{listed([column.title for column in others], 9)} are other readings of the same replies, and no "
+                "published numbers."
+            )
+        shown = tables(system, self), self.notices(), settings
+        return ScoreReport(system, self.profile, PROGRAMS[self.profile], over, *shown, verdict=verdict)
+
     def table(self, name: str, title: str, labels: Sequence[str | int | None]) -> Table | None:
         """Return a row for each label, in alphabetical order (numbers by size); None where no question has one."""
         groups: dict[Hashable, list[int]] = {}
@@ -230,52 +270,34 @@ class ChoiceCase:
 
 
 def score(
+    items: Sequence[Item], predictions: Sequence[Prediction], *, system: str = "predictions", **options: Any
+) -> ScoreReport:
+    """Return the score of *predictions*; the other arguments, and what is raised, are those of :func:`count`."""
+    return count(items, predictions, **options).report(system)
+
+
+def count(
     items: Sequence[Item],
     predictions: Sequence[Prediction],
     *,
-    system: str = "predictions",
     profile: str = "multiple-choice",
     allow_missing: bool = False,
-    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
     ask: Ask | None = None,
-) -> ScoreReport:
-    """Return the score of *predictions*.
+) -> ChoiceCase:
+    """Return which answers are right, by measure.
 
     Args:
         items: questions whose answer is the text of an option, of ruEnvAQA its Latin letter; those without options are
             held against the answer.
         predictions: joined by id; of several with one id, the last counts, as on MERA's server.
-        system: what was scored.
         profile: one of :data:`PROGRAMS`.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
-        take: is handed the verdicts on all replies.
         ask: asks a judge about the replies that are unread.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
     """
-    case = count(join(items, predictions, allow_missing=allow_missing), profile, ask)
-    if take is not None:
-        take(of_choices(case))
-    answered = sum(row is not None for _, row in case.joined.pairs)
-    over = f"{plural(len(case.said), 'question')}, {answered:,} with a prediction"
-    settings = {"allow_missing": allow_missing}
-    first, verdict = next(iter(case.measures)), ""
-    if profile == "ruenvaqa":
-        settings |= {"ignore_case": True, "ignore_punctuation": True}
-        others = listed([column.title for column in case.measures if column != first], 9)
-        published = first.number(float(case.measures[first].mean()))
-        verdict = (
-            f"The number of MERA and of its paper is {first.title}: {published} %. {others} are other readings of the "
-            "same replies, and no published numbers."
-        )
-    return ScoreReport(
-        system, profile, PROGRAMS[profile], over, tables(system, case), notices(case), settings, verdict=verdict
-    )
-
-
-def count(joined: Joined, profile: str = "multiple-choice", ask: Ask | None = None) -> ChoiceCase:
-    """Return which answers are right, by measure."""
+    joined = join(items, predictions, allow_missing=allow_missing)
     letters = [letter_of(text) for text in joined.texts]
     readings = read_all(joined.pairs, joined.texts, ask)
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
@@ -293,7 +315,7 @@ def count(joined: Joined, profile: str = "multiple-choice", ask: Ask | None = No
             if right and not item.options:
                 states[number] = "read: text"
     states = [state if answered else state_of(None) for state, answered in zip(states, there, strict=True)]
-    return ChoiceCase(profile, joined, letters, measures, states, said)
+    return ChoiceCase(profile, joined, letters, measures, states, said, allow_missing)
 
 
 def _text_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
@@ -401,9 +423,8 @@ _JOINED = {
 }
 
 
-def notices(case: ChoiceCase) -> tuple[Notice, ...]:
-    """Return all that apply, the grave ones first."""
-    joined, found = case.joined, list[Notice]()
+def _of_join(case: ChoiceCase) -> Iterator[Notice]:
+    joined = case.joined
     differ = len(joined.conflicting)
     for name, noun, ids, grave in (
         ("missing", "question", joined.missing, True),
@@ -412,8 +433,7 @@ def notices(case: ChoiceCase) -> tuple[Notice, ...]:
     ):
         texts = _JOINED[name]
         text = texts.get(case.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
-        found += counted(name, len(ids), noun, text, grave)
-    return in_order([*found, *(_of_mera(case) if case.profile == "ruenvaqa" else _of_options(case))])
+        yield from counted(name, len(ids), noun, text, grave)
 
 
 def _of_options(case: ChoiceCase) -> Iterator[Notice]:

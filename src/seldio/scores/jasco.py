@@ -1,7 +1,7 @@
 """JASCO: joint audio-speech co-reasoning, scored by a language model as judge.
 
 The texts of judges are read as ``eval.py`` reads them, and as they are meant; :func:`join` matches answers to
-questions, :func:`count` counts in both ways, and :func:`score` makes the report.
+questions, and :func:`count` counts in both ways.
 """
 
 from __future__ import annotations
@@ -505,6 +505,8 @@ class JascoCase:
     verdicts: Sequence[Judged]  # the corrected reading of each text
     official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
     covered: Coverage  # what the file lacks
+    mode: Mode  # the reading that comes first
+    asked: Mapping[str, str]  # the words that a judge was asked in, where it was
 
     @property
     def items(self) -> dict[str, list[int]]:
@@ -522,6 +524,28 @@ class JascoCase:
         turned = {row: verdict.orientation if verdict.complete else None for row, verdict in enumerate(self.verdicts)}
         return AnswerMarks(points=points, orientations=turned)
 
+    def marked(self) -> intervals.MarkedAnswers:
+        """Return the marks of each item."""
+        marks, items = self.reading(self.mode), self.items
+        values = np.array([[marks.best(rows), marks.mean(rows)] for rows in items.values()])
+        title, every = f"JASCO, points of each item ({PROFILES[self.mode][0]})", np.arange(len(items))
+        columns = BEST, _MEAN_OF_ITEMS
+        return intervals.MarkedAnswers(title, tuple(items), every, columns, values, every >= 0, {}, "items")
+
+    def reply_verdicts(self) -> Iterator[ReplyVerdict]:
+        """Yield the verdict on each answer."""
+        return of_jasco(self, self.reading(self.mode))
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply, the grave ones first."""
+        return _notices(self)
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on what was scored."""
+        over = f"{plural(len(self.items), 'item')}, {plural(len(self.rows), 'answer')}"
+        shown = tables(self), self.notices(), {"mode": self.mode, **self.asked}
+        return ScoreReport(system, *PROFILES[self.mode], over, *shown)
+
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""
         worth = [verdict.points if verdict.complete else unknown for verdict in self.verdicts]
@@ -535,19 +559,30 @@ class JascoCase:
 
 def count(
     rows: Sequence[Prediction],
-    covered: Coverage,
+    items: Sequence[Item] | None = None,
     *,
+    mode: Mode = "corrected",
     judge: Ask | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     prompt: str = "seldio",
     allow_missing: bool = False,
 ) -> JascoCase:
-    """Return all that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.score`.
+    """Return a model's outputs with what the judge's texts on them come to.
+
+    Args:
+        rows: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
+        items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
+        mode: which reading of the judge's texts comes first; both are shown.
+        judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
+        judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
+        prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.PROMPTS`.
+        allow_missing: score an incomplete set of answers.
 
     Raises:
         UsageError: there are no judgements, and no judge to ask.
-        DataError: judgements are missing, repeated or of no item.
+        DataError: predictions or judgements are missing, repeated or of no item.
     """
+    covered = join(rows, items, allow_missing=allow_missing)
     if judge is not None:
         rows = judged(rows, judge, prompt)
     if judgements is not None:
@@ -570,11 +605,11 @@ def count(
     verdicts = [parse(text) for text in texts]
     meant = [_SECOND[verdict.orientation] if verdict.orientation is not None else "" for verdict in verdicts]
     pairs = [(row.id, text) for row, text in zip(rows, texts, strict=True)]
-    return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered)
+    asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
+    return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered, mode, asked)
 
 
-def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
-    """Return all that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
+def _notices(case: JascoCase) -> tuple[Notice, ...]:
     found: list[Notice] = []
     covered, best_mean, ended = case.covered, case.best_mean(), case.official
     there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
@@ -612,7 +647,7 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
         "number before it is used as it is"
     )
     found += counted("other-scale", len(scales), "judge text", text, True)
-    if own_wording:
+    if "vocabulary" in case.asked:
         text = (
             "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: compare "
             "only systems that were judged by the same model in the same words"
@@ -653,6 +688,7 @@ PROFILES: dict[Mode, tuple[str, str]] = {
 }
 BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
 _MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
+_MEAN_OF_ITEMS = Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2")
 _SHARES = (
     Column("audio", "Audio", "%", 1, None, "rest on the sound alone, of those with an orientation"),
     Column("both", "Both", "%", 1, "higher", "rest on sound and speech"),
@@ -669,46 +705,16 @@ def score(
     predictions: Sequence[Prediction],
     items: Sequence[Item] | None = None,
     *,
-    mode: Mode = "corrected",
     system: str = "predictions",
-    judge: Ask | None = None,
-    judgements: Mapping[str, Judgement] | None = None,
-    prompt: str = "seldio",
-    allow_missing: bool = False,
-    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
+    **options: Any,
 ) -> ScoreReport:
-    """Return the score of a model's outputs.
-
-    Args:
-        predictions: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
-        items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
-        mode: which reading of the judge's texts comes first; both are shown.
-        system: the name of what is scored.
-        judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
-        judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
-        prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.PROMPTS`.
-        allow_missing: score an incomplete set of answers.
-        take: is handed the verdicts on all answers.
-
-    Raises:
-        UsageError: there are no judgements, and no judge to ask.
-        DataError: predictions or judgements are missing, repeated or of no item.
-    """
-    covered = join(predictions, items, allow_missing=allow_missing)
-    case = count(
-        predictions, covered, judge=judge, judgements=judgements, prompt=prompt, allow_missing=allow_missing
-    )  # fmt: skip
-    if take is not None:
-        take(of_jasco(case, case.reading(mode)))
-    asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
-    over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
-    found = notices(case, own_wording=judge is not None and prompt == "seldio")
-    return ScoreReport(system, *PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
+    """Return the score of a model's outputs; the other arguments, and what is raised, are those of :func:`count`."""
+    return count(predictions, items, **options).report(system)
 
 
-def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
+def tables(case: JascoCase) -> tuple[Table, ...]:
     """Return the tables of a case; both readings stand in the first, the one that was asked for first."""
-    marks, whole = case.reading(mode), range(len(case.rows))
+    marks, whole = case.reading(case.mode), range(len(case.rows))
     corrected, ended = case.reading("corrected"), case.official
     rows: dict[Mode, tuple[Cell, ...]] = {
         "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *corrected.parts(whole)),
@@ -717,7 +723,7 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     if ended.best_mean is not None:  # what it prints, to the last digit
         shares = ended.shares or (math.nan, math.nan, math.nan)
         rows["eval.py"] = ("eval.py", ended.best_mean, ended.mean(whole), *shares, *ended.parts(whole)[3:])
-    order = sorted(rows, key=lambda reading: reading != mode)
+    order = sorted(rows, key=lambda reading: reading != case.mode)
     columns = (Column("reading", "reading"), BEST, _MEAN, *_SHARES, *_OTHERS)
     overall = Table("overall", "overall, in both readings", columns, tuple(rows[reading] for reading in order))
 
