@@ -21,10 +21,8 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.scores.seld import mistakes
-from seldio.scores.seld.metrics import Count, Thresholds
-from seldio.scores.seld.pairing import paired
+from seldio.scores.seld.counting import Count, Thresholds, event_frames, paired
 from seldio.scores.seld.profiles import PROFILES, SeldProfile, get
-from seldio.scores.seld.rows import event_frames
 from seldio.scores.seld.scoring import grid_lengths
 
 ROW = st.tuples(

@@ -25,8 +25,7 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import choices, jasco, replies, so_bench
-from seldio.scores.judge import Ask, Judge, Judgement, JudgeTally, Planned, read_judgements
-from seldio.scores.scorers import Judging
+from seldio.scores.judge import Ask, Judge, Judgement, JudgeTally, Judging, Planned, read_judgements
 from seldio.scores.signatures import Signature, judged_by, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
@@ -335,8 +334,8 @@ def counted_answers(
             raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(jasco.PROMPTS))}")
         mode: jasco.Mode = "eval.py" if profile == "jasco-eval.py" else "corrected"
         judgements = judgements_of(options.judgements) if options.judgements else None
-        given = {"judge": ask, "judgements": judgements, "prompt": prompt}
-        return jasco.count(outputs, sides.items, mode=mode, allow_missing=missing, **given)
+        given = outputs, sides.items
+        return jasco.count(*given, mode=mode, judge=ask, judgements=judgements, prompt=prompt, allow_missing=missing)
     if profile in choices.PROGRAMS:
         return choices.count(items, outputs, profile=profile, allow_missing=missing, ask=ask)
     for name in options.threshold:

@@ -28,6 +28,7 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
+from seldio.scores.intervals import MarkedAnswers
 from seldio.scores.judge import Ask
 from seldio.scores.replies import ReplyVerdict, of_choices, read_all, state_of
 from seldio.text import clipped, listed, plural, printable
@@ -219,10 +220,10 @@ class ChoiceCase:
         clips = intervals.numbered(intervals.recording_of(self.joined.items[number]) for number in counted)
         return intervals.table(columns, values, clips, groups)
 
-    def marked(self) -> intervals.MarkedAnswers:
+    def marked(self) -> MarkedAnswers:
         """Return the marks of each question."""
         joined = self.joined
-        return intervals.MarkedAnswers(
+        return MarkedAnswers(
             PROGRAMS[self.profile],
             tuple(item.id for item in joined.items),
             intervals.numbered(map(intervals.recording_of, joined.items)),

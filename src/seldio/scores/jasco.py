@@ -543,8 +543,8 @@ class JascoCase:
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
         over = f"{plural(len(self.items), 'item')}, {plural(len(self.rows), 'answer')}"
-        shown = tables(self), self.notices(), {"mode": self.mode, **self.asked}
-        return ScoreReport(system, *PROFILES[self.mode], over, *shown)
+        settings = {"mode": self.mode, **self.asked}
+        return ScoreReport(system, *PROFILES[self.mode], over, tables(self), self.notices(), settings)
 
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""

@@ -114,7 +114,7 @@ def signature(
 
 
 def of_labels(profile: str, settings: Mapping[str, object], digests: tuple[int, int]) -> Signature:
-    """That of a score of labels, from the sums of :func:`seldio.scores.seld.rows.digest` on both sides."""
+    """That of a score of labels, from the sums of :func:`seldio.scores.seld.counting.digest` on both sides."""
     reference, predictions = (sha256(str(total).encode()).hexdigest()[:12] for total in digests)
     return Signature(version(), profile, given(settings), "no judge", reference, predictions)
 

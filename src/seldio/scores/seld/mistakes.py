@@ -23,10 +23,21 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from seldio.reports.tables import Cell, Column, Table
-from seldio.scores.seld.metrics import Count, Thresholds, nanmean, pair_errors, unit_counts
-from seldio.scores.seld.pairing import Paired, cell_groups, linear_sum_assignment, paired
+from seldio.scores.seld.counting import (
+    Count,
+    EventFrames,
+    Floats,
+    Ints,
+    Paired,
+    Thresholds,
+    cell_groups,
+    linear_sum_assignment,
+    nanmean,
+    pair_errors,
+    paired,
+    unit_counts,
+)
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the

@@ -10,22 +10,22 @@ from typing import Any
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
-from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.scores.scorers import index
-from seldio.scores.seld import pairing
-from seldio.scores.seld.metrics import SECOND, Average, Thresholds, scored
-from seldio.scores.seld.pairing import Measure
-from seldio.scores.seld.rows import Floats
+from seldio.scores.seld import counting as pairing
+from seldio.scores.seld.counting import SECOND, Average, Floats, Measure, Thresholds, scored
 from seldio.text import meant
 
-
-@dataclasses.dataclass(frozen=True)
-class ScoreRow:
-    """The scores that a program prints."""
-
-    columns: tuple[Column, ...]  # in their order
-    of_seld: tuple[str, ...] = ()  # those that SELD is the mean of, as losses
-    nothing: float = math.nan  # the error of a class without a match
+ER = Column(
+    "ER", "ER", "", 3, "lower", "location-dependent error rate of all classes together: (S + D + I) over references"
+)
+F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
+LE = Column("LE", "LE", "°", 1, "lower", "class-dependent localization error, over matched pairs near and far")
+LR = Column("LR", "LR", "%", 1, "higher", "class-dependent localization recall")
+SELD = Column("SELD", "SELD", "", 3, "lower", "mean of ER, 1 - F, LE / 180 and 1 - LR")
+ANGLE = dataclasses.replace(LE, name="AngE", title="AngE", meaning="angular error over matched pairs")
+DISTANCE = Column("DistE", "DistE", "m", 2, "lower", "distance error over matched pairs")
+RELATIVE = Column("RelDistE", "RDE", "%", 1, "lower", "distance error relative to the distance")
+ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being on screen")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +37,9 @@ class SeldProfile:
     program: str  # what it agrees with
     measure: Measure  # the angular distance
     unit: int  # label frames that are counted together: those of a segment, or one
-    scores: ScoreRow
+    columns: tuple[Column, ...]  # of the scores that it prints, in their order
+    of_seld: tuple[str, ...] = ()  # those that SELD is the mean of, as losses
+    nothing: float = math.nan  # the error of a class without a match
     lead: str = "SELD"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     limits: Thresholds  # the default ones
@@ -54,33 +56,30 @@ class SeldProfile:
     aliases: tuple[str, ...] = ()  # further names
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """The scores, in their order."""
-        return self.scores.columns
-
-    @property
     def names(self) -> list[str]:
         """The names of the scores."""
         return [column.name for column in self.columns]
 
     def score(self, counts: Floats, average: Average) -> Floats:
-        """Return the scores of sets of counts, see :func:`~seldio.scores.seld.metrics.scored`."""
-        row = self.scores
-        return scored(counts, average, self.names, row.of_seld, self.misplaced, row.nothing)
+        """Return the scores of sets of counts, see :func:`~seldio.scores.seld.counting.scored`."""
+        return scored(counts, average, self.names, self.of_seld, self.misplaced, self.nothing)
 
 
 #: What a profile may say in its file: the angular distance; the label frames that are counted together; the scores.
 MEASURES = {"spherical": pairing.SPHERICAL, "cartesian": pairing.CARTESIAN, "folded": pairing.FOLDED}
 UNITS = {"segments": SECOND, "frames": 1}
 _SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
-_CLASSIC = ScoreRow((ER, F, LE, LR, SELD), ("ER", "F", "LE", "LR"), 180.0)
+_CLASSIC = {"columns": (ER, F, LE, LR, SELD), "of_seld": ("ER", "F", "LE", "LR"), "nothing": 180.0}
 _CENTIMETRES = dataclasses.replace(DISTANCE, unit="cm", digits=1)
-SCORES: Mapping[str, ScoreRow] = {
+SCORES: Mapping[str, Mapping[str, Any]] = {
     "classic": _CLASSIC,
     "classic-2021": _CLASSIC,
-    "with-distance": ScoreRow((ER, F, ANGLE, DISTANCE, RELATIVE, LR, _SELD_2024), ("F", "AngE", "RelDistE")),
-    "without-distance": ScoreRow((ER, F, ANGLE, LR, SELD), ("ER", "F", "AngE", "LR")),
-    "stereo": ScoreRow((F, ANGLE, _CENTIMETRES, RELATIVE, ONSCREEN)),
+    "with-distance": {
+        "columns": (ER, F, ANGLE, DISTANCE, RELATIVE, LR, _SELD_2024),
+        "of_seld": ("F", "AngE", "RelDistE"),
+    },
+    "without-distance": {"columns": (ER, F, ANGLE, LR, SELD), "of_seld": ("ER", "F", "AngE", "LR")},
+    "stereo": {"columns": (F, ANGLE, _CENTIMETRES, RELATIVE, ONSCREEN)},
 }
 
 
@@ -88,8 +87,7 @@ def _profile(row: Mapping[str, Any]) -> SeldProfile:
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     if row["scores"] == "classic-2021":  # which pools all classes
         fields = {"averages": ("micro",), "misplaced": 0.5} | fields
-    for key, rows, name in (("measure", MEASURES, "measure"), ("counts", UNITS, "unit"), ("scores", SCORES, "scores")):
-        fields[name] = rows[fields.pop(key)]
+    fields |= {"measure": MEASURES[row["measure"]], "unit": UNITS[fields.pop("counts")], **SCORES[fields.pop("scores")]}
     limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
     return SeldProfile(limits=Thresholds(fields.pop("angle", 20.0), **limits), **fields)
 

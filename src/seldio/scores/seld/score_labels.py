@@ -20,13 +20,12 @@ from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
 from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, Resampling
-from seldio.scores.seld import mistakes, profiles
+from seldio.scores.seld import profiles
 from seldio.scores.seld.causes import probable_causes, sampled
+from seldio.scores.seld.counting import NOTHING, Average, EventFrames, Thresholds, digest, event_frames
 from seldio.scores.seld.join import SideLabels, join, reference_labels, rows_of, usual_profile, with_class_list
-from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
-from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
@@ -114,7 +113,7 @@ def compare_labels(
     reference_format: str | None = None, **shown: Any,
 ) -> ScoreReport:  # fmt: skip
     """Compare the outputs of systems with labels, and with each other; see :func:`.clips.compare_clips`."""
-    from seldio.scores.comparison.clips import compare_clips
+    from seldio.scores.comparison.pairs import compare_clips
 
     with opened_reference(reference, options, reference_format) as labels:
         return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
@@ -168,6 +167,11 @@ def scored_case(
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
     signed = signatures.of_labels(profile.name, given, (labels.digest, written.digest))
     drawn = options.intervals or Intervals()
+    mistakes = None
+    if options.errors:
+        from seldio.scores.seld.mistakes import count
+
+        mistakes = count(a, b, *counting)
     return SeldCase(
         profile, limits, score, [classes.label(n) for n in range(len(classes))],
         ScoredSide(a, "reference row", labels.repeated, truth.layout.name),
@@ -176,7 +180,7 @@ def scored_case(
         compared.left_out, compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
         named=options.profile is not None, forced=forced, causes=found,
-        mistakes=mistakes.count(a, b, *counting) if options.errors else None,
+        mistakes=mistakes,
     )  # fmt: skip
 
 
