@@ -26,7 +26,7 @@ from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import choices, jasco, replies, so_bench
 from seldio.scores.judge import Ask, Judge, Judgement, JudgeTally, Judging, Planned, read_judgements
-from seldio.scores.signatures import Signature, judged_by, signature
+from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
 
@@ -117,7 +117,7 @@ def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
         given["prompt"] = options.judge.prompt
     model, url = (options.judge.model, options.judge.url) if options.judge is not None else (None, None)
     judge = judged_by(model, url, _bytes(options.judgements) if options.judgements else None)
-    return signature(sides.profile, sides.items, sides.outputs, given, judge)
+    return signature(sides.profile, given, of_questions(sides.items), of_replies(sides.outputs), judge)
 
 
 def verified(

@@ -304,14 +304,13 @@ def count(
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     said = [reading.option for reading in readings]
     states = [state_of(reading) for reading in readings]
-    rows = zip(joined.items, joined.texts, letters, said, strict=True)
     if profile == "ruenvaqa":
-        measures = _of_letters([_letter_marks(*row) for row in rows], there)
+        measures = _of_letters(joined, letters, said, there)
         for number, letter in enumerate(letters):
             if letter is not None:
                 said[number], states[number] = letter.latin, f"read: {_FORMS[letter.rule]}"
     else:
-        measures = _of_texts([_text_marks(*row) for row in rows], there, top_1=profile == "dcase2026-task5")
+        measures = _of_texts(joined, letters, said, there, top_1=profile == "dcase2026-task5")
         for number, (item, right) in enumerate(zip(joined.items, measures[READ], strict=True)):
             if right and not item.options:
                 states[number] = "read: text"
@@ -319,16 +318,19 @@ def count(
     return ChoiceCase(profile, joined, letters, measures, states, said, allow_missing)
 
 
-def _text_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
-    """Return the marks of an answer where the right one is the text of an option."""
-    answer, options = item.answer or "", item.options or []
-    same, option = same_text(text, answer), answer in options
-    lettered = option and letter is not None and 0 <= letter.index < len(options) and options[letter.index] == answer
-    right = read == answer if option else same
-    return text == answer, string_match(text, answer, options), same, lettered, right
-
-
-def _of_texts(marks: Sequence[tuple[bool, ...]], there: np.ndarray, *, top_1: bool) -> dict[Column, Floats]:
+def _of_texts(
+    joined: Joined, letters: Sequence[Letter | None], said: Sequence[str | None], there: Floats, top_1: bool
+) -> dict[Column, Floats]:
+    """Return which answers are right where the right one is the text of an option."""
+    marks = []
+    for item, text, letter, read in zip(joined.items, joined.texts, letters, said, strict=True):
+        answer, options = item.answer or "", item.options or []
+        same, option = same_text(text, answer), answer in options
+        lettered = (
+            option and letter is not None and 0 <= letter.index < len(options) and options[letter.index] == answer
+        )
+        right = read == answer if option else same
+        marks.append((text == answer, string_match(text, answer, options), same, lettered, right))
     exact, matched, text_right, letter_right, read_right = np.array(marks, np.float64).T
     if top_1:
         first = {TOP_1: exact, MATCH: matched}
@@ -337,22 +339,24 @@ def _of_texts(marks: Sequence[tuple[bool, ...]], there: np.ndarray, *, top_1: bo
     return first | {TEXT: text_right, LETTER: letter_right, READ: read_right}
 
 
-def _letter_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
-    """Return the marks of an answer where the right one is the Latin letter of an option."""
-    right, behind = item.answer or "", after_answer_word(text)
-    place = option_place(right.strip(), len(item.options or ()))
-    option = item.options[place] if item.options and place is not None else None
-    exact, look = exact_match(text, right), _gives(letter, right)
-    worded = behind is not None and exact_match(behind, right)
-    latin = look and letter is not None and not letter.cyrillic
-    return exact, exact_match(text.strip(), right), worded, latin, look, look or (read is not None and read == option)
-
-
-def _of_letters(marks: Sequence[tuple[bool, ...]], there: np.ndarray) -> dict[Column, Floats]:
-    exact, stripped, worded, latin, look, read = np.array(marks, np.float64).T
+def _of_letters(
+    joined: Joined, letters: Sequence[Letter | None], said: Sequence[str | None], there: Floats
+) -> dict[Column, Floats]:
+    """Return which answers are right where the right one is the Latin letter of an option."""
+    marks = []
+    for item, text, letter, read in zip(joined.items, joined.texts, letters, said, strict=True):
+        right, behind = item.answer or "", after_answer_word(text)
+        place = option_place(right.strip(), len(item.options or ()))
+        option = item.options[place] if item.options and place is not None else None
+        exact, look = exact_match(text, right), _gives(letter, right)
+        worded = behind is not None and exact_match(behind, right)
+        latin = look and letter is not None and not letter.cyrillic
+        by_text = read is not None and read == option
+        marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
+    exact, stripped, worded, latin, look, read_right = np.array(marks, np.float64).T
     exact, stripped = exact * there, stripped * there
     columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
-    return dict(zip(columns, (exact, stripped, np.maximum(exact, worded), latin, look, read), strict=True))
+    return dict(zip(columns, (exact, stripped, np.maximum(exact, worded), latin, look, read_right), strict=True))
 
 
 def _gives(letter: Letter | None, right: str) -> bool:

@@ -415,70 +415,51 @@ class Official(AnswerMarks):
     stale: list[int] = dataclasses.field(default_factory=list)  # rows that are scored with the rating of another row
 
 
-class _Crash(Exception):
-    """``eval.py`` ends with an exception."""
-
-
 def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[int], str] = lambda _: "") -> Official:
-    """Return what ``eval.py`` prints for a judged file.
+    """Return what ``eval.py`` prints for a judged file, up to where it ends.
 
     Args:
         rows: an item's id and the judge's text on one of its predictions, as they stand in the csv file.
         second: the judge's second reply on a row.
     """
-    result = Official()
-    try:
-        _run(result, [id for id, _ in rows], [text for _, text in rows], second)
-    except _Crash as error:
-        result.crash = str(error)
-    return result
-
-
-def _run(
-    result: Official, ids: Sequence[str | None], texts: Sequence[str | None], second: Callable[[int], str]
-) -> None:
-    """Add to the *result* what ``eval.py`` finds until it ends."""
+    result, texts = Official(), [text for _, text in rows]
     there = [text for text in texts if text is not None and text not in NAN_TEXTS]
     if there and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there):
-        raise _Crash("TypeError: argument of type 'int' is not iterable")
+        return dataclasses.replace(result, crash="TypeError: argument of type 'int' is not iterable")
     score: int | None = None  # the variable that outlives its row
     best = []
-    for members in grouped(ids):
+    for members in grouped([id for id, _ in rows]):
         for number in members:
-            score = _look_at(result, number, texts[number], score, second)
+            text = texts[number]
+            if text is None or text in NAN_TEXTS:
+                result.crash = "TypeError: argument of type 'numpy.float64' is not iterable"
+                return result
+            rating, orientation, _ = parse(text, "eval.py")
+            if orientation is None:
+                result.reasked.append(number)
+                reply = second(number)
+                orientation = next((name for name, part in _SECOND.items() if part in reply), None)
+            result.orientations[number] = orientation
+            if rating is None and orientation == "G":
+                if score is None:
+                    local = "cannot access local variable 'score' where it is not associated with a value"
+                    result.crash = f"UnboundLocalError: {local}"
+                    return result
+                result.stale.append(number)
+            score = score if rating is None else rating
+            result.points[number] = (score or 0) if orientation == "G" else 0
         best.append(max(result.points[number] for number in members))
     if not best:
-        raise _Crash("ZeroDivisionError: division by zero")
+        return dataclasses.replace(result, crash="ZeroDivisionError: division by zero")
     result.best_mean = sum(best) / len(best)
     # in the program's own order of operations, to the last digit
     orientations = list(result.orientations.values())
     audio, speech, both = (orientations.count(name) / len(orientations) for name in ("A", "S", "G"))
     whole = audio + speech + both
     if not whole:
-        raise _Crash("ZeroDivisionError: float division by zero")
+        return dataclasses.replace(result, crash="ZeroDivisionError: float division by zero")
     result.shares = audio / whole, both / whole, speech / whole
-
-
-def _look_at(
-    result: Official, number: int, text: str | None, score: int | None, second: Callable[[int], str]
-) -> int | None:
-    """Add a row to the *result*, and return the rating that the next one begins with."""
-    if text is None or text in NAN_TEXTS:
-        raise _Crash("TypeError: argument of type 'numpy.float64' is not iterable")
-    rating, orientation, _ = parse(text, "eval.py")
-    if orientation is None:
-        result.reasked.append(number)
-        reply = second(number)
-        orientation = next((name for name, part in _SECOND.items() if part in reply), None)
-    result.orientations[number] = orientation
-    if rating is None and orientation == "G":
-        if score is None:
-            local = "cannot access local variable 'score' where it is not associated with a value"
-            raise _Crash(f"UnboundLocalError: {local}")
-        result.stale.append(number)
-    score = score if rating is None else rating
-    result.points[number] = (score or 0) if orientation == "G" else 0
-    return score
+    return result
 
 
 def grouped(ids: Sequence[str | None]) -> list[list[int]]:

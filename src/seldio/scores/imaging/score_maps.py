@@ -50,7 +50,7 @@ from seldio.scores.resampling import (
 from seldio.scores.seld.counting import WORD
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, settled
 from seldio.scores.seld.scoring import by_clip
-from seldio.scores.signatures import Signature, of_labels
+from seldio.scores.signatures import Signature, of_total, signature
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -361,7 +361,7 @@ def scored_maps(
         wrong, amiss = (sum(faults, start=Faults()) for faults in zip(*(part[1:] for part in parts), strict=True))
         forced = [str(error) for error in settled([(truth, wrong), (compared.prediction, amiss)], options.force)]
     clips = [clip for counted, *_ in parts for clip in counted]
-    digests = sum(clip.digests[0] for clip in clips) & WORD, sum(clip.digests[1] for clip in clips) & WORD
+    digests = (of_total(sum(clip.digests[side] for clip in clips) & WORD) for side in (0, 1))
     return ImagingCase(
         MapScores({name: clip.detections for name, clip in zip(compared.clips, clips, strict=True)}, average),
         [classes.label(number) for number in range(len(classes))],
@@ -372,7 +372,7 @@ def scored_maps(
         [*skipped.values()],
         forced,
         options.by_clip,
-        of_labels(PROFILE, {name: getattr(options, name) for name in _SIGNED}, digests),
+        signature(PROFILE, {name: getattr(options, name) for name in _SIGNED}, *digests),
     )
 
 

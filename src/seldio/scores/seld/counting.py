@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader, PathFinder
@@ -347,26 +347,19 @@ def linear_sum_assignment() -> Any:
 CELLS = 1 << 18
 
 
-@dataclasses.dataclass(frozen=True)
-class Paired:
+class Paired(NamedTuple):
     """Some clips, their frames laid end to end, their rows put together by frame and class.
 
     A cell is a frame and a class: ``frame * classes + class_id``.
     """
 
-    clips: slice  # of all clips
     lengths: Ints  # frames of each clip
     classes: int  # how many count
     reference: EventFrames  # rows about the clips, with their place ``frame`` in the grid
     prediction: EventFrames
     references: Ints  # rows of the reference in each cell
     predictions: Ints  # rows of the prediction in each cell
-    groups: Sequence[CellGroup]  # cells that have rows on both sides
-
-    @cached_property
-    def matches(self) -> Matches:
-        """The pairs of all cells; in no particular order."""
-        return Matches(*map(np.concatenate, zip(*(group.pairs for group in self.groups), strict=True)))
+    matches: Matches  # the pairs of all cells; in no particular order
 
     @property
     def frames(self) -> int:
@@ -392,8 +385,9 @@ def paired(
         cells = a.frame * classes + a.class_id, b.frame * classes + b.class_id
         grid = int(ends[stop - 1] - done) * classes
         counts = np.bincount(cells[0], minlength=grid), np.bincount(cells[1], minlength=grid)
-        groups = list(cell_groups(cells, counts, measure.prepare(a), measure.prepare(b), measure.between))
-        yield Paired(slice(start, stop), lengths[start:stop], classes, a, b, *counts, groups)
+        groups = cell_groups(cells, counts, measure.prepare(a), measure.prepare(b), measure.between)
+        matches = Matches(*map(np.concatenate, zip(*(group.pairs for group in groups), strict=True)))
+        yield Paired(lengths[start:stop], classes, a, b, *counts, matches)
         start = stop
 
 
@@ -584,36 +578,6 @@ def _held_tracks(side: EventFrames, rows: Ints) -> list[int]:
 
 
 # --- scores ----------------------------------------------------------------------------------------
-
-
-def scored(
-    counts: Floats, average: Average, names: Sequence[str], of_seld: Sequence[str], misplaced: float, nothing: float
-) -> Floats:
-    """Return scores by name of sets of counts, shape [sets, scores, 1 + classes].
-
-    First come those over all classes: means over the classes that have one. Micro scores have nothing else.
-    """
-    if average == "micro":
-        counts = counts.sum(axis=2, keepdims=True)
-    by_count = np.moveaxis(counts, 1, 0)
-    true, wrong, false, missed, references, matched, angle, distance, relative, onscreen, errors = by_count
-
-    def mean(total: Floats) -> Floats:
-        return np.where(matched > 0, total / (matched + EPSILON), nothing)
-
-    rate = errors.sum(axis=1, keepdims=True) / (references.sum(axis=1, keepdims=True) + EPSILON)
-    er = np.broadcast_to(rate, true.shape)
-    f = true / (EPSILON + true + (misplaced * wrong + 0.5 * (false + missed)))
-    lr = matched / (EPSILON + matched + missed)
-    each = {
-        "ER": er, "F": f, "LE": mean(angle), "AngE": mean(angle), "DistE": mean(distance), "RelDistE": mean(relative),
-        "LR": lr, "OnscreenAcc": mean(onscreen),
-    }  # fmt: skip
-    if of_seld:
-        losses = each | {"F": 1 - f, "LE": each["LE"] / 180, "AngE": each["AngE"] / 180, "LR": 1 - lr}
-        each["SELD"] = nanmean(np.stack([losses[name] for name in of_seld]), 0)
-    by_class = np.stack([each[name] for name in names], axis=1)
-    return by_class if average == "micro" else with_means(by_class)
 
 
 def with_means(by_class: Floats) -> Floats:

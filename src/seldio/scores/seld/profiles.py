@@ -7,12 +7,25 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.scorers import index
-from seldio.scores.seld import counting as pairing
-from seldio.scores.seld.counting import SECOND, Average, Floats, Measure, Thresholds, scored
+from seldio.scores.seld.counting import (
+    CARTESIAN,
+    EPSILON,
+    FOLDED,
+    SECOND,
+    SPHERICAL,
+    Average,
+    Floats,
+    Measure,
+    Thresholds,
+    nanmean,
+    with_means,
+)
 from seldio.text import meant
 
 ER = Column(
@@ -61,12 +74,31 @@ class SeldProfile:
         return [column.name for column in self.columns]
 
     def score(self, counts: Floats, average: Average) -> Floats:
-        """Return the scores of sets of counts, see :func:`~seldio.scores.seld.counting.scored`."""
-        return scored(counts, average, self.names, self.of_seld, self.misplaced, self.nothing)
+        """Return the scores of sets of counts, shape [sets, scores, 1 + classes].
+
+        First come those over all classes: means over the classes that have one. Micro scores have nothing else.
+        """
+        if average == "micro":
+            counts = counts.sum(axis=2, keepdims=True)
+        by_count = np.moveaxis(counts, 1, 0)
+        true, wrong, false, missed, references, matched, angle, distance, relative, onscreen, errors = by_count
+
+        rate = errors.sum(axis=1, keepdims=True) / (references.sum(axis=1, keepdims=True) + EPSILON)
+        er = np.broadcast_to(rate, true.shape)
+        f = true / (EPSILON + true + (self.misplaced * wrong + 0.5 * (false + missed)))
+        lr = matched / (EPSILON + matched + missed)
+        sums = {"LE": angle, "AngE": angle, "DistE": distance, "RelDistE": relative, "OnscreenAcc": onscreen}
+        means = {name: np.where(matched > 0, total / (matched + EPSILON), self.nothing) for name, total in sums.items()}
+        each = {"ER": er, "F": f, "LR": lr, **means}
+        if self.of_seld:
+            losses = each | {"F": 1 - f, "LE": each["LE"] / 180, "AngE": each["AngE"] / 180, "LR": 1 - lr}
+            each["SELD"] = nanmean(np.stack([losses[name] for name in self.of_seld]), 0)
+        by_class = np.stack([each[name] for name in self.names], axis=1)
+        return by_class if average == "micro" else with_means(by_class)
 
 
 #: What a profile may say in its file: the angular distance; the label frames that are counted together; the scores.
-MEASURES = {"spherical": pairing.SPHERICAL, "cartesian": pairing.CARTESIAN, "folded": pairing.FOLDED}
+MEASURES = {"spherical": SPHERICAL, "cartesian": CARTESIAN, "folded": FOLDED}
 UNITS = {"segments": SECOND, "frames": 1}
 _SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
 _CLASSIC = {"columns": (ER, F, LE, LR, SELD), "of_seld": ("ER", "F", "LE", "LR"), "nothing": 180.0}

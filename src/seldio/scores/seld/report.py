@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seldio.check.labels import Faults
 from seldio.errors import UsageError
 from seldio.reports.tables import (
     Cell,
@@ -40,12 +41,14 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class ScoredSide:
-    """The rows of one side, as they were given."""
+    """The rows of one side, of the clips that are scored, as they were given."""
 
     rows: EventFrames
     noun: str  # what to call one
-    repeated: int  # how many are like another one
-    layout: str
+    layout: str  # the format
+    faults: Faults  # errors of the side
+    digest: int
+    repeated: int  # how many rows are like another one
 
     def in_words(self, chosen: Any) -> str:
         """Return how many rows are *chosen* by a mask, in words; empty if there are none, or no mask."""
