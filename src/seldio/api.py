@@ -821,14 +821,14 @@ def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, 
     Raises:
         UsageError: the model or the server is missing, or a setting is unknown.
     """
-    from seldio.scores.judge import Judging
-
-    if isinstance(judge, Judging):
-        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
     if judge is None and url is None:
         if settings or dry_run:
             raise UsageError("--dry-run and --judge-set require --judge MODEL and --judge-url URL")
         return None
+    from seldio.scores.judge import Judging
+
+    if isinstance(judge, Judging):
+        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
     if judge is None or url is None:
         raise UsageError("--judge MODEL and --judge-url URL must be used together")
     return Judging.with_settings(judge, url, settings, dry_run)

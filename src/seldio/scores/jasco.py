@@ -519,7 +519,50 @@ class JascoCase:
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
-        return _notices(self)
+        found: list[Notice] = []
+        covered, best_mean, ended = self.covered, self.best_mean(), self.official
+        there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
+        both_means = f"best-mean by eval.py {there}, corrected {best_mean:.3f}"
+        if ended.crash:
+            found.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
+        if covered.lacking:
+            worth = best_mean * len(self.items) / (len(self.items) + len(covered.missing))
+            zeros = f"; with 0 for missing items best-mean would be {worth:.3f}" if covered.missing else ""
+            text = f"{'; '.join(covered.lacking)}: not comparable with complete files{zeros}"
+            found.append(Notice("coverage", text, grave=True))
+        text = "with another right answer (tgt_text) than the questions"
+        found += counted("other-answers", covered.other_answers, "row", text, True)
+        if open_rows := [number for number, verdict in enumerate(self.verdicts) if not verdict.complete]:
+            shown = next((self.texts[row] for row in open_rows if self.texts[row].strip()), "")
+            text = (
+                f"{len(open_rows):,} of {plural(len(self.verdicts), 'judge text')} hold no verdict and count 0 "
+                f"{self.first(open_rows)}; were each a 2, best-mean would be {self.best_mean(2):.3f}, "
+                f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
+            )
+            found.append(Notice("no-verdict", text, grave=True))
+        for name, rows, what in _faults_of_eval_py(self):
+            wrong = sum(row in ended.points and ended.points[row] != self.verdicts[row].points for row in rows)
+            turned = any(
+                row in ended.orientations and ended.orientations[row] != self.verdicts[row].orientation for row in rows
+            )
+            text = f"{what} {self.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
+            found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
+        nan = sum(text in NAN_TEXTS for text in self.texts)
+        text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
+        found += counted("nan-text", nan, "judge text", text, True)
+        scales = [verdict.scale for verdict in self.verdicts if verdict.scale is not None]
+        text = (
+            f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
+            "number before it is used as it is"
+        )
+        found += counted("other-scale", len(scales), "judge text", text, True)
+        if "vocabulary" in self.asked:
+            text = (
+                "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: "
+                "compare only systems that were judged by the same model in the same words"
+            )
+            found.append(Notice("own-wording", text))
+        return in_order(found)
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -588,53 +631,6 @@ def count(
     pairs = [(row.id, text) for row, text in zip(rows, texts, strict=True)]
     asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
     return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered, mode, asked)
-
-
-def _notices(case: JascoCase) -> tuple[Notice, ...]:
-    found: list[Notice] = []
-    covered, best_mean, ended = case.covered, case.best_mean(), case.official
-    there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
-    both_means = f"best-mean by eval.py {there}, corrected {best_mean:.3f}"
-    if ended.crash:
-        found.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
-    if covered.lacking:
-        worth = best_mean * len(case.items) / (len(case.items) + len(covered.missing))
-        zeros = f"; with 0 for missing items best-mean would be {worth:.3f}" if covered.missing else ""
-        text = f"{'; '.join(covered.lacking)}: not comparable with complete files{zeros}"
-        found.append(Notice("coverage", text, grave=True))
-    text = "with another right answer (tgt_text) than the questions"
-    found += counted("other-answers", covered.other_answers, "row", text, True)
-    if open_rows := [number for number, verdict in enumerate(case.verdicts) if not verdict.complete]:
-        shown = next((case.texts[row] for row in open_rows if case.texts[row].strip()), "")
-        text = (
-            f"{len(open_rows):,} of {plural(len(case.verdicts), 'judge text')} hold no verdict and count 0 "
-            f"{case.first(open_rows)}; were each a 2, best-mean would be {case.best_mean(2):.3f}, "
-            f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
-        )
-        found.append(Notice("no-verdict", text, grave=True))
-    for name, rows, what in _faults_of_eval_py(case):
-        wrong = sum(row in ended.points and ended.points[row] != case.verdicts[row].points for row in rows)
-        turned = any(
-            row in ended.orientations and ended.orientations[row] != case.verdicts[row].orientation for row in rows
-        )
-        text = f"{what} {case.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
-        found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
-    nan = sum(text in NAN_TEXTS for text in case.texts)
-    text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
-    found += counted("nan-text", nan, "judge text", text, True)
-    scales = [verdict.scale for verdict in case.verdicts if verdict.scale is not None]
-    text = (
-        f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
-        "number before it is used as it is"
-    )
-    found += counted("other-scale", len(scales), "judge text", text, True)
-    if "vocabulary" in case.asked:
-        text = (
-            "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: compare "
-            "only systems that were judged by the same model in the same words"
-        )
-        found.append(Notice("own-wording", text))
-    return in_order(found)
 
 
 def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], str]]:

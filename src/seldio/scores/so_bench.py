@@ -461,22 +461,6 @@ def count(
         SeldioError: the judge gave back fewer or more judgements than it was asked for.
     """
     joined = join_answers(items, predictions, join)
-    rows = [*_scored(items, predictions, joined, profile, judge, offline)]
-    if not rows:
-        raise DataError("nothing to score: no question has a prediction")
-    given = {"join": join, "offline": offline, "judge": judge is not None}
-    return SoBenchCase(rows, joined, profile, profile.settings() | given)
-
-
-def _scored(
-    items: Sequence[Item],
-    predictions: Sequence[Prediction],
-    joined: JoinedAnswers,
-    profile: AnswerProfile,
-    judge: Judge | None,
-    offline: Offline,
-) -> Iterator[Scored]:
-    """Yield the questions of a join, scored one by one: the answered ones in its order, then the others."""
     if offline not in get_args(Offline):
         raise UsageError(f"unknown --offline {offline!r}; choose from {', '.join(get_args(Offline))}")
     names = Names(name for item in items for name in names_in(item.task, item.answer, item.canonical_answer))
@@ -489,7 +473,7 @@ def _scored(
     judged = judge(asked) if judge is not None and asked else [None] * len(asked)
     if len(judged) != len(asked):
         raise SeldioError(f"the judge was asked {len(asked)} times and answered {len(judged)} times")
-    judgements = iter(judged)
+    judgements, rows = iter(judged), list[Scored]()
     for (number, _), request, verdict in zip(joined.pairs, requests, verdicts, strict=True):
         how: Decider = "offline"
         if verdict is None:
@@ -499,8 +483,12 @@ def _scored(
             if offline == "official-fallback":
                 how, verdict = "fallback", official_fallback(request.prediction)
         outcome = evaluate(request, verdict, profile) if verdict is not None else None
-        yield Scored(items[number], request.prediction, how, verdict, outcome)
-    yield from (Scored(items[number], "", "missing") for number in joined.missing)
+        rows.append(Scored(items[number], request.prediction, how, verdict, outcome))
+    rows += [Scored(items[number], "", "missing") for number in joined.missing]
+    if not rows:
+        raise DataError("nothing to score: no question has a prediction")
+    given = {"join": join, "offline": offline, "judge": judge is not None}
+    return SoBenchCase(rows, joined, profile, profile.settings() | given)
 
 
 def _request(item: Item, row: Prediction) -> AnsweredQuestion:
@@ -710,7 +698,65 @@ class SoBenchCase:
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""
-        return _notices(self)
+        found = [*self.joined.notices]
+
+        def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
+            ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
+            reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
+            found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
+
+        open_ones = Counter(row.task for row in self.rows if row.how == "undecided")
+        every, decided = self.both(self.all)
+        over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
+        tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4))
+        text = (
+            f"without verdict ({tasks}): their texts do not tell, and there was no judge or it gave no verdict. "
+            f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
+        )
+        found += counted("no-verdict", open_ones.total(), "prediction", text, True)
+        text = "that cannot be computed with counted as wrong ({ids}: {reason})"
+        failed = [row for row in self.rows if row.outcome and row.outcome.metric == "scoring_error"]
+        add("scoring-errors", "judgement", text, failed)
+        text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
+        truths = [(row, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in self.rows]
+        bare = [
+            row for row, truth in truths if truth is not None and getattr(row.item.answer_meta, truth, None) is None
+        ]
+        add("no-truth", "question", text, bare)
+        if unknown := sorted({*self.tasks} - {*PUBLISHED}):
+            text = (
+                f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
+            )
+            found.append(Notice("unknown-tasks", text, grave=True))
+        text = (
+            "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored "
+            "as an elevation, as in the official program"
+        )
+        angles = [(row, row.part("prediction")) for row in self.rows if row.task == "estimate_elevation"]
+        azimuths = [
+            row for row, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None
+        ]
+        add("azimuth-as-elevation", "elevation", text, azimuths)
+        text = (
+            "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as "
+            "in the official program"
+        )
+        add("contradictory-judgements", "judgement", text, [row for row in self.rows if _contradicts(row)], False)
+        if self.profile.departures:
+            found.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
+        found += _float_trap(self, self.profile)
+        if {task: len(rows) for task, rows in self.tasks.items()} != COUNTS:
+            text = (
+                f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
+                "task): the accuracy cannot be compared with published ones"
+            )
+            found.append(Notice("other-questions", text))
+        texts = [row.prediction for row in self.rows if row.how == "offline" and row.task != "speech_content"]
+        if from_text := sum(bool(text.strip()) for text in texts):
+            share = f"{from_text:,} of {plural(len(self.all), 'question')}"
+            text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
+            found.append(Notice("read-offline", text))
+        return in_order(found)
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on what was scored."""
@@ -800,62 +846,6 @@ def _speech(marks: SoBenchCase) -> Table:
 
 
 # --- what there is to know -------------------------------------------------------------------------
-
-
-def _notices(marks: SoBenchCase) -> tuple[Notice, ...]:
-    found = [*marks.joined.notices]
-
-    def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
-        ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
-        reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
-        found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
-
-    open_ones = Counter(row.task for row in marks.rows if row.how == "undecided")
-    every, decided = marks.both(marks.all)
-    over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
-    tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4))
-    text = (
-        f"without verdict ({tasks}): their texts do not tell, and there was no judge or it gave no verdict. "
-        f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
-    )
-    found += counted("no-verdict", open_ones.total(), "prediction", text, True)
-    text = "that cannot be computed with counted as wrong ({ids}: {reason})"
-    failed = [row for row in marks.rows if row.outcome and row.outcome.metric == "scoring_error"]
-    add("scoring-errors", "judgement", text, failed)
-    text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
-    truths = [(row, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in marks.rows]
-    bare = [row for row, truth in truths if truth is not None and getattr(row.item.answer_meta, truth, None) is None]
-    add("no-truth", "question", text, bare)
-    if unknown := sorted({*marks.tasks} - {*PUBLISHED}):
-        text = f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
-        found.append(Notice("unknown-tasks", text, grave=True))
-    text = (
-        "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored as "
-        "an elevation, as in the official program"
-    )
-    angles = [(row, row.part("prediction")) for row in marks.rows if row.task == "estimate_elevation"]
-    azimuths = [row for row, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None]
-    add("azimuth-as-elevation", "elevation", text, azimuths)
-    text = (
-        "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as in "
-        "the official program"
-    )
-    add("contradictory-judgements", "judgement", text, [row for row in marks.rows if _contradicts(row)], False)
-    if marks.profile.departures:
-        found.append(Notice("not-the-whole-program", marks.profile.departures, grave=True))
-    found += _float_trap(marks, marks.profile)
-    if {task: len(rows) for task, rows in marks.tasks.items()} != COUNTS:
-        text = (
-            f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
-            "task): the accuracy cannot be compared with published ones"
-        )
-        found.append(Notice("other-questions", text))
-    texts = [row.prediction for row in marks.rows if row.how == "offline" and row.task != "speech_content"]
-    if from_text := sum(bool(text.strip()) for text in texts):
-        share = f"{from_text:,} of {plural(len(marks.all), 'question')}"
-        text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
-        found.append(Notice("read-offline", text))
-    return in_order(found)
 
 
 def _float_trap(marks: SoBenchCase, profile: AnswerProfile) -> Iterator[Notice]:
