@@ -25,7 +25,7 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import choices, jasco, replies, so_bench
-from seldio.scores.judge import Ask, Judge, Judgement, JudgeTally, Judging, Planned, read_judgements
+from seldio.scores.judge import Ask, Judge, JudgeTally, Judging, Planned, read_judgements
 from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
@@ -333,7 +333,9 @@ def counted_answers(
         if prompt not in jasco.PROMPTS:
             raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(jasco.PROMPTS))}")
         mode: jasco.Mode = "eval.py" if profile == "jasco-eval.py" else "corrected"
-        judgements = judgements_of(options.judgements) if options.judgements else None
+        judgements = None
+        if options.judgements:
+            judgements = read_judgements(_bytes(options.judgements), options.judgements)
         given = outputs, sides.items
         return jasco.count(*given, mode=mode, judge=ask, judgements=judgements, prompt=prompt, allow_missing=missing)
     if profile in choices.PROGRAMS:
@@ -371,16 +373,6 @@ def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | 
     return Judge(settings.pop("model"), settings.pop("url"), **settings)
 
 
-def judgements_of(path: str) -> dict[str, Judgement]:
-    """Return the judgements of a file, by id.
-
-    Raises:
-        UsageError: the file cannot be read.
-        DataError: a line is not a judgement.
-    """
-    return read_judgements(_bytes(path), path)
-
-
 def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     """Return judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
 
@@ -393,7 +385,7 @@ def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return so_bench.from_cache(rows)
-    known = judgements_of(path)
+    known = read_judgements(_bytes(path), path)
 
     def verdict(request: AnsweredQuestion) -> SoBenchJudgement | None:
         if (value := known.get(request.id)) is None:

@@ -30,7 +30,7 @@ from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
 from seldio.scores.intervals import MarkedAnswers
 from seldio.scores.judge import Ask
-from seldio.scores.replies import ReplyVerdict, of_choices, read_all, state_of
+from seldio.scores.replies import ReplyVerdict, read_all, state_of, verdict_of
 from seldio.text import clipped, listed, plural, printable
 
 #: What each profile counts, by its name.
@@ -234,8 +234,15 @@ class ChoiceCase:
         )
 
     def reply_verdicts(self) -> Iterator[ReplyVerdict]:
-        """Yield the verdict on each reply."""
-        return of_choices(self)
+        """Yield the verdict on each reply; what counts is the first measure."""
+        every = {column.name: self.right(column).tolist() for column in self.measures}
+        for number, (item, row) in enumerate(self.joined.pairs):
+            marks = {name: bool(values[number]) for name, values in every.items()}
+            right, reply = next(iter(marks.values())), row.prediction if row is not None else None
+            # a right letter is beyond doubt, though many official programs look for the text
+            letter = marks["read"] and (marks["letter"] or marks.get("letter_by_look", False))
+            differs = right != marks["read"] and not letter
+            yield verdict_of(item, reply, self.said[number] or "", self.states[number], float(right), marks, differs)
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""

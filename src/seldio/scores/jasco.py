@@ -25,7 +25,7 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, coun
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
 from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
-from seldio.scores.replies import ReplyVerdict, of_jasco
+from seldio.scores.replies import JUDGED, ReplyVerdict, verdict_of
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]
@@ -514,8 +514,15 @@ class JascoCase:
         return intervals.MarkedAnswers(title, tuple(items), every, columns, values, every >= 0, {}, "items")
 
     def reply_verdicts(self) -> Iterator[ReplyVerdict]:
-        """Yield the verdict on each answer."""
-        return of_jasco(self, self.reading(self.mode))
+        """Yield the verdict on each answer: of 2 points, as the judge says."""
+        marks = self.reading(self.mode)
+        for number, (row, text) in enumerate(zip(self.rows, self.texts, strict=True)):
+            target, points = (row.extra or {}).get("tgt_text"), marks.points.get(number, 0)
+            answer = target if isinstance(target, str) else None
+            asked = {"id": key(row), "audio": row.audio, "question": row.prompt or "", "answer": answer}
+            state = JUDGED if self.verdicts[number].complete else "unread"
+            worth = {"points": points, "orientation": marks.orientations.get(number)}
+            yield verdict_of(Item.model_validate(asked), row.prediction, text, state, points / 2, worth)
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""

@@ -694,7 +694,11 @@ class SoBenchCase:
 
     def reply_verdicts(self) -> Iterator[replies.ReplyVerdict]:
         """Yield the verdict on each reply."""
-        return map(replies.of_scored, self.rows)
+        for row in self.rows:
+            said = row.part("prediction") | row.part("semantic")
+            read = ", ".join(f"{key}: {value}" for key, value in said.items() if value not in (None, "", [], {}, False))
+            reply = None if row.how == "missing" else row.prediction
+            yield replies.verdict_of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply, the grave ones first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
@@ -79,33 +79,12 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def each_system(systems: Sequence[Place], score: Callable[[Place], Case]) -> tuple[tuple[str, ...], list[Case]]:
-    """Score systems one after the other, and name them.
-
-    Raises:
-        DataError: something in the files of one does not fit; it is named where there are several.
-    """
-    names, cases = system_names(systems), []
-    for name, path in zip(names, systems, strict=True):
-        with naming(name, len(names) > 1):
-            cases.append(score(path))
-    return names, cases
-
-
 def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
     """Yield a notice on each pair of systems that are the *same* in all that is measured, and have *what* in common."""
     for one, other in combinations(range(len(names)), 2):
         if same(one, other):
             text = f"{names[one]} and {names[other]} have {what}: the same rows, or differences that are not looked at "
             yield Notice("same-system", f"{text}here. There is nothing to compare", grave=True, first=True)
-
-
-def left_out(counts: Mapping[str, int]) -> Iterator[Notice]:
-    """Yield what there is to know where systems have clips that others lack; *counts*: how many by system."""
-    more = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-    if more:
-        text = f"compared over the clips that all systems have; left out are clips of {more}"
-        yield Notice("common-clips", text, grave=True)
 
 
 def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
@@ -455,7 +434,10 @@ def compare_clips(
         InvalidData, UsageError: *score* raises them; or a clip has no room.
         DataError: clips have no prediction or no reference, or the systems have no clip in common.
     """
-    names, cases = each_system(systems, score)
+    names, cases = system_names(systems), list[Case]()
+    for name, path in zip(names, systems, strict=True):
+        with naming(name, len(names) > 1):
+            cases.append(score(path))
     clips = common([case.score.clips for case in cases])
     scores: list[Any] = [case.score.take(clips) for case in cases]
     shared = [dataclasses.replace(case, score=score) for case, score in zip(cases, scores, strict=True)]
@@ -486,8 +468,12 @@ def compare_clips(
         tables.append(contest.clips(clips, scores[0].references_by_clip.tolist(), alone, without, most))
     same = same_systems(names, lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
                         "the same scores in every resample")  # fmt: skip
-    missing = {name: len(case.score.clips) - len(clips) for name, case in zip(names, cases, strict=True)}
-    about = [*same, *left_out(missing), *contest.notices(draw), *_about_rooms(clips, draw)]
+    about = [*same]
+    missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
+    if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
+        text = f"compared over the clips that all systems have; left out are clips of {more}"
+        about.append(Notice("common-clips", text, grave=True))
+    about += [*contest.notices(draw), *_about_rooms(clips, draw)]
     if contest.units >= FEWEST:
         about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
     return contest.report(report, tables, about, [case.notices() for case in cases], draw,
