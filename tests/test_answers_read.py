@@ -11,7 +11,7 @@ import pytest
 
 from seldio.answers.matching import letter_of
 from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.so_bench import Scored, get, score
+from seldio.scores.so_bench import Scored, count, get
 
 ROWS: list[tuple[str, str, Any]] = [
     tuple(json.loads(line))
@@ -60,9 +60,7 @@ def scored() -> dict[str, Scored]:
     others = ("guitar", "bell", "dog")
     items += [Item(id=name, task="multi_hop", question="?", answer=name, canonical_answer=name) for name in others]
     rows += [Prediction(id=name, prediction=name) for name in others]
-    found: list[Scored] = []
-    score(items, rows, TIGHT, take=found.append)
-    return {row.item.id: row for row in found}
+    return {row.item.id: row for row in count(items, rows, TIGHT).rows}
 
 
 def read(number: int) -> Any:

@@ -26,7 +26,7 @@ from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakI
 from seldio.scores.comparison.pairs import Contest
 from seldio.scores.resampling import Resampling, effective, holm, interval, p_value, ranks, swaps, weights
 from seldio.scores.seld import profiles
-from seldio.scores.seld.metrics import Count, no_counts
+from seldio.scores.seld.counting import Count, no_counts
 from seldio.scores.seld.scoring import SeldScore, bounded
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree

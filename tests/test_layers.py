@@ -274,7 +274,7 @@ _TELLS = re.compile(
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
     "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
-    "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
+    "scores/judge.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
 #: said what *others* make of a name or of the first bytes: the Hub, libsndfile.

@@ -23,9 +23,8 @@ from scipy.optimize import linear_sum_assignment
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import Interval
 from seldio.scores.resampling import Intervals
-from seldio.scores.seld import pairing as pairs
-from seldio.scores.seld.metrics import Average, Count, Thresholds
-from seldio.scores.seld.pairing import assigned
+from seldio.scores.seld import counting as pairs
+from seldio.scores.seld.counting import Average, Count, Thresholds, assigned
 from seldio.scores.seld.profiles import PROFILES, get
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.scoring import SeldAccumulator, SeldScore

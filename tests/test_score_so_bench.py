@@ -22,6 +22,7 @@ from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge import Malformed, read
 from seldio.scores.so_bench import (
     cache_key,
+    count,
     evaluate,
     from_cache,
     get,
@@ -39,8 +40,8 @@ CARD = get("so-bench")
 
 def scored(*given, **options):
     """The report, and the questions one by one."""
-    rows = []
-    return score(*given, **options, take=rows.append), rows
+    case = count(*given, **options)
+    return case.report("predictions"), case.rows
 
 
 def test_the_official_numbers(official):

@@ -11,8 +11,8 @@ from typing import Any
 import seldio
 from seldio.schema.qa import Item
 from seldio.scores.answers import TITLES
-from seldio.scores.imaging import count as maps
-from seldio.scores.imaging.report import SCORES as MAP_SCORES
+from seldio.scores.imaging import maps as maps
+from seldio.scores.imaging.score_maps import SCORES as MAP_SCORES
 from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench import FAULTS

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
     from seldio.schema import arrow_types as pa
+    from seldio.scores.judge import Judging
     from seldio.scores.resampling import Intervals
-    from seldio.scores.scorers import Judging
 
 __all__ = [
     "Description", "Validation", "cite", "compare", "convert", "diff", "info", "package", "rank", "read", "score",
@@ -567,7 +567,7 @@ def score(
         items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer, and its
             verdict, the most doubtful first.
         judge: judge: the language model that decides free-text answers, by its name on the server. In Python also a
-            :class:`~seldio.scores.scorers.Judging`.
+            :class:`~seldio.scores.judge.Judging`.
         judge_url: judge: the OpenAI-compatible server, up to ``/v1``.
         judge_set: judge: a setting: cache=FILE (SQLite, of replies), concurrency=8, again=yes (whatever the cache
             holds), timeout=120 (seconds), retries=4, max_tokens=1024, temperature=0, json=no (some servers reject it),
@@ -820,14 +820,14 @@ def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, 
     Raises:
         UsageError: the model or the server is missing, or a setting is unknown.
     """
-    from seldio.scores.scorers import Judging
-
-    if isinstance(judge, Judging):
-        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
     if judge is None and url is None:
         if settings or dry_run:
             raise UsageError("--dry-run and --judge-set require --judge MODEL and --judge-url URL")
         return None
+    from seldio.scores.judge import Judging
+
+    if isinstance(judge, Judging):
+        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
     if judge is None or url is None:
         raise UsageError("--judge MODEL and --judge-url URL must be used together")
     return Judging.with_settings(judge, url, settings, dry_run)

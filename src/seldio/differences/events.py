@@ -17,7 +17,7 @@ from seldio import geometry
 from seldio.differences.causes import apart, tolerance, wrapped
 from seldio.differences.rows import FIELDS, NO_SOURCE, Floats, Ints, Rows, paired, rank, taken
 from seldio.schema.spans import runs
-from seldio.scores.seld.pairing import solved
+from seldio.scores.seld.counting import solved
 
 #: Time in common over time in all from which on the times of two events agree.
 OVERLAP = 0.5

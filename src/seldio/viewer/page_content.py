@@ -27,8 +27,7 @@ from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.scores.imaging.count import Annotations
-from seldio.scores.imaging.energy_maps import WIDTH, Floats, draw, polygons
+from seldio.scores.imaging.maps import WIDTH, Annotations, Floats, draw, polygons
 from seldio.text import clipped, plural, printable
 from seldio.vocabularies import vocabulary
 

@@ -255,14 +255,6 @@ class Compared(NamedTuple):
     left_out: tuple[int, int]  # clips that are not scored for want of a prediction, and for want of a reference
     split: str = ""  # of the reference, which has others too, that all predictions are of
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Return remarks about formats that were chosen."""
-        return (
-            *(f"the reference is {text.replace('--format', '--reference-format')}" for text in self.reference.remarks),
-            *(f"the prediction is {remark}" for remark in self.prediction.remarks),
-        )
-
     def each(self, work: Callable[[SharedPart], T], what: str) -> Iterator[T]:
         """Yield what *work* makes of each part, where :func:`seldio.running` says."""
         parts = shared_parts(self.reference, self.prediction, self.clips)
