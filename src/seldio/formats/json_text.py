@@ -109,8 +109,8 @@ def proven(texts: Sequence[bytes]) -> list[Any] | None:
 
 
 def _quotes_in(data: bytes) -> int:
-    quotes = np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))
-    return int(quotes) - _ESCAPED.findall(data).count(b'\\"')
+    escaped = _ESCAPED.findall(data).count(b'\\"') if b"\\" in data else 0
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))) - escaped
 
 
 def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
