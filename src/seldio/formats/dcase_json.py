@@ -149,7 +149,8 @@ _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth"
 
 def _list_in(document: json_text.JsonDocument, sink: Sink) -> list[Any] | None:
     """Return the annotations of a file; None, after a finding, if it has no list of them."""
-    value, pointer = document.value, ()
+    value = document.value
+    pointer: Pointer = ()
     listed = value.get("annotations") if isinstance(value, dict) else None
     if isinstance(listed, list):
         return listed

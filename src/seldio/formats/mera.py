@@ -24,7 +24,7 @@ from seldio.findings import Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout, frame_of_lines, frame_of_list, layout_of, peek, value_at
-from seldio.formats.json_text import JsonDocument, Pointer, Record, dumps, parse, parse_lines
+from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse, parse_lines
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped
@@ -132,7 +132,7 @@ class MeraFormat(ItemFormat):
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of records with faults."""
         if self.holds == "items" and _is_lines(data):
-            given = [Record(document.value, document, ()) for document in parse_lines(data, path, sink)]
+            given = [*parse_lines(data, path, sink)]
             layout, first = frame_of_lines(data.removeprefix(_BOM))
         else:
             document = parse(data, path, sink)
@@ -140,7 +140,7 @@ class MeraFormat(ItemFormat):
             if document is None or at is None:
                 return None
             values = value_at(document.value, at)
-            given = [Record(value, document, (*at, number)) for number, value in enumerate(values)]
+            given = [document.part(value, (*at, number)) for number, value in enumerate(values)]
             layout, first = frame_of_list(document, at, len(values))
         # without an order of keys: it is the usual one, or that of the record as written
         layout = dataclasses.replace(layout.styled(first, data), order=()) if first else layout
@@ -159,7 +159,7 @@ class MeraFormat(ItemFormat):
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
             value = records[row].value
-            return records[row].place(self.pointer(field, number, value) if field else ())
+            return records[row].locate(self.pointer(field, number, value) if field else ())
 
         origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub, "left_out": left_out}
         return ItemReading(self, path, rows, locate, origin)
@@ -199,7 +199,7 @@ def _is_lines(data: bytes) -> bool:
     return whole and (bool(remaining.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
 
 
-def _inputs(record: Record) -> dict[str, Any]:
+def _inputs(record: JsonDocument) -> dict[str, Any]:
     inputs = dig(record.value, "inputs")
     return inputs if isinstance(inputs, dict) else {}
 
