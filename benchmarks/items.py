@@ -26,7 +26,7 @@ import answers
 from pydantic import TypeAdapter
 
 import seldio
-from seldio.formats.qa_json import SO_BENCH
+from seldio.formats.json_items import SO_BENCH
 from seldio.schema.qa import Item
 
 #: What stands around the questions of SO-Bench.

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import LabelReading, TextFile, dcase_json, get, json_text, stem_of
-from seldio.formats.dcase_json import DCASE2026, JsonLayout
+from seldio.formats import LabelReading, TextFile, get, stem_of
+from seldio.formats.dcase_json import DCASE2026
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
@@ -242,34 +242,6 @@ def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
     assert all(place.line > 0 for place in places)
     assert reading.table.num_rows <= 2
     assert findings or reading.parts[0].readable
-
-
-ODD = st.sampled_from(
-    [b"", b"0", b".0", b"e2", b"-", b"00", b"1e999", b"9007199254740993", b"99999999999", b"true", b"null", b"NaN", b'"1"',
-     b"[", b"]", b"{}", b",", b'"score": 1,', b'"distance": 3,', b'"colour": "red",', b"\\", b"\xff", b" ", b"\n", b"//"]
-)  # fmt: skip
-
-
-@given(st.data())
-def test_the_quick_and_the_long_way_read_the_same(data: st.DataObject) -> None:
-    annotations = data.draw(st.lists(DETECTIONS | LABELS, max_size=3))
-    for one in annotations:
-        one.pop("video_id", None)
-    good = document(*annotations)
-    start = data.draw(st.integers(0, len(good)))
-    found = good[:start] + data.draw(ODD) + good[start + data.draw(st.integers(0, 3)) :]
-    if (quick := dcase_json._columns_of(found)) is None:
-        return
-    findings: list[Finding] = []
-    long = json_text.parse(found, "x.json", findings.append)
-    assert long is not None
-    rows = dcase_json._annotations_of(long, True, findings.append)
-    assert not findings
-    assert rows is not None
-    columns, layout = quick
-    for name, values in dcase_json._columns(list(rows.values())).items():
-        assert columns[name].equals(values), name
-    assert layout.to_extra({"annotations": 0}) == JsonLayout.of(found, list(rows.values())).to_extra(long.value)
 
 
 def test_names_and_heads() -> None:

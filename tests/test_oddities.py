@@ -16,9 +16,8 @@ from seldio.errors import SeldioError
 from seldio.findings import Finding
 from seldio.formats import ITEM_FORMATS
 from seldio.formats.items import ItemFormat
-from seldio.formats.json_items import JsonItems
+from seldio.formats.json_items import ITEMS, JsonItems
 from seldio.formats.mera import RUENVAQA, template
-from seldio.formats.qa_json import ITEMS
 from seldio.schema.qa import Item, Prediction
 
 SO: dict[str, Any] = {

@@ -149,7 +149,7 @@ def examine(
                 layout = formats.named(format, LabelFormat) if format is not None else None
                 findings += (reader_rule("SUB120").at(source.path, why) for why in misfits(source, clips.path, layout))
         if submission is not None:
-            from seldio.rules.mera import ARCHIVE_RULES
+            from seldio.rules.predictions import ARCHIVE_RULES
 
             findings += rules.findings(ARCHIVE_RULES, submission.package)
         if not (source.single or package or submission):

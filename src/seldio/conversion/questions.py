@@ -27,8 +27,7 @@ from seldio.files.names import is_zip
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
-from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import ITEMS
+from seldio.formats.json_items import ITEMS, JsonItems
 from seldio.parallel import parallel_map
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
