@@ -11,11 +11,10 @@ from typing import Any
 from seldio import formats
 from seldio.catalogues import Catalogue
 from seldio.conversion.item_inputs import read_items
-from seldio.differences import events as label_events
 from seldio.differences import items as item_changes
-from seldio.differences.events import ChangedEvent
+from seldio.differences import labels as label_changes
 from seldio.differences.items import ItemChanges, compared_items
-from seldio.differences.labels import ChangedClip, changed_clips, versions
+from seldio.differences.labels import ChangedClip, ChangedEvent, changed_clips, versions
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
@@ -179,7 +178,7 @@ def _label_report(
         clips = [clip for clip in changed if cause in clip.causes]
         where = "all clips" if len(clips) == total > 1 else _few([clip.clip for clip in clips])
         rows.append((cause, len(clips), sum(clip.count for clip in clips), where))
-    for kind, words in label_events.KINDS.items():
+    for kind, words in label_changes.KINDS.items():
         events = [(clip.clip, event) for clip in changed for event in clip.events if kind in event.kinds]
         if events:
             names = [*dict.fromkeys(clip for clip, _ in events)]

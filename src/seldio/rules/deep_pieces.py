@@ -8,13 +8,16 @@ with two or three labelled directions count too, if the sound of one of them is 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
 
 from seldio import geometry
+from seldio.findings import Heard, HeardClass, Spread
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -259,3 +262,104 @@ def joined(clips: list[Pieces]) -> Pieces:
         np.concatenate([one.middle for one in clips]),
         sum(one.events for one in clips),
     )
+
+
+# --- how far labels and audio are apart where a single source is labelled --------------------------------------------
+
+#: Errors beyond this many degrees are not of the source that is labelled, but of another sound.
+ASTRAY = 60.0
+#: Within this many degrees label and audio agree.
+WITHIN = 30.0
+#: Label frames of one place count no more than this many for a mean over places.
+MOST = 30
+#: Fewest places for an interval of a mean.
+_FEWEST_PLACES = 3
+_LABELLED, _MEASURED = [*"xyz"], [*"uvw"]
+
+
+def evidence_of(labels: LabelFrames, directions: Floats) -> pd.DataFrame:
+    """Return the pieces of one recording; *directions* (label frames, 3) are as long as they are direct.
+
+    Columns: label frames with a direction; the error (degrees), and how far the audio is further left and higher than
+    the label; numbers of the place, the event, the class and the recording.
+    """
+    alone = np.flatnonzero(labels.alone[: min(len(labels), len(directions))])
+    frames = pd.DataFrame({"frame": alone, "event": runs(alone, labels.event[alone]), "kind": labels.event[alone]})
+    frames[_LABELLED], frames[_MEASURED] = labels.direction[alone], directions[alone]
+    frames["place"] = places(labels.direction[alone])
+    frames["block"], frames["kind"] = frames["frame"] // BLOCK, frames["kind"] // 100_000
+    direct = frames[np.linalg.norm(frames[_MEASURED], axis=1) > DIRECT]
+    groups = direct.groupby(["event", "block", "place"])
+    sums = groups[_LABELLED + _MEASURED].sum()
+    labelled, heard = (geometry.to_polar(*(sums[axis] for axis in axes)) for axes in (_LABELLED, _MEASURED))
+    pieces = pd.DataFrame({"frames": groups.size(), "error": geometry.great_circle(*labelled, *heard)}, sums.index)
+    pieces["azimuth"], pieces["elevation"] = geometry.wrap(heard[0] - labelled[0]), heard[1] - labelled[1]
+    return pieces.assign(kind=groups["kind"].last(), clip=0).reset_index()
+
+
+def together(recordings: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return the pieces of several recordings."""
+    return pd.concat([pieces.assign(clip=number) for number, pieces in enumerate(recordings)])
+
+
+def share_within(pieces: pd.DataFrame) -> float:
+    """Return the share of the label frames within 30 degrees."""
+    return float(pieces["frames"][pieces["error"] <= WITHIN].sum() / pieces["frames"].sum())
+
+
+def _median(pieces: pd.DataFrame) -> float:
+    """Return the median error over label frames, degrees."""
+    ordered = pieces.sort_values("error", kind="stable")
+    half = ordered["frames"].cumsum().searchsorted(ordered["frames"].sum() / 2)
+    return float(ordered["error"].iloc[half])
+
+
+def _mean(pieces: pd.DataFrame, column: str) -> Spread | None:
+    """Return the mean of a column over places, with its 95 % interval, without pieces that are astray.
+
+    None for fewer than three places.
+    """
+    near = pieces[pieces["error"] <= ASTRAY]
+    groups = near.assign(total=near["frames"] * near[column]).groupby(["clip", "place"])[["frames", "total"]].sum()
+    count = len(groups)
+    if count < _FEWEST_PLACES:
+        return None
+    means, weight = groups["total"] / groups["frames"], groups["frames"].clip(upper=MOST)
+    middle = float(np.average(means, weights=weight))
+    error = np.sqrt((weight**2 * (means - middle) ** 2).sum()) / weight.sum() * np.sqrt(count / (count - 1))
+    wide = float(stdtrit(count - 1, 0.975) * error)
+    return Spread(middle, middle - wide, middle + wide)
+
+
+def summary(
+    pieces: pd.DataFrame,
+    names: Mapping[int, str],
+    outcome: str,
+    why: str | None,
+    clip: str | None,
+    recording: str,
+    format: str,
+    hop: float,
+) -> Heard:
+    """Return what is reported of the pieces of a recording, or of those of a dataset (*clip* is None)."""
+    if not len(pieces):
+        return Heard(clip, recording, format, outcome, why)
+    share = share_within(pieces)
+    azimuth, elevation = (_mean(pieces, column) if share >= 0.5 else None for column in ("azimuth", "elevation"))
+    kinds = {number: pieces[pieces["kind"] == number] for number in np.unique(pieces["kind"]).tolist()}
+    classes = []
+    for number, kind in kinds.items():
+        name = names.get(number, f"class {number}")
+        classes.append(HeardClass(name, _events(kind), _seconds(kind, hop), _median(kind), share_within(kind)))
+    spots = len(pieces[["clip", "place"]].drop_duplicates())
+    measures = _events(pieces), spots, _seconds(pieces, hop), _median(pieces), share
+    return Heard(clip, recording, format, outcome, why, *measures, azimuth, elevation, tuple(classes))
+
+
+def _events(pieces: pd.DataFrame) -> int:
+    """Return how many events there are, each with three label frames or more."""
+    return int((pieces.groupby(["clip", "event"])["frames"].sum() >= LEAST).sum())
+
+
+def _seconds(pieces: pd.DataFrame, hop: float) -> float:
+    return round(float(pieces["frames"].sum() * hop), 1)

@@ -34,7 +34,7 @@ from seldio.text import clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.rules.deep_fit import HeardClip
+    from seldio.rules.deep import HeardClip
 
 #: The colours of classes, the same in a plot and on the page, by index; the next one is always far from those before.
 #:
