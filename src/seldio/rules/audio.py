@@ -74,21 +74,15 @@ def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[
         yield found(message)
 
 
-def recording_rate(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    return prescribed(audio, found, _rate)
-
-
-def _rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
+@prescribed
+def recording_rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     if one.expected and row.rate is not None:
         return f"a rate of {header.rate:,} Hz instead of {row.rate:,} Hz" if header.rate != row.rate else None
     return f"an impossible rate of {header.rate:,} Hz" if header.rate not in RATES else None
 
 
-def recording_channels(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    return prescribed(audio, found, _channels)
-
-
-def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
+@prescribed
+def recording_channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     field = one.place.field if one.expected else None
     wanted = CHANNELS.get(field or "")
     if wanted is None or field is None or header.channels == wanted:
@@ -96,11 +90,8 @@ def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     return f"{plural(header.channels, 'channel')}, but {field if field == 'stereo' else field.upper()} has {wanted}"
 
 
-def recording_depth(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    return prescribed(audio, found, _depth)
-
-
-def _depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
+@prescribed
+def recording_depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     wrong = row.subtype is not None and one.expected and header.subtype != row.subtype
     return f"{header.subtype} samples instead of {row.subtype}" if wrong else None
 
@@ -185,13 +176,10 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
     With *deep* their samples are read as well, which takes about a second for a few minutes of audio.
     """
     audio = TreeAudio(collection, tree)
-    judged = [findings(TREE_RULES, audio), *(findings(FILE_RULES, file) for file in audio.all)]
-    judged += [findings(HEADER_RULES, file, header) for file, header in audio.readable]
-    for finding in chain.from_iterable(judged):
-        sink(finding)
+    count = audio.check(TREE_RULES, FILE_RULES, HEADER_RULES, sink)
     if deep:
         check_sounds([one for one, _ in audio.readable], sink)
-    return len(audio.all)
+    return count
 
 
 # --- the content of recordings -----------------------------------------------------------------------------

@@ -32,27 +32,25 @@ from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import HeardCause, Verdict, judge
 from seldio.rules.deep_pieces import (
-    Floats,
-    LabelFrames,
-    Pieces,
-    evidence_of,
-    joined,
-    label_frames,
-    pieces,
-    share_within,
-    summary,
-    together,
-)
-from seldio.rules.deep_timing import (
     FURTHEST,
     MARGIN,
     AudibleFrames,
+    Floats,
+    LabelFrames,
     Other,
+    Pieces,
     Shift,
     evidence,
+    evidence_of,
+    joined,
+    label_frames,
     other,
+    pieces,
+    share_within,
     shift,
     sound_frames,
+    summary,
+    together,
 )
 from seldio.rules.registry import ERROR, WARNING, findings
 from seldio.text import listed, plural, printable
