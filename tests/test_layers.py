@@ -46,7 +46,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soxr": ("media/recording.py",),
     "av": ("media/",),
     "scipy": ("scores/", "rules/deep_pieces.py"),
-    "pandas": ("reports/notebook.py", "rules/deep_pieces.py"),
+    "pandas": ("reports/page.py", "rules/deep_pieces.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),

@@ -54,8 +54,8 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
         UsageError: the two hold different kinds of data, and no format was named.
         DataError: nothing is in both.
     """
-    named = [None if name is None else formats.named(name, ItemFormat) or formats.get(name)
-             for name in (format, new_format or format)]  # fmt: skip
+    names = format, new_format or format
+    named = [None if name is None else formats.named(name, ItemFormat) or formats.get(name) for name in names]
     with open_source(old, raise_errors) as a, open_source(new, raise_errors) as b:
         sides = [_held(source, chosen) for chosen, source in zip(named, (a, b), strict=True)]
         if sides[0].keys() != sides[1].keys():
@@ -190,19 +190,16 @@ def _label_report(
     for words, side, other in (("removed", old, new), ("added", new, old)):
         if fields := sorted(side.fields - other.fields):
             rows.append((f"columns {words}: {', '.join(fields)}", total, None, "all clips"))
-    by_clip = tuple(
-        (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.count if clip.causes else 0),
-         "; ".join(clip.causes))
-        for clip in changed
-    )  # fmt: skip
-    by_event = []
+    by_clip, by_event = [], []
     for clip in changed:
+        same, count = (0, max(len(clip.events), clip.count)) if clip.causes else (clip.same, len(clip.events))
+        by_clip.append((clip.clip, same, count, "; ".join(clip.causes)))
         for event in clip.events:
             kinds, details = ", ".join(event.kinds), "; ".join(filter(None, event.details))
             by_event.append((clip.clip, event.start, event.stop, event.label, kinds, details))
     tables = (
         Table("changes", "Changes", _CHANGED_CLIPS, tuple(rows)),
-        Table("clips", "Changed clips", _CLIPS, by_clip, aside=True),
+        Table("clips", "Changed clips", _CLIPS, tuple(by_clip), aside=True),
         Table("events", "Changed events", _EVENTS, tuple(by_event), aside=len(by_event) > _SHORT),
     )
     many = f"in {plural(len(reordered), 'clip')}: {_few(reordered)}"

@@ -132,7 +132,7 @@ class Table(Displayed):
         return f"{self.name}: {plural(len(self.rows), 'row')} of {listed([each.name for each in self.columns], 20)}"
 
     def _repr_html_(self) -> str:
-        from seldio.reports.notebook import table_html
+        from seldio.reports.page import table_html
 
         return table_html(self)
 
@@ -291,7 +291,7 @@ class ScoreReport(Displayed):
         return ": ".join(filter(None, (self.system, self.verdict.rstrip(".") or numbers or self.title, self.over)))
 
     def _repr_html_(self) -> str:
-        from seldio.reports.notebook import as_html
+        from seldio.reports.page import as_html
 
         return as_html(self)
 

@@ -114,23 +114,13 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
     entry, frames, hop = task
     try:
         with entry.open() as stream, Video(stream) as video:
-            bare = frames[video.numbers(frames.tolist(), hop=hop) < 0]
+            bare = tuple(frames[video.numbers(frames.tolist(), hop=hop) < 0].tolist())
             scan, ahead = video.scan, video.scan.ahead
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
-            times = float(scan.start), float(scan.end), scan.stamped, float(ahead[worst])
-            facts = (
-                video.size,
-                scan.rate,
-                len(scan),
-                scan.promised,
-                *times,
-                worst,
-                scan.fault,
-                tuple(bare.tolist()),
-                hop,
-            )
-            return VideoFacts(*facts), "", False
+            times = float(scan.start), float(scan.end), scan.stamped, float(ahead[worst]), worst
+            facts = VideoFacts(video.size, scan.rate, len(scan), scan.promised, *times, scan.fault, bare, hop)
+            return facts, "", False
     except SeldioError as error:
         return None, error.text, isinstance(error, SoundOnly)
 
