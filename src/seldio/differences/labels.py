@@ -87,8 +87,8 @@ def version_rows(
     else:
         start, stop = (np.rint(to_numpy(table[name]) * MICRO).astype(np.int64) for name in ("onset", "offset"))
     keys, row = class_keys(table)
-    known = vocabulary(classes)
-    label = np.array([labels[known.label(n) if n is not None else name or ""] for n, name in keys], np.int64)[row]
+    class_list = vocabulary(classes)
+    label = np.array([labels[class_list.label(n) if n is not None else name or ""] for n, name in keys], np.int64)[row]
     source = np.full(table.num_rows, NO_SOURCE, np.int64)
     if "source" in compared and has(table, "source"):
         source = to_numpy(pc.fill_null(table["source"], NO_SOURCE)).astype(np.int64)
@@ -154,8 +154,8 @@ def rank(rows: Rows) -> Ints:
 
 def paired(old: Rows, new: Rows) -> tuple[Ints, Ints]:
     """Return rows of both versions with one time, class and source; one of several takes the one of the same rank."""
-    one, other = coded(*([rows["start"], rows["label"], rows["source"], rank(rows)] for rows in (old, new)))
-    _, a, b = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+    before, after = coded(*([rows["start"], rows["label"], rows["source"], rank(rows)] for rows in (old, new)))
+    _, a, b = np.intersect1d(before, after, assume_unique=True, return_indices=True)
     return a, b
 
 
@@ -187,8 +187,8 @@ def causes(old: Rows, new: Rows, hop: float) -> tuple[list[str], Rows]:
             old = {**old, "start": old["start"] + ticks, "stop": old["stop"] + ticks}
         if numbers := _sources(old, new):
             named.append("sources renumbered")
-            known, place = np.unique(old["source"], return_inverse=True)
-            source = np.array([numbers.get(number, number) for number in known.tolist()], np.int64)[place]
+            sources, place = np.unique(old["source"], return_inverse=True)
+            source = np.array([numbers.get(number, number) for number in sources.tolist()], np.int64)[place]
             old = {**old, "source": source}
         a, b = paired(old, new)
     if len(a) < SHARED * rows:
@@ -212,14 +212,14 @@ def causes(old: Rows, new: Rows, hop: float) -> tuple[list[str], Rows]:
 def _shift(old: Rows, new: Rows) -> int:
     """Return the ticks by which nearly all events begin later in the new version; 0 if there are none."""
     a, b = _starts(old), _starts(new)
-    there = int(np.isin(a, b).sum())
+    unmoved = int(np.isin(a, b).sum())
     labels, onsets = b // _LONGEST, a[np.isin(a // _LONGEST, b // _LONGEST)][:_ONSETS, np.newaxis]
-    if there > len(a) / 2 or not len(onsets):
+    if unmoved > len(a) / 2 or not len(onsets):
         return 0
     values, counts = np.unique((b - onsets)[labels == onsets // _LONGEST], return_counts=True)
     best = int(values[np.lexsort((np.abs(values), -counts))[0]])
     after = int(np.isin(a + best, b).sum())
-    return best if after >= SHARED * max(len(a), len(b)) and there <= after / 2 else 0
+    return best if after >= SHARED * max(len(a), len(b)) and unmoved <= after / 2 else 0
 
 
 def _starts(rows: Rows) -> Ints:
@@ -234,16 +234,16 @@ def _sources(old: Rows, new: Rows) -> Mapping[int, int]:
     if (old["source"] == NO_SOURCE).all() or (new["source"] == NO_SOURCE).all():
         return {}
     sides = []
-    for side, numbers in zip((old, new), coded(*([one["label"], one["start"]] for one in (old, new))), strict=True):
+    for side, numbers in zip((old, new), coded(*([rows["label"], rows["start"]] for rows in (old, new))), strict=True):
         alone, first, counts = np.unique(numbers, return_index=True, return_counts=True)
         single = counts == 1  # nobody else of the class sounds there
         sides.append(dict(zip(alone[single].tolist(), side["source"][first[single]].tolist(), strict=True)))
     pairs = Counter((source, sides[1][key]) for key, source in sides[0].items() if key in sides[1])
     names: dict[int, int] = {}
-    for (one, other), _ in pairs.most_common():
-        names.setdefault(one, other)
-    explained = sum(count for (one, other), count in pairs.items() if names[one] == other)
-    renumbered = any(one != other for one, other in names.items()) and len(set(names.values())) == len(names)
+    for (before, after), _ in pairs.most_common():
+        names.setdefault(before, after)
+    explained = sum(count for (before, after), count in pairs.items() if names[before] == after)
+    renumbered = any(before != after for before, after in names.items()) and len(set(names.values())) == len(names)
     return names if renumbered and explained >= max(LEAST, EXPLAINED * pairs.total()) else {}
 
 
@@ -255,16 +255,16 @@ def wrapped(degrees: Any) -> Floats:
     return np.asarray(180 - (180 - np.asarray(degrees, np.float64)) % 360)
 
 
-def tolerance(one: Floats, other: Floats) -> float:
+def tolerance(before: Floats, after: Floats) -> float:
     """Return how far values of a field may be apart that are the same."""
-    whole = [bool((values == np.rint(values)).all()) for values in (one, other)]
+    whole = [bool((values == np.rint(values)).all()) for values in (before, after)]
     return WHOLE if any(whole) and not all(whole) else DECIMAL
 
 
-def apart(field: str, one: Floats, other: Floats) -> Floats:
+def apart(field: str, before: Floats, after: Floats) -> Floats:
     """Return by how much values of a field differ; 0 where neither is known, infinite where one is not."""
-    difference = np.abs(wrapped(other - one) if field == "azimuth" else other - one)
-    unknown = np.isnan(one) + np.isnan(other).astype(int)
+    difference = np.abs(wrapped(after - before) if field == "azimuth" else after - before)
+    unknown = np.isnan(before) + np.isnan(after).astype(int)
     return np.asarray(np.where(unknown == 2, 0.0, np.where(unknown == 1, np.inf, difference)))
 
 
@@ -444,22 +444,22 @@ class _Comparison:
         worth = np.where(likely, 1 + overlap + alike + np.clip(1 - degrees / 180, 0, 1), 0)
         (i,), (j,) = solved(-worth[np.newaxis])
         i, j = i[likely[i, j]], j[likely[i, j]]
-        for one, other in zip(i.tolist(), j.tolist(), strict=True):
-            if happened := self._happened(one, other):
-                yield self._report(self.new, other, happened)
+        for before, after in zip(i.tolist(), j.tolist(), strict=True):
+            if happened := self._happened(before, after):
+                yield self._report(self.new, after, happened)
             else:
                 self.same += 1
-        lost, come = (np.setdiff1d(np.arange(len(side)), known) for side, known in ((self.old, i), (self.new, j)))
+        lost, come = (np.setdiff1d(np.arange(len(side)), both) for side, both in ((self.old, i), (self.new, j)))
         near = alike & (degrees <= NEAR)
         joined, split = near & (start <= begin) & (end <= stop), near & (begin <= start) & (stop <= end)
         joined[:, come], split[lost] = False, False
-        for one in lost.tolist():
-            into = f"now part of {self._span(self.new, int(joined[one].argmax()))}" if joined[one].any() else ""
-            yield self._report(self.old, one, {"joined": into} if into else {"dropped": ""})
-        for other in come.tolist():
-            parts = split[:, other]
+        for event in lost.tolist():
+            into = f"now part of {self._span(self.new, int(joined[event].argmax()))}" if joined[event].any() else ""
+            yield self._report(self.old, event, {"joined": into} if into else {"dropped": ""})
+        for event in come.tolist():
+            parts = split[:, event]
             of = f"was part of {self._span(self.old, int(parts.argmax()))}" if parts.any() else ""
-            yield self._report(self.new, other, {"split": of} if of else {"added": ""})
+            yield self._report(self.new, event, {"split": of} if of else {"added": ""})
 
     def _degrees(self, meeting: Any) -> Floats:
         """Return the mean of the degrees between events over the time that they share; infinite without such time."""
@@ -551,7 +551,6 @@ class _Comparison:
         return "–".join(f"{side[event] * self.hop:.6g}" for side in events.times) + " s"
 
     def _report(self, events: EventTable, event: int, happened: Mapping[str, str]) -> ChangedEvent:
-        """Return the record of what happened to an event of one version."""
         kinds = tuple(kind for kind in KINDS if kind in happened)
         start, stop = (round(float(side[event] * self.hop), 6) for side in events.times)
         return ChangedEvent(
@@ -597,8 +596,8 @@ class Comparing:
         Raises:
             InvalidData: something in a file cannot be read.
         """
-        (one, amiss), (two, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
-        tables, hop = self._alike(one, two)
+        (before, amiss), (after, wrong) = rows_of(part.first, as_read=True), rows_of(part.second, as_read=True)
+        tables, hop = self._alike(before, after)
         index = {clip: number for number, clip in enumerate(part.clips)}
         labels, rests = Codes(), Codes()
         old, new = (
@@ -607,9 +606,9 @@ class Comparing:
         )
         changed = []
         for clip, a, b, reordered in _differing(old, new, len(part.clips)):
-            found = self._changed(part.clips[clip], a, b, list(labels), hop, reordered)
-            if found.causes or found.events or found.reordered:  # else only the rounding differs
-                changed.append(found)
+            compared = self._changed(part.clips[clip], a, b, list(labels), hop, reordered)
+            if compared.causes or compared.events or compared.reordered:  # else only the rounding differs
+                changed.append(compared)
         return changed, amiss, wrong
 
     def _alike(self, *tables: pa.Table | None) -> tuple[list[pa.Table | None], Fraction]:

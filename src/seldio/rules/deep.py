@@ -568,11 +568,10 @@ def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
 
 def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
     yield from directions("inverted", fits, found)
-    yield from fits.told(_turned(fits), found)
+    yield from fits.told(_inverted_capsules(fits), found)
 
 
-def _turned(fits: Fits) -> Iterator[Symptom]:
-    """Yield the capsules that are inverted."""
+def _inverted_capsules(fits: Fits) -> Iterator[Symptom]:
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
