@@ -31,11 +31,9 @@ from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES
+from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_causes import judge, rotation
-from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
-from seldio.rules.deep_pieces import joined, label_frames, pieces
-from seldio.rules.deep_timing import other, shift, sound_frames
+from seldio.rules.deep_pieces import joined, label_frames, other, pieces, shift, sound_frames
 
 RATE = 24_000
 

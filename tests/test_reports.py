@@ -28,7 +28,7 @@ from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sections import verdict
 from seldio.rules import CATALOGUE as RULES
-from seldio.rules.deep_evidence import Heard
+from seldio.findings import Heard
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]

@@ -253,7 +253,7 @@ class Validation(Report):
         return self.reaches(self.fail_on)
 
     def _repr_html_(self) -> str:
-        from seldio.reports.notebook import as_html
+        from seldio.reports.page import as_html
         from seldio.rules import CATALOGUE
 
         return as_html(self, CATALOGUE)
@@ -471,10 +471,8 @@ def convert(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
         per_task=per_task, balance=balanced, total=number, audio=audio, force=force,
     )  # fmt: skip
-    return convert_any(
-        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit,
-        overwrite,
-    )  # fmt: skip
+    source = _in_memory(path, "the table")
+    return convert_any(source, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit, overwrite)
 
 
 def _total(total: str | int | None) -> tuple[bool, int | None]:
@@ -853,8 +851,7 @@ def rank(
     from seldio.reports.tables import ScoreReport
     from seldio.scores.ranking import collected, read_scores, report, scores_of
 
-    several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
-    parts = [scores_of([one]) if isinstance(one, ScoreReport) else read_scores(one) for one in several]
+    parts = [scores_of([each]) if isinstance(each, ScoreReport) else read_scores(each) for each in _each(scores)]
     return report(collected(parts), _names(metrics))
 
 
@@ -975,30 +972,29 @@ def package(
     from seldio.formats import LabelFormat, get
 
     keys = keys_of(year)
-    places, labels = _paths(outputs), [label] if isinstance(label, str) else list(label)
-    metas, developed = _paths(meta), _paths(development)
-    for option, given in (("label", labels), ("meta", metas), ("development", developed)):
-        if len(given) != len(places) and (given or option == "label"):
-            raise UsageError(f"--{option} was given for {len(given)} of {plural(len(places), 'system')}")
+    places, labels, metas, developed = _paths(outputs), _each(label), _paths(meta), _paths(development)
+    for option, values in (("label", labels), ("meta", metas), ("development", developed)):
+        if len(values) != len(places) and (values or option == "label"):
+            raise UsageError(f"--{option} was given for {len(values)} of {plural(len(places), 'system')}")
     if bool(developed) != (development_reference is not None):
         raise UsageError("--development and --development-reference must be used together")
-    also = [one for one in (reference, *developed, development_reference, technical_report) if one is not None]
+    others = [path for path in (reference, *developed, development_reference, technical_report) if path is not None]
     see_labels(labels, keys)
-    see_free(os.fspath(out), places, (*metas, *_paths(also)))
+    see_free(os.fspath(out), places, (*metas, *_paths(others)))
     scores = [
         score(system, development_reference, profile=keys.profile, allow_missing=allow_missing) for system in developed
     ]
+    files = {"reference": reference, "technical_report": technical_report}
+    given: Any = {name: None if path is None else os.fspath(path) for name, path in files.items()}
+    given |= {"format": None if format is None else get(format, LabelFormat), "allow_loss": _names(allow_loss)}
     return package_systems(
-        places, os.fspath(out), keys, labels, reference=None if reference is None else os.fspath(reference),
-        metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
-        format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss), fill=fill,
-        force=force,
-    )  # fmt: skip
+        places, os.fspath(out), keys, labels, metas=metas, scores=scores, fill=fill, force=force, **given
+    )
 
 
 def _paths(given: Path | Sequence[Path]) -> list[str]:
     """One path or several."""
-    return [os.fspath(one) for one in ([given] if isinstance(given, str | os.PathLike) else given)]
+    return [os.fspath(path) for path in _each(given)]
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
     from seldio.formats.own_dataset import OwnDatasets
-    from seldio.rules.deep_evidence import Heard
+    from seldio.findings import Heard
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]

@@ -22,7 +22,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import plain_stem
 from seldio.files.sources import on_this_machine
-from seldio.findings import Finding, all_ranges
+from seldio.findings import Finding, Heard, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
@@ -32,8 +32,7 @@ from seldio.text import clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.rules.deep_evidence import Heard
-    from seldio.rules.deep_fit import HeardClip
+    from seldio.rules.deep import HeardClip
 
 #: The colours of classes, the same in a plot and on the page, by index; the next one is always far from those before.
 #:
