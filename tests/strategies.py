@@ -22,8 +22,6 @@ def text_file(data: bytes, name: str = "mix001.csv") -> TextFile:
     return TextFile(name, name.rsplit("/", 1)[-1], name.rsplit("/", 1)[-1].removesuffix(".csv"), data)
 
 
-# --- files as bytes: everything that the grammar allows ----------------------------------------------
-
 _INT = st.one_of(
     st.integers(0, 20).map(str),
     st.integers(-999_999_999, 999_999_999).map(str),
@@ -128,8 +126,6 @@ _BYTES = st.one_of(
     st.integers(0, 255),
 )
 
-
-# --- tables: what a dialect can carry ----------------------------------------------------------------
 
 _NUMBERS: dict[str, st.SearchStrategy[Any]] = {
     "int": st.integers(-5, 999_999_999),

@@ -28,9 +28,6 @@ def results(name: str, table: str) -> Results:
     return next(one for one in about(name).results if one.name == table)
 
 
-# --- complete ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_says_licence_address_page_and_citation(name: str) -> None:
     record = about(name).record
@@ -66,9 +63,6 @@ def test_results_have_numbers_in_their_columns_and_intervals_around_them(name: s
                 value, *ends = several if isinstance(several := row[column], list) else [several]
                 assert not ends or ends[0] <= value <= ends[1]
                 assert table.columns[column] != "%" or 0 <= value <= 100
-
-
-# --- as published --------------------------------------------------------------------------------------------------
 
 
 def test_classes_are_those_of_the_vocabulary_and_the_task_page(shared: Path) -> None:
@@ -144,9 +138,6 @@ def test_the_record_of_ruenvaqa_has_what_its_page_and_metadata_say(shared: Path)
     for figure in ("Llama-3.2-3B-Instruct", "DeepL", "22 разных инструмента", "от 5 до 20 секунд", "перекрытием 3",
                    "перекрытием 5", "Дэвида-Скина", "majority vote", "0.95", "2204.09634", "2203.14072"):  # fmt: skip
         assert figure in text
-
-
-# --- where it is asked ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -50,9 +50,6 @@ def test_a_star_import_takes_the_public_names() -> None:
     assert set(seldio.__all__) == names.keys() - {"__builtins__"} == set(dir(seldio)) - {"__version__"}
 
 
-# --- tables --------------------------------------------------------------------------------------------------------
-
-
 def json_lines(path: Path) -> list[str]:
     """Return the records of a file of questions, each with the order of its keys."""
     text = path.read_text("utf-8")
@@ -92,9 +89,6 @@ def test_questions_are_written_from_lists_and_frames(tmp_path: Path) -> None:
     seldio.write([item.model_copy(update={"instruction": "Answer."}) for item in items], tmp_path / "a.jsonl", "items")
     with pytest.raises(seldio.LossError, match="instruction"):
         seldio.write(seldio.read(tmp_path / "a.jsonl"), tmp_path / "p.jsonl", "so-dataset-qa")
-
-
-# --- results -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -138,9 +138,6 @@ def test_json_keeps_them_and_a_ranking_leaves_them_out(folder: Path, tmp_path: P
     assert "published_as" not in [column.name for column in ranked.columns]
 
 
-# --- answers -------------------------------------------------------------------------------------------------------
-
-
 def russian(folder: Path, count: int) -> Path:
     """So many questions in ruEnvAQA's format, and a reply to each."""
     record = {

@@ -132,8 +132,6 @@ OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
 }  # fmt: skip
 
 
-# --- what repeats inside a record --------------------------------------------------------------------------
-
 Step = str | int
 Trail = tuple[Step, ...]
 

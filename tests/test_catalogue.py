@@ -90,8 +90,6 @@ def test_what_is_wrong_with_an_archive_is_among_the_findings(tmp_path: Path) -> 
     assert [one.code for one in found.findings] == ["SAF107"]
 
 
-# --- the tree says what its labels are ------------------------------------------------------------------
-
 ODD = {
     "few rows": ("0,0,1,10,20,-5\n", "LAB105"),
     "flags": ("0,0,1,10,20,1\n", None),

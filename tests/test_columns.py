@@ -68,9 +68,6 @@ def errors(folder: Path) -> list[seldio.Finding]:
     return [finding for finding in seldio.validate(folder) if finding.severity is Severity.ERROR]
 
 
-# --- a column goes only by its name ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "plant",
     [
@@ -158,9 +155,6 @@ def test_of_two_columns_that_may_be_a_confidence_none_is_blamed(tmp_path: Path) 
     folder = written(tmp_path, walks(), lambda row: [*rows(row)[:6], f"{rng.random():.3f}", f"{rng.random():.3f}"])
     (found,) = errors(folder)
     assert found.code == "SYN901"
-
-
-# --- causes ----------------------------------------------------------------------------------------------
 
 
 def unique(row: Row, numbers: dict[object, int] = {}) -> str:  # noqa: B006

@@ -31,8 +31,6 @@ from seldio.scores.seld.scoring import SeldScore, bounded
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
 
-# --- resamples and tests ------------------------------------------------------------------------------------------
-
 
 @given(st.integers(1, 9), st.integers(100, 300), st.integers(0, 5))
 def test_a_resample_holds_as_many_units_as_there_are(units: int, resamples: int, seed: int) -> None:
@@ -126,9 +124,6 @@ def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
     assert {row[3] for row in decided([0.06, 0.001, 0.001]).tests()} == {"undecided"}, "nothing without the lead"
     first, *rest = decided([0.06, 0.001, 0.001], lead=1).tests()
     assert (first[0], first[3], [row[3] for row in rest]) == ("two − one: b", "two", ["undecided", "two"])
-
-
-# --- labels -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -328,9 +323,6 @@ def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
     for form in ("json", "csv"):
         (tmp_path / f"compared.{form}").write_text("".join(render([report], form)))
         assert [row[:2] for row in seldio.rank(tmp_path / f"compared.{form}").table()] == [("good", 1), ("fair", 2)]
-
-
-# --- where resamples tell nothing ---------------------------------------------------------------------------------
 
 
 def test_bounds_at_the_ends_hold_the_truth() -> None:

@@ -25,9 +25,6 @@ def test_wilson_by_hand() -> None:
     assert wilson(20, 20)[1] == 1
 
 
-# --- answers ------------------------------------------------------------------------------------------------------
-
-
 def rows(path: Path, records: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
     return path

@@ -81,9 +81,6 @@ def reread(table: pa.Table, format: LabelFormat) -> pa.Table:
     return format.read(clips, raise_errors).table
 
 
-# --- each format from and to others -------------------------------------------------------------------
-
-
 @functools.cache
 def example(name: str) -> pa.Table:
     """One scene, as files of the format *name* tell it: two clips, sources in front and behind, silence, an activity."""
@@ -200,8 +197,6 @@ def test_what_is_written_is_read(dialect: Dialect, data: st.DataObject) -> None:
     assert reread(carried, dialect).equals(given)
 
 
-# --- rounding and units ------------------------------------------------------------------------------
-
 HALVES = [12.7, -0.6, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999, 89.5]
 ROUNDED = [13, -1, 0, 2, 2, 0, -2, 0, 90]
 
@@ -239,9 +234,6 @@ def test_centimetres_and_metres_are_exact(centimetres: int) -> None:
         assert get("starss23").write(back, ClipFile("a", "a.csv")) == data
 
 
-# --- classes -----------------------------------------------------------------------------------------
-
-
 def test_classes_go_by_name() -> None:
     given = starss(
         frame=[0, 1, 2, 3, 4],
@@ -269,9 +261,6 @@ def test_classes_that_the_target_does_not_have_are_named() -> None:
     converted = convert(given, get("starss23"), get("dcase2020-output"), allow_loss=["all"])
     assert converted.table["class_id"].to_pylist() == [9]
     assert plan(given, get("starss23"), get("dcase2022-output")).losses.keys() == {"distance", "onscreen"}
-
-
-# --- time --------------------------------------------------------------------------------------------
 
 
 def test_events_become_frames_and_come_back() -> None:
@@ -346,9 +335,6 @@ def test_frames_of_20_ms() -> None:
     back = convert(there, get("dcase2023-submission"), get("dcase2019-output"))
     assert back.table["frame"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, *range(5, 15)]
     assert "each frame of 100 ms becomes 5 frames of 20 ms" in back.notes
-
-
-# --- refusals ----------------------------------------------------------------------------------------
 
 
 def test_losses_are_refused_by_name() -> None:
@@ -464,8 +450,6 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     assert list(without.notes) == ["distance is written as -1, unknown: the table has none"]
     assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
 
-
-# --- files and folders -------------------------------------------------------------------------------
 
 ROWS = b"1,2,0,-180,-5,181\n2,2,1,180,-5,64\n3,12,0,45,10,301\n"
 
@@ -719,8 +703,6 @@ def test_files_without_rows(tmp_path: Path) -> None:
             b'{\n  "annotations": []\n}' if target.suffix == ".json" else f"{header}\n".encode() if header else b""
         )
 
-
-# --- real data ---------------------------------------------------------------------------------------
 
 FILES = REAL | {
     "other-dialects/sample1.csv": "seld-studio",

@@ -102,8 +102,6 @@ def test_the_order_of_rows_is_no_change(tmp_path: Path) -> None:
     assert "rows are in another order, and nothing else differs, in 6 clips" in report.notices[0].text
 
 
-# --- single events -----------------------------------------------------------------------------------------------
-
 EVENT = [(frame, 3, 0, 20, 5) for frame in range(30, 50)]
 OTHERS = [(frame, 8, 1, -100, 0) for frame in range(150)]
 
@@ -183,8 +181,6 @@ def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
     assert not seldio.diff(old, new, format="starss22", force=True).same
 
 
-# --- questions --------------------------------------------------------------------------------------------------
-
 ITEMS = [
     {"id": f"q{n}", "audio": [f"a/{n}.wav"], "task": "source_existence", "question": f"Is there a dog in {n}?",
      "answer": "yes", "options": ["yes", "no"]}
@@ -224,9 +220,6 @@ def test_what_happened_to_questions(
     assert report.same == (not told)
 
 
-# --- the command ------------------------------------------------------------------------------------------------
-
-
 def run(*arguments: object) -> Any:
     return CliRunner().invoke(app, ["diff", *map(str, arguments)])
 
@@ -243,9 +236,6 @@ def test_exit_codes(tmp_path: Path) -> None:
     other = run(old, written(tmp_path / "other", {"fold9": scene(1)}))
     assert other.exit_code == 1
     assert "no clip is in both" in other.stderr
-
-
-# --- labels and questions in one place ----------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -68,9 +68,6 @@ def mend(path: Path, format: str | None, unsafe: bool) -> tuple[str, list[Findin
     return done.remark, done.findings
 
 
-# --- the examples of the rules -------------------------------------------------------------------------
-
-
 @fixable
 def test_examples_are_repaired(case: Case, tmp_path: Path) -> None:
     path, format = copy(case, tmp_path), case.options.get("format")
@@ -197,9 +194,6 @@ def test_rows_of_many_clips_are_not_sorted(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-# --- the command line ----------------------------------------------------------------------------------
-
-
 def run(*arguments: str, data: bytes | None = None) -> str:
     result = CliRunner().invoke(app, list(arguments), input=data)
     assert result.exit_code in (0, 1), result.output
@@ -277,9 +271,6 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_bytes(data)
     assert "<stdin>" in run("validate", "-", str(tmp_path / "mix001.csv"), "-f", "starss22", "--fix", data=data)
     assert (tmp_path / "mix001.csv").read_bytes() == b"1,1,0,-50,30\n5,1,0,-50,30\n"
-
-
-# --- any file ------------------------------------------------------------------------------------------
 
 
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
@@ -409,7 +400,5 @@ def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> 
             "validate", str(tmp_path / name), "-f", "starss22"
         )
 
-
-# --- what is said where nothing is repaired ------------------------------------------------------------
 
 WIDE = "".join(f"{n},1,0,{-170 - n},3\n" for n in range(12))

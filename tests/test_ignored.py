@@ -71,9 +71,6 @@ def test_some_labels_under_another_suffix(tmp_path: Path) -> None:
     assert said(root) == [("LAY119", text)]
 
 
-# --- files that gzip packed ------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def packed(tmp_path: Path) -> Path:
     root = folder(tmp_path / "packed", ".csv")

@@ -52,9 +52,6 @@ def physical_lines(data: bytes) -> list[str]:
     return re.split(r"\r\n|\r|\n", data.removeprefix(BOM).decode(errors="replace"))
 
 
-# --- examples: one folder for each format ------------------------------------------------------------
-
-
 #: Formats whose files are text, and can be written by hand.
 TEXT = [format for format in LABEL_FORMATS if format.suffix != ".parquet"]
 
@@ -102,9 +99,6 @@ def test_examples_come_back(format: LabelFormat, path: Path) -> None:
     if not format.tool:
         assert path.read_bytes() == data
     assert format.read([dataclasses.replace(example(path), data=data)], raise_errors).table.equals(reading.table)
-
-
-# --- the two paths -----------------------------------------------------------------------------------
 
 
 def assert_paths_agree(dialect: Dialect, *data: bytes) -> tuple[LabelReading, list[Finding]]:
@@ -208,9 +202,6 @@ def test_loading_raises_the_first_error_with_its_place() -> None:
     with pytest.raises(InvalidData, match=r"^mix001\.csv:2:5: SYN133 source is nan") as caught:
         get("starss22").read([text_file(b"0,1,0,5,5\n1,1,nan,5,5\n")], raise_errors)
     assert caught.value.finding.value == "nan"
-
-
-# --- where findings point ----------------------------------------------------------------------------
 
 
 def assert_points_at_its_value(finding: Finding, data: bytes) -> None:
@@ -371,11 +362,6 @@ def test_one_bad_file_does_not_touch_the_others() -> None:
     assert [part.readable for part in reading.parts] == [True, False, True, True, True]
 
 
-# --- what is reported --------------------------------------------------------------------------------
-
-# --- meaning -----------------------------------------------------------------------------------------
-
-
 def rows_of(name: str, data: str) -> list[dict[str, object]]:
     reading, _ = read(get(name), data.encode())
     return [event.model_dump(exclude_none=True, exclude={"clip"}) for event in to_events(reading.table)]
@@ -410,9 +396,6 @@ def test_elevation_stands_before_azimuth_in_2019() -> None:
     (row,) = rows_of("dcase2019", f"{get('dcase2019').header}\nspeech,0.5,1.25,-10,-100,2\n")
     place = {"azimuth": -100.0, "elevation": -10.0, "distance": 2.0}
     assert row == {"onset": 0.5, "offset": 1.25, "class_id": 5} | place
-
-
-# --- round trips -------------------------------------------------------------------------------------
 
 
 @dialects
@@ -497,9 +480,6 @@ def test_real_files_with_silent_rows_and_with_cr_lf_come_back(
     reading, found = read(get(name), path.read_bytes())
     assert codes(found) == said
     assert path.read_bytes() == get(name).write(reading.table, reading.parts[0].origin)
-
-
-# --- real files and bad ones -------------------------------------------------------------------------
 
 
 @given(st.binary(max_size=80))

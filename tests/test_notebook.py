@@ -58,8 +58,6 @@ def test_the_notebook_runs_and_shows_a_picture(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"tour.ipynb"}
 
 
-# --- results -----------------------------------------------------------------------------------------------------
-
 LABELS, CLIP = "starss23/metadata_dev", "fold4_room2_mix001"
 
 

@@ -141,9 +141,6 @@ def test_a_baseline_knows_places_whether_listed_alone_or_together(folder: Callab
     assert list(known.applied(together)) == together
 
 
-# --- rows that cannot be read as they are ---------------------------------------------------------------
-
-
 def each_cell(change: Callable[[str], str], table: Rows | None = None) -> str:
     return "".join(f"{','.join(change(str(cell)) for cell in row)}\n" for row in table or rows())
 
@@ -200,6 +197,3 @@ def test_rows_behind_the_last_label_of_the_reference_are_a_warning(tmp_path: Pat
     assert "1,401 of 1,806 rows come after the last label of their clip" in found.message
     same = seldio.validate(labels, format="dcase2023-submission", reference=load(str(labels)))
     assert "SUB112" not in {one.code for one in same.findings}
-
-
-# --- outputs that go on behind their recordings ---------------------------------------------------------

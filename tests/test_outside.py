@@ -51,9 +51,6 @@ def data(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLES, tmp_path / "LAB2027"))
 
 
-# --- a label dialect and its vocabulary ------------------------------------------------------------
-
-
 def test_a_dialect_is_found_from_its_content(seldio: Run) -> None:
     code, shown, _ = seldio("info", EXAMPLES)
     assert code == 0
@@ -84,15 +81,9 @@ def test_a_profile_scores(data: Path, seldio: Run) -> None:
     assert (code, round(json.loads(shown)["reports"][0]["tables"][0]["rows"][0]["ER"], 3)) == (0, 0.1)
 
 
-# --- a data set ------------------------------------------------------------------------------------
-
-
 def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
     code, _, notes = fresh("convert", "lab2027", "--to", "parquet", "-o", "labels.parquet", folder=data.parent)
     assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
-
-
-# --- what cannot be added --------------------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
@@ -160,9 +151,6 @@ def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> Non
     assert named[0] == 0, named[2]
     assert "dog bark" in named[1]
     assert "Female speech" not in named[1]
-
-
-# --- a challenge year ------------------------------------------------------------------------------
 
 
 def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldio: Run) -> None:

@@ -270,9 +270,6 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path)
     assert splits(tmp_path / "out") == {"a": "train", "b": "test"}
 
 
-# --- labels in the columns of a dataset that lie elsewhere ------------------------------------------
-
-
 @pytest.fixture
 def system(yard: Path, tmp_path: Path) -> Path:
     """What a system found in the clip b, in the columns of the yard, one of its files in another order."""

@@ -45,9 +45,6 @@ def process(_: int) -> int:
     return os.getpid()
 
 
-# --- where work runs -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_results_come_in_order_and_errors_come_through() -> None:
     taken = []
@@ -114,9 +111,6 @@ def stopped_while_results_travel() -> None:
     with contextlib.suppress(KeyboardInterrupt), running(workers=2):
         for _ in parallel_map(large, [1] * 40):
             raise KeyboardInterrupt
-
-
-# --- stops -------------------------------------------------------------------------------------------------
 
 
 def in_another_process(code: str) -> subprocess.Popen[bytes]:
@@ -186,12 +180,6 @@ def test_a_process_that_may_have_no_workers_says_so() -> None:
     spawn = multiprocessing.get_context("spawn")
     with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
         pool.apply(with_workers, (3,))
-
-
-# --- what travels to a worker ------------------------------------------------------------------------------
-
-
-# --- how far it is -------------------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):

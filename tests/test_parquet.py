@@ -49,8 +49,6 @@ def example(rows: int = 3) -> pa.Table:
     return from_events(events, "starss23")
 
 
-# --- tables come back as they were -------------------------------------------------------------------
-
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "frame": st.integers(-(2**31), 2**31 - 1),
@@ -130,9 +128,6 @@ def test_other_metadata_is_kept() -> None:
     again, _ = read(packed(table))
     assert again is not None
     assert again.schema.metadata[b"licence"] == b"CC"
-
-
-# --- tables of other programs ------------------------------------------------------------------------
 
 
 def test_types_that_hold_the_same_values_are_cast() -> None:
@@ -225,9 +220,6 @@ def test_bad_metadata(metadata: bytes) -> None:
     assert [str(finding) for finding in findings] == ["x.parquet: SYN302 its seldio metadata cannot be read"]
 
 
-# --- damaged and oversized files ---------------------------------------------------------------------
-
-
 @given(st.data())
 @settings(max_examples=examples(150))
 def test_damage_is_a_finding(data: st.DataObject) -> None:
@@ -290,9 +282,6 @@ def test_a_broken_file_gives_an_empty_reading() -> None:
     assert [finding.code for finding in findings] == ["SYN301"]
     with pytest.raises(InvalidData, match="SYN301"):
         read_parquet(b"PAR1", "x.parquet", raise_errors)
-
-
-# --- tables of several clips -----------------------------------------------------------------------
 
 
 def test_a_table_of_several_clips_is_not_taken_for_empty_files(tmp_path: Path) -> None:

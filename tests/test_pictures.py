@@ -69,11 +69,6 @@ def test_colours_are_apart_for_every_kind_of_eye(eye: str) -> None:
     assert ((luminance + 0.05) / 0.05).min() > 2.19  # from black
 
 
-# --- colours -----------------------------------------------------------------------------------------------
-
-# --- what is drawn -----------------------------------------------------------------------------------------
-
-
 def test_every_event_has_a_bar_and_lines_of_its_values(tree: Path, tmp_path: Path) -> None:
     plotted = seldio.plot(tree, tmp_path / "a.png", clip=CLIP, predictions=tree.parent / "output")
     classes, azimuth, elevation, distance = plotted.figure.axes
@@ -119,9 +114,6 @@ def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp
         assert ET.fromstring(first).tag.endswith("svg")
     else:
         assert first.startswith({"png": b"\x89PNG", "pdf": b"%PDF-"}[suffix])
-
-
-# --- what is asked for -------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -73,9 +73,6 @@ ALL = [answer(n) for n in range(9)]
 NAMELESS = [answer(n, qa_id=None) for n in range(9)]
 
 
-# --- SO-Bench ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "rows",
     [ALL, ALL[::-1], [answer(n, audio_path=None, task_name=None) for n in range(9)],
@@ -174,9 +171,6 @@ def test_the_real_files(shared: Path) -> None:
         assert validate(shared / "data" / predictions, reference=load(str(shared / "data" / questions))).findings == []
 
 
-# --- JASCO ---------------------------------------------------------------------------------------------
-
-
 def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Finding]:
     others = {"Speech": "", "Audio-Only Answer": "", "Speech-Only Answer": ""}
     asked = [
@@ -226,9 +220,6 @@ def test_jasco(
     assert says in " ".join(f"{finding.message} {finding.hint}" for finding in found)
 
 
-# --- files of questions with outputs -------------------------------------------------------------------
-
-
 def mmau(number: int, **changes: Any) -> Record:
     record = {"id": f"m{number}", "audio_id": f"./a/m{number}.wav", "question": "Who?", "choices": ["cat", "dog"],
               "answer": "dog", "task": "sound", "split": "test-mini"}  # fmt: skip
@@ -253,9 +244,6 @@ def mmau(number: int, **changes: Any) -> Record:
 def test_mmau(tmp_path: Path, row: Record, expected: list[tuple[str, int | None]]) -> None:
     rows = [mmau(n, model_output="dog") for n in range(2)]
     assert short(against(tmp_path, [*rows, row], [mmau(n) for n in range(3)])) == expected
-
-
-# --- the wrong reference -------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -283,9 +271,6 @@ def test_references_of_the_wrong_kind(files: Path, path: str, reference: str, sa
     run = CliRunner().invoke(app, ["validate", str(files / path), "--reference", told])
     assert run.exit_code == 2
     assert says in run.stderr
-
-
-# --- MERA ----------------------------------------------------------------------------------------------
 
 
 def mera_question(number: int, two: bool = False) -> Record:
@@ -349,12 +334,6 @@ def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
     found = validate(own, reference=load(str(gold))).findings
     assert short(found) == [("PRD201", None)]
     assert "the whole task 0" in (found[0].hint or "")
-
-
-# --- descriptions --------------------------------------------------------------------------------------
-
-
-# --- anything ------------------------------------------------------------------------------------------
 
 
 def test_files_that_cannot_be_read_say_why(tmp_path: Path, gold: Path) -> None:

@@ -165,9 +165,6 @@ def test_a_comma_that_may_stand_before_thousands_is_no_decimal_point(distances: 
     assert after == (before.replace(b",", b".").replace(b";", b",") if COMMAS[distances] else before)
 
 
-# --- faults of values and of text together: files are read here without seldio ---------------------------
-
-
 def value(cell: str) -> float | str:
     """What a cell says, however it is spelled."""
     try:

@@ -98,8 +98,6 @@ def show(report: Report, format: str, **options: Any) -> str:
     return "".join(render(report, format, Options(**({"catalogue": CATALOGUE} | options))))
 
 
-# ------------------------------------------------------------------ nasty findings
-
 _NASTY = [
     "\x1b[31m",
     "\x1b]0;title\x07",
@@ -146,8 +144,6 @@ findings = st.builds(
 reports = st.builds(lambda items: make(*items), st.lists(findings, max_size=8))
 quick = settings(max_examples=examples(60), deadline=None)
 
-# ------------------------------------------------------------------ the table of formats
-
 
 def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"unknown output 'pdf' for findings; choose from text, concise, json"):
@@ -187,9 +183,6 @@ def test_no_text_of_a_finding_commands_a_ci_system(format: str, text: str) -> No
     if format in ("json", "jsonl"):
         assert text in json.dumps(json.loads(shown.splitlines()[0] if format == "jsonl" else shown), ensure_ascii=False).replace(
             "\\n", "\n").replace("\\r", "\r")  # fmt: skip
-
-
-# ------------------------------------------------------------------ text
 
 
 def test_text() -> None:
@@ -290,9 +283,6 @@ def test_write_colours_terminals_only(
     assert target.getvalue() == show(SMALL, "text", color=coloured, wrap=stream is Terminal)
 
 
-# ------------------------------------------------------------------ carets
-
-
 LONG = ",".join(str(number) for number in range(1300))[:5000]
 
 
@@ -314,18 +304,12 @@ def test_the_caret_stands_below_the_text(line: str, columns: tuple[int, int | No
     assert show(make(finding), "text", width=60).split("\n")[1:3] == [f"12 | {text}", f"   | {carets}"]
 
 
-# ------------------------------------------------------------------ what people read first, and how wide
-
-
 def test_what_is_to_be_known_about_a_file_comes_behind_what_is_wrong_in_it() -> None:
     layout = Finding("SYN902", Severity.INFO, "read as one layout", "a.csv", line=1)
     radians = Finding("LAB301", Severity.ERROR, "radians", "a.csv", line=1, column=7)
     other = Finding("LAB103", Severity.ERROR, "outside", "b.csv", line=2, column=1)
     shown = show(Report([layout, radians, other], files=2), "text")
     assert sorted(["LAB301", "SYN902", "LAB103"], key=shown.index) == ["LAB301", "SYN902", "LAB103"]
-
-
-# ------------------------------------------------------------------ concise and github
 
 
 def test_concise() -> None:
@@ -369,9 +353,6 @@ SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-# ------------------------------------------------------------------ json
-
-
 def test_the_schema_file_is_that_of_the_package() -> None:
     written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
     assert written == dumps(report_schema(), indent=2) + "\n"
@@ -409,9 +390,6 @@ def test_jsonl() -> None:
     *lines, last = show(SMALL, "jsonl").splitlines()
     assert [json.loads(line) for line in lines] == SMALL.as_dict()["findings"]
     assert last == json.dumps({"version": 1, "seldio": seldio.__version__, "summary": SMALL.summary()})
-
-
-# ------------------------------------------------------------------ sarif
 
 
 def sarif_run(report: Report, **options: Any) -> dict[str, Any]:
@@ -507,9 +485,6 @@ def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
 
 
-# ------------------------------------------------------------------ markdown
-
-
 def test_markdown() -> None:
     assert show(SMALL, "markdown") == (
         "Not ready: 2 errors, 1 warning and 1 info; 168 files checked. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
@@ -553,9 +528,6 @@ def test_markdown_mentions_nobody_and_links_nowhere(text: str) -> None:
     table = show(make(dataclasses.replace(MISSING, message=text)), "markdown")
     assert f" {text}<br>" not in table
     assert f" {text}<br>" in table.replace("&#8203;", "")
-
-
-# ------------------------------------------------------------------ csv and html
 
 
 @given(reports)

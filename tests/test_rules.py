@@ -69,9 +69,6 @@ def test_records_repeat_the_first_line_of_the_page() -> None:
     }
 
 
-# --- examples ------------------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class Case:
     """An example of a rule: a file, folder or archive under its code, or what a builder makes."""
@@ -127,8 +124,6 @@ def stored() -> Iterator[Case]:
             if path.name != "case.json":
                 yield Case(folder.name, path.name, shared | given.get(path.name, {}), path)
 
-
-# --- examples that are made on the spot -----------------------------------------------------------------
 
 ROWS = b"0,1,0,-50,30\n1,1,0,-49,30\n"
 Member = tuple[str | tarfile.TarInfo, bytes]
@@ -367,9 +362,6 @@ def test_examples_belong_to_rules() -> None:
         assert files <= {path.name for path in folder.iterdir()}, folder
 
 
-# --- places --------------------------------------------------------------------------------------------
-
-
 def lines_of(path: Path) -> list[str]:
     """Lines as an editor shows them; written without seldio."""
     text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
@@ -414,9 +406,6 @@ def test_rules_with_a_fix_have_an_example_that_is_fixable(found_in: Found) -> No
     assert {code for code, rule in CATALOGUE.items() if rule.fix != "none" and code[:3] != "SUB"} <= found
 
 
-# --- pages ---------------------------------------------------------------------------------------------
-
-
 @as_one
 @pytest.mark.parametrize("rule", CATALOGUE.values())
 def test_pages_are_whole(rule: Rule) -> None:
@@ -458,9 +447,6 @@ def test_every_rule_is_listed_or_reported_by_a_reader() -> None:
     assert read | set(listed()) == set(CATALOGUE)
 
 
-# --- what is legal -------------------------------------------------------------------------------------
-
-
 def codes_of(path: Path, format: str | None = None) -> dict[str, int]:
     report = validate(path, format=format)
     assert report.files
@@ -496,9 +482,6 @@ def test_the_task_pages_example(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_text("\n".join(rows) + "\n")
     assert codes_of(tmp_path / "mix001.csv") == {}
     assert codes_of(tmp_path / "mix001.csv", "starss23") == {}
-
-
-# --- real data and bad inputs --------------------------------------------------------------------------
 
 
 def test_real_labels_have_duplicates_and_no_errors(shared: Path) -> None:

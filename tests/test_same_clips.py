@@ -137,9 +137,6 @@ def same_labels(path: Path, rows: Counter[str], folder: Path) -> None:
         assert original.read_bytes() == back.read_bytes()
 
 
-# --- one split of the reference ---------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def development(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Labels of both splits of a development set, in their tree and flat, and outputs for dev-test alone."""

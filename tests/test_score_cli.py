@@ -107,9 +107,6 @@ def test_profiles_are_listed() -> None:
     assert {"dcase2023", "dcase2025", "so-bench-paper", "jasco", "ruenvaqa", "mmau"} <= set(names)
 
 
-# --- questions -------------------------------------------------------------------------------------
-
-
 def write(path: Path, format: str, rows: list[Any]) -> Path:
     path.write_bytes(formats.get(format, ItemFormat).write(rows))
     return path

@@ -131,9 +131,6 @@ def test_jackknives_of_the_programs(tmp_path: Path) -> None:
     assert "F and LR are 0 and no error is defined" in newer["sentinel-interval"].text
 
 
-# --- by clip and by room -----------------------------------------------------------------------------
-
-
 def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> None:
     rooms = {
         "fold4_room1_mix001": label(range(1, 100), 0, 30) + label(range(1, 100), 1, 90),
@@ -155,9 +152,6 @@ def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> Non
     assert done.overall["F"] == pytest.approx((1 + 0 + 1) / 13)  # as the official program has it
     micro = seldio.score(tmp_path / "out", truth, table="clips", average="micro", reference_format="starss23")
     assert row(micro, "clips", "fold4_room1_mix001")["F"] == pytest.approx(1 / 1.5)
-
-
-# --- sides and distances -----------------------------------------------------------------------------
 
 
 def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:

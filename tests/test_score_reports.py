@@ -40,12 +40,6 @@ def rendered(each: ScoreReport | list[ScoreReport], format: str, table: str | No
     return "".join(render(each if isinstance(each, list) else [each], format, Options(table=table, width=width)))
 
 
-# --- cells -----------------------------------------------------------------------------------------------
-
-
-# --- text ------------------------------------------------------------------------------------------------
-
-
 @printed_by_rich
 def test_text() -> None:
     lines = rendered(made(), "text").splitlines()
@@ -75,9 +69,6 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
     for n in range(many):
         assert f"100.000 [{100 * n / 7:.3f}, 150.000]" in text
         assert f"column {n} (%)" in text
-
-
-# --- side by side ----------------------------------------------------------------------------------------
 
 
 def more_rows(report: ScoreReport, *rows: tuple[Cell, ...]) -> ScoreReport:
@@ -111,8 +102,6 @@ def test_every_format_says_system_profile_and_what_it_is_over(format: str) -> No
             assert word in text
         assert text.index("a grave thing") < text.rindex("a small thing")
 
-
-# --- json ------------------------------------------------------------------------------------------------
 
 WORDS = st.text(max_size=12)
 NUMBER = st.one_of(st.integers(-(2**70), 2**70), st.floats())
@@ -158,9 +147,6 @@ def test_any_other_json_is_a_data_error(value: object) -> None:
         reports(value)
 
 
-# --- csv -------------------------------------------------------------------------------------------------
-
-
 def test_csv() -> None:
     assert rendered(made(), "csv", "overall").splitlines() == [
         "system,clips,ER,ER_low,ER_high,ER_mark,F",
@@ -188,9 +174,6 @@ def test_csv_has_no_formula(text: str) -> None:
         assert not [cell for row in rows for cell in row if re.match(r"[=+\-@\t\r]", cell)]
         assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", "".join(map("".join, rows)))
     assert tuple(next(csv.reader(io.StringIO(rendered(report, "csv"))))) == LONG
-
-
-# --- markdown and html -----------------------------------------------------------------------------------
 
 
 @given(NASTY)

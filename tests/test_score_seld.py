@@ -40,9 +40,6 @@ def table(rows: list[dict[str, Any]]) -> pa.Table:
     return pa.table(columns)
 
 
-# --- the official programs -------------------------------------------------------------------------
-
-
 def as_official(files: dict[str, str], year: str, role: str) -> pa.Table:
     """Files as the loader of *year* takes them apart, its misreadings included."""
     rows = []
@@ -180,8 +177,6 @@ def _counts(real: Path) -> SeldScore:
     return score_tables(*sides, clips, get("dcase2023"), classes=CLASSES)
 
 
-# --- the plain road --------------------------------------------------------------------------------
-
 ANGLES = st.integers(-180, 180)
 
 
@@ -252,9 +247,6 @@ def test_a_perfect_prediction_and_any_order_of_clips(rows: list[Row], profile: s
     np.testing.assert_array_equal(found, again)
 
 
-# --- counts that come one by one -------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_accumulator_agrees_with_all_at_once(real: Path) -> None:
     from seldio import read
@@ -293,8 +285,6 @@ def test_the_accumulator_takes_arrays_and_forgets() -> None:
     with pytest.raises(UsageError, match="average"):
         SeldAccumulator("dcase2021", "macro")
 
-
-# --- what a score says -----------------------------------------------------------------------------
 
 LABELS = "".join(f"{frame},0,0,10,0,100\n{frame},1,0,-90,0,200\n" for frame in range(1, 26))
 OUTPUT = "".join(f"{frame},0,0,0.98,0.17,0.0,0\n{frame},1,0,0.0,-1.0,0.0,0\n" for frame in range(1, 26))

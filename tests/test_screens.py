@@ -64,9 +64,6 @@ def test_the_lead_measure_is_in_the_first_part_of_a_table() -> None:
     assert heads(text(wide(), width=120)) == [["system", *NARROW]]  # in the usual order, as all of them fit
 
 
-# --- the worst clips, and tables sorted by a measure ---------------------------------------------------------
-
-
 @pytest.fixture
 def scored(tmp_path: Path) -> tuple[Path, Path]:
     """Three clips with two classes; the predictions of ``c`` are all wrong, one of ``b`` is."""

@@ -87,8 +87,6 @@ def test_the_judge_is_compared(tmp_path: Path) -> None:
         assert seldio.verify(known, SAID, ASKED, **named) == []  # type: ignore[arg-type]
 
 
-# --- labels -------------------------------------------------------------------------------------------
-
 ROWS = "0,1,0,10,0,100\n1,1,0,12,5,100\n1,11,1,-90,10,200\n"
 FORMATS = {"format": "starss23", "reference_format": "starss23"}
 
@@ -184,8 +182,6 @@ def test_a_table_with_a_signature_can_be_ranked(labels: dict[str, Path], tmp_pat
         (tmp_path / f"{number}.csv").write_text(text)
     assert seldio.rank(tmp_path / "0.csv").table().rows[0][1] == 1
 
-
-# --- tables for a paper -------------------------------------------------------------------------------
 
 AWKWARD = ScoreReport("a_b", "p", "t", "o", (
     Table("overall", r"50 % of {x} & \y", (Column("system", "system"), Column("F", "F", "%", 1, "higher")),

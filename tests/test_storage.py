@@ -116,9 +116,6 @@ def test_a_second_export_elsewhere_has_the_same_bytes(
     assert content(exports[kind][0]) == content(tmp_path / "again")
 
 
-# --- Parquet ---------------------------------------------------------------------------------------
-
-
 def test_parquet_has_the_types_of_the_hub(exports: dict[str, Any]) -> None:
     schema = pq.read_schema(exports["parquet"][0] / "data/train-00000-of-00001.parquet")
     features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
@@ -193,9 +190,6 @@ def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:
     assert content(folder) == content(tmp_path / "back")
 
 
-# --- WebDataset and folders ------------------------------------------------------------------------
-
-
 def test_tar_members_stand_together_and_hold_no_time(exports: dict[str, Any]) -> None:
     out, manifest = exports["webdataset"]
     with tarfile.open(out / "data/train-00000-of-00001.tar") as tar:
@@ -239,9 +233,6 @@ def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_p
 
     train, test = (pq.read_schema(tmp_path / f"out/{split}/metadata.parquet") for split in ("train", "test"))
     assert train == test
-
-
-# --- again, in several processes, damaged -----------------------------------------------------------
 
 
 def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: Path) -> None:
@@ -351,8 +342,6 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
-# --- names -----------------------------------------------------------------------------------------
-
 _NAMES = st.text("abAB.-_ é", min_size=1, max_size=6).filter(
     lambda n: not n.startswith((".", " ")) and not n.endswith((" ", "."))
 )
@@ -415,9 +404,6 @@ def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
     assert content(tree) == content(tmp_path / "back")
 
 
-# --- exports read where they lie -----------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small data set with a video, questions and a licence."""
@@ -463,9 +449,6 @@ def told(path: Path) -> list[tuple[object, ...]]:
 
 def rules_of(path: Path) -> dict[str, int]:
     return validate(path).by_rule()
-
-
-# --- the same as what it was made from -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -576,9 +559,6 @@ def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], 
         seldio.convert(folder, tmp_path / "back", "files")
 
 
-# --- parts of an export --------------------------------------------------------------------------------
-
-
 def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
 
@@ -600,9 +580,6 @@ def test_tables_of_labels_alone_are_converted_and_scored(kinds: dict[str, Path],
     assert 0 == result.exit_code, result.output
 
 
-# --- tables and label files that differ ----------------------------------------------------------------
-
-
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
     """A Parquet file with another table in it."""
     table = pq.read_table(path)
@@ -614,9 +591,6 @@ def turned(table: pa.Table) -> pa.Table:
     number = table.column_names.index("azimuth")
     values = table["azimuth"].to_pylist()
     return table.set_column(number, "azimuth", pa.array([*values[:2], 77.0, *values[3:]]))
-
-
-# --- what is unsafe or damaged -------------------------------------------------------------------------
 
 
 def test_long_recordings_are_read_in_parts(kinds: dict[str, Path]) -> None:
@@ -695,9 +669,6 @@ def test_a_recording_of_several_clips_is_one_file(root: Path, tmp_path: Path) ->
     assert opened(tmp_path / "set") == opened(tmp_path / "out")
 
 
-# --- tables in a folder --------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def tables(root: Path, tmp_path: Path) -> Path:
     """A folder with tables of labels and of questions, and one of neither."""
@@ -761,9 +732,6 @@ def test_label_files_go_before_tables(root: Path, tables: Path, tmp_path: Path) 
     assert pa.table(seldio.open(root).events).equals(pa.table(seldio.open(folder).events))
 
 
-# --- pages about a clip --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["parquet", "audiofolder"])
 def test_a_clip_of_an_export_can_be_looked_at(kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path) -> None:
     for name, arguments in (
@@ -785,9 +753,6 @@ def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.Monk
 
     assert 0 == result.exit_code, result.output
     assert ["_evil.html"] == [path.name for path in Path().iterdir()]
-
-
-# --- real labels ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

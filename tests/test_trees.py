@@ -87,9 +87,6 @@ PLAIN = files("foa_dev") | files("metadata_dev")
 STARSS22 = {split.name: sorted(split.clips) for split in dataset("starss22").splits}
 
 
-# --- the table -------------------------------------------------------------------------------------
-
-
 def test_the_clip_lists_hold_the_real_data(shared: Path) -> None:
     predictions = {path.stem for path in (shared / "data/starss23-predictions/system-a-polar").glob("*.csv")}
     assert predictions == expected_clips("starss23", "dev-test")
@@ -130,9 +127,6 @@ def test_clip_range(text: str, first: str, last: str, count: int) -> None:
 def test_what_is_no_clip_range(text: str) -> None:
     with pytest.raises(UsageError, match="not a range of clips"):
         clip_range(text)
-
-
-# --- reading ---------------------------------------------------------------------------------------
 
 
 def test_all_of_starss23() -> None:
@@ -218,12 +212,6 @@ def test_loose_files_of_one_name_make_one_clip_only_where_they_belong_together()
         ("b", None, "run1/b.csv", None),
         ("b", None, "run2/b.csv", None),
     ]
-
-
-# --- the clip table --------------------------------------------------------------------------------
-
-
-# --- rules -----------------------------------------------------------------------------------------
 
 
 def swap(names: set[str], old: str, new: str) -> set[str]:
@@ -391,8 +379,6 @@ def test_labels_tell_a_dataset_from_the_one_that_it_is_a_part_of(tmp_path: Path)
     unread.write_text("".join(f"{at},1,0,-50,30,\n" for at in range(99)))  # rows of STARSS22 that end with a comma
     assert [found.code for found in seldio.validate(unread)] == ["SYN124"]
 
-
-# --- anything at all -------------------------------------------------------------------------------
 
 PARTS = st.sampled_from(
     ["foa_dev", "mic_dev", "metadata_dev", "video_eval", "stereo_dev", "foa_labels", "dev-train-sony", "dev-test",

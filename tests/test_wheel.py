@@ -87,9 +87,6 @@ def test_the_command_of_the_wheel_runs(wheel: Path, tmp_path: Path) -> None:
     assert "fold4_room1_mix001.csv:1:3: LAB102" in done.stdout
 
 
-# --- the container ----------------------------------------------------------------------------------------------------
-
-
 def test_the_image_is_built_from_files_that_its_context_has() -> None:
     lines = (ROOT / "Dockerfile").read_text("utf-8").splitlines()
     copied = [
