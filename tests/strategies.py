@@ -52,11 +52,7 @@ _REAL = st.one_of(
 )
 _NAME = st.one_of(
     st.sampled_from(["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]),
-    st.text(
-        st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'),
-        min_size=1,
-        max_size=8,
-    ),
+    st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'), min_size=1, max_size=8),
 ).filter(lambda name: name != "NOTHING")
 _CELLS = {
     "int": _INT,
@@ -122,8 +118,7 @@ def broken_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
 
 
 _BYTES = st.one_of(
-    st.sampled_from(list(b"0123456789,-.e+ \t\r\n\"';|_xinfa\x00\x0c\x1b\xc2\xe2\x80\xff")),
-    st.integers(0, 255),
+    st.sampled_from(list(b"0123456789,-.e+ \t\r\n\"';|_xinfa\x00\x0c\x1b\xc2\xe2\x80\xff")), st.integers(0, 255)
 )
 
 

@@ -208,11 +208,7 @@ def test_rounding_never_cuts_off(name: str) -> None:
                    distance=[0.127, 0.004, 0.005, 0.015, 0.025, 0.035, 0.0149, 1.005, 2.675])  # fmt: skip
     target = get(name)
     again = convert(
-        given,
-        get("starss23"),
-        target,
-        allow_loss=["all"],
-        fill={} if name != "dcase2025" else {"onscreen": 1},
+        given, get("starss23"), target, allow_loss=["all"], fill={} if name != "dcase2025" else {"onscreen": 1}
     )
     back = reread(again.table, target)
     first = back["azimuth"].to_pylist()[:: 5 if name == "dcase2019-output" else 1]
@@ -311,10 +307,7 @@ def test_what_moves_does_not_fit_into_one_row() -> None:
     what = "it changes in 1 of 2 events; the value of the middle frame is kept"
     assert planned.losses == {"azimuth": what, "distance": what}
     rows = convert(given, get("starss23"), get("dcase2019"), allow_loss=["all"]).table.to_pylist()
-    assert [(row["onset"], row["offset"], row["azimuth"]) for row in rows] == [
-        (0.0, 0.3, 20.0),
-        (0.7, 0.8, -180.0),
-    ]
+    assert [(row["onset"], row["offset"], row["azimuth"]) for row in rows] == [(0.0, 0.3, 20.0), (0.7, 0.8, -180.0)]
 
 
 def test_frames_of_20_ms() -> None:
@@ -367,8 +360,7 @@ def test_what_is_lost_is_described() -> None:
         segmentation=[[[[1.0, 2.0, 0.5]]], []], extra=['{"colour": 1}', None],
     )  # fmt: skip
     given = with_origin(
-        given,
-        Origin("dcase2026", "starss", (ClipFile("mix001", "a.json", extra='{"videos": [], "annotations": {}}'),)),
+        given, Origin("dcase2026", "starss", (ClipFile("mix001", "a.json", extra='{"videos": [], "annotations": {}}'),))
     )
     planned = plan(given, get("dcase2026"), get("starss23"))
     assert planned.missing == {
@@ -571,13 +563,7 @@ def test_two_files_never_become_one(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"mix001_inference\.json and .*mix001_std\.json both belong to clip mix001"):
         convert_source(tmp_path, tmp_path / "out", "starss23")
     rows = pa.table(
-        {
-            "clip": ["a", "b"],
-            "frame": [0, 0],
-            "class_id": [1, 1],
-            "azimuth": [0.0, 0.0],
-            "elevation": [0.0, 0.0],
-        }
+        {"clip": ["a", "b"], "frame": [0, 0], "class_id": [1, 1], "azimuth": [0.0, 0.0], "elevation": [0.0, 0.0]}
     )
     origin = Origin("starss22", "starss", (ClipFile("a", "x/mix.csv"), ClipFile("b", "x/mix.csv")))
     with (tmp_path / "t.parquet").open("wb") as stream:
@@ -588,8 +574,7 @@ def test_two_files_never_become_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["../a.csv", "/etc/a.csv", "a/../../b.csv", "C:/a.csv", "a\\b.csv", "a//b.csv", "a\0.csv", "..", "x/."],
+    "name", ["../a.csv", "/etc/a.csv", "a/../../b.csv", "C:/a.csv", "a\\b.csv", "a//b.csv", "a\0.csv", "..", "x/."]
 )
 def test_names_never_lead_out_of_the_folder(name: str, tmp_path: Path) -> None:
     rows = starss(source=[0, 0])
@@ -616,10 +601,7 @@ def test_several_layouts(labels: Path, tmp_path: Path) -> None:
     (labels / "outputs/mix001.csv").write_bytes(b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n")
     with open_source(labels, raise_errors) as opened:
         tables = read_labels(opened, None, raise_errors).tables
-    assert [source.name for _, source in tables] == [
-        "starss23",
-        "dcase2024-output",
-    ]
+    assert [source.name for _, source in tables] == ["starss23", "dcase2024-output"]
     result = convert_source(labels, tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
     assert (tmp_path / "out/outputs/mix001.csv").read_bytes().startswith(b"0,1,45,8,150\n")
     assert result.formats == ("starss23", "dcase2024-output")

@@ -43,9 +43,7 @@ def assert_right_or_undecided(detection: Detection, right: str) -> None:
         assert right in {detection.format.name, *(format.name for format in detection.alike)}
 
 
-FILES = REAL | {
-    "so-bench/annotations": "so-dataset",
-}
+FILES = REAL | {"so-bench/annotations": "so-dataset"}
 
 
 def real_files(kept: Kept, folder: str) -> list[bytes]:

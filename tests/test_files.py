@@ -98,15 +98,7 @@ def test_paths_are_shown_as_the_user_named_them(given: str, shown: str, tmp_path
         assert (entry.path, entry.read()) == (shown, ROWS)
 
 
-HIDDEN = [
-    ".a.csv",
-    "..csv",
-    ".git/x.csv",
-    "__pycache__/x.csv",
-    "d/.DS_Store",
-    "Thumbs.db",
-    "__MACOSX/._a.csv",
-]
+HIDDEN = [".a.csv", "..csv", ".git/x.csv", "__pycache__/x.csv", "d/.DS_Store", "Thumbs.db", "__MACOSX/._a.csv"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
@@ -342,10 +334,7 @@ def test_saf105_large_files(tmp_path: Path) -> None:
     contents, found = read(tmp_path, Limits(file_bytes=10))
     assert (list(contents), codes(found)) == (["b.csv"], ["SAF105"])
     assert found[0].path == f"{tmp_path}/a.csv"
-    with (
-        open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source,
-        source.entries[0].open() as stream,
-    ):
+    with open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source, source.entries[0].open() as stream:
         assert len(stream.read()) == 11  # a stream fills no memory
 
 
@@ -551,14 +540,7 @@ def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     assert set(codes(found)) == {"SAF108"}
     refused = {finding.path.removeprefix(f"{root}/") for finding in found}
     loops = {"loop", "dirloop", "sub/up", "good/up"}
-    assert refused == loops | {
-        "dangling.csv",
-        "through.csv",
-        "escape.csv",
-        "escape",
-        "absolute.csv",
-        "chain.csv",
-    }
+    assert refused == loops | {"dangling.csv", "through.csv", "escape.csv", "escape", "absolute.csv", "chain.csv"}
 
 
 def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
@@ -574,12 +556,7 @@ def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
 def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.csv").write_bytes(ROWS)
-    for name, target in {
-        "good.csv": "folder/a.csv",
-        "good": "folder",
-        "loop": "loop",
-        "dangling": "x",
-    }.items():
+    for name, target in {"good.csv": "folder/a.csv", "good": "folder", "loop": "loop", "dangling": "x"}.items():
         (tmp_path / name).symlink_to(target)
     assert read(tmp_path / "good.csv") == ({"good.csv": ROWS}, [])
     assert read(tmp_path / "good") == ({"a.csv": ROWS}, [])

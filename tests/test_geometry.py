@@ -44,17 +44,7 @@ def test_polar_and_back(azimuth: float, elevation: float) -> None:
 
 @pytest.mark.parametrize(
     ("azimuth", "expected"),
-    [
-        (180, 180),
-        (-180, -180),
-        (181, -179),
-        (-181, 179),
-        (360, 0),
-        (540, -180),
-        (-540, -180),
-        (720.5, 0.5),
-        (359, -1),
-    ],
+    [(180, 180), (-180, -180), (181, -179), (-181, 179), (360, 0), (540, -180), (-540, -180), (720.5, 0.5), (359, -1)],
 )
 def test_wrap(azimuth: float, expected: float) -> None:
     assert expected == geometry.wrap(azimuth)
@@ -69,8 +59,7 @@ def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("azimuth", "expected"),
-    [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)],
+    ("azimuth", "expected"), [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)]
 )
 def test_fold(azimuth: float, expected: float) -> None:
     assert expected == geometry.fold(azimuth)

@@ -351,10 +351,7 @@ def test_a_bad_first_row_costs_no_look_at_each_of_the_others(first: bytes) -> No
 
 def test_one_bad_file_does_not_touch_the_others() -> None:
     reading, found = read(get("starss22"), b"0,1,0,5,5\n", b"\x00", b"1,x,0,5,5\n2,1,0,5,5\n", b"", b"3,1,0,5,5")
-    assert [(finding.path, finding.code) for finding in found] == [
-        ("mix002.csv", "SYN104"),
-        ("mix003.csv", "SYN130"),
-    ]
+    assert [(finding.path, finding.code) for finding in found] == [("mix002.csv", "SYN104"), ("mix003.csv", "SYN130")]
     assert reading.table["frame"].to_pylist() == [0, 2, 3]
     assert reading.table["clip"].to_pylist() == ["mix001", "mix003", "mix005"]
     assert [part.rows for part in reading.parts] == [1, 0, 1, 0, 1]
@@ -409,11 +406,7 @@ def test_written_tables_read_back_equal(dialect: Dialect, data: st.DataObject) -
     assert [finding for finding in found if finding.severity is not Severity.INFO] == []
     assert table.cast(reading.table.schema).equals(reading.table.replace_schema_metadata(None))
     origin = reading.parts[0].origin
-    assert (file.newline, file.final_newline, file.frames) == (
-        origin.newline,
-        origin.final_newline,
-        origin.frames,
-    )
+    assert (file.newline, file.final_newline, file.frames) == (origin.newline, origin.final_newline, origin.frames)
     assert written == dialect.write(reading.table, origin)
 
 
@@ -428,9 +421,7 @@ def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     reading, _ = read(dialect, valid)
     if dialect.kind("distance") == "zero":
         reading = LabelReading(
-            dialect,
-            reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))),
-            reading.parts,
+            dialect, reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))), reading.parts
         )
     once = dialect.write(reading.table, reading.parts[0].origin)
     again, found = read(dialect, once)

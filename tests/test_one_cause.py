@@ -163,10 +163,9 @@ def test_rows_with_one_fault_are_one_finding(code: str, folder: Callable[..., Pa
     data = FAULTS[code]
     found = only(check(folder(data)), code)
     lines = data.splitlines()
-    wrong = {
-        "SYN121": [n for n in range(1, 61) if lines[n - 1].count(",") == 5],
-        "SYN110": list(range(2, 121, 2)),
-    }.get(code, list(range(1, 61)))
+    wrong = {"SYN121": [n for n in range(1, 61) if lines[n - 1].count(",") == 5], "SYN110": list(range(2, 121, 2))}.get(
+        code, list(range(1, 61))
+    )
 
     assert found.line == wrong[0]
     assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong

@@ -359,10 +359,7 @@ def test_a_fault_in_a_meta_file(old: str, new: str, expected: list[Any]) -> None
         (META.encode() + b"#" * MAX_BYTES, [("SYN404", None, None)]),
         (META.encode().replace(b"\n", b"\r\n").replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
         (META.encode().replace(b"\n", b"\r").replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
-        (
-            META.encode().replace(b"Finland", "Suomi\u2028\x85".encode()).replace(b"29.9", b"0.3"),
-            [("SUB222", 33, 13)],
-        ),
+        (META.encode().replace(b"Finland", "Suomi\u2028\x85".encode()).replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
     ],
 )
 def test_a_fault_of_the_whole_meta_file(data: bytes, expected: list[Any]) -> None:

@@ -138,10 +138,7 @@ def test_types_that_hold_the_same_values_are_cast() -> None:
     assert not findings
     assert table is not None
     assert table.schema.field("frame").type == pa.int32()
-    assert table.to_pylist() == [
-        {"clip": "a", "frame": 1, "azimuth": 30.0},
-        {"clip": "a", "frame": 2, "azimuth": 31.0},
-    ]
+    assert table.to_pylist() == [{"clip": "a", "frame": 1, "azimuth": 30.0}, {"clip": "a", "frame": 2, "azimuth": 31.0}]
     assert origin_of(table).files == (ClipFile("a", "a.csv"),)
 
 

@@ -69,17 +69,7 @@ AZIMUTH = Finding(
     "12,3,0,240,-10",
 )
 UNSORTED = Finding(
-    "LAB203",
-    Severity.WARNING,
-    "Frame 11 after 12.",
-    "sub/mix001.csv",
-    13,
-    1,
-    3,
-    "11",
-    None,
-    True,
-    "11,3,0,0,5",
+    "LAB203", Severity.WARNING, "Frame 11 after 12.", "sub/mix001.csv", 13, 1, 3, "11", None, True, "11,3,0,0,5"
 )
 MISSING = Finding("SUB001", Severity.ERROR, "No file for clip mix002.", "sub.zip!/", hint="Write an empty file.")
 ODD = Finding("QA010", Severity.INFO, "Ответ не из списка.", "тест.json", 4, excerpt='  "ответ": "да"')
@@ -268,8 +258,7 @@ class Terminal(io.StringIO):
 
 @printed_by_rich
 @pytest.mark.parametrize(
-    ("stream", "no_color", "coloured"),
-    [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)],
+    ("stream", "no_color", "coloured"), [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)]
 )
 def test_write_colours_terminals_only(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], no_color: str, coloured: bool
@@ -423,12 +412,7 @@ def test_sarif_result() -> None:
             {
                 "physicalLocation": {
                     "artifactLocation": {"uri": "sub/mix001.csv"},
-                    "region": {
-                        "startLine": 12,
-                        "startColumn": 8,
-                        "endColumn": 11,
-                        "snippet": {"text": "240"},
-                    },
+                    "region": {"startLine": 12, "startColumn": 8, "endColumn": 11, "snippet": {"text": "240"}},
                     "contextRegion": {"startLine": 12, "snippet": {"text": "12,3,0,240,-10"}},
                 }
             }
@@ -563,10 +547,7 @@ def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
     lines = re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
     assert lines is not None
     assert "<b>" not in page
-    assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == [
-        "12 | 10,1,0,240,<b>",
-        "   |        ^^^",
-    ]
+    assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == ["12 | 10,1,0,240,<b>", "   |        ^^^"]
     assert re.findall("<mark.*?>(.*?)</mark>", page) == ["240", "^^^"]
 
 

@@ -95,8 +95,7 @@ def frames_table(rows: Frames, source: bool = True) -> pa.Table:
 
 
 event_frames = st.lists(
-    st.tuples(st.sampled_from("abc"), st.integers(0, 8), st.integers(0, 2), st.integers(-1, 1) | st.none()),
-    max_size=30,
+    st.tuples(st.sampled_from("abc"), st.integers(0, 8), st.integers(0, 2), st.integers(-1, 1) | st.none()), max_size=30
 )
 
 

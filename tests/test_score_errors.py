@@ -148,9 +148,7 @@ def test_each_kind_of_error_by_hand(tmp_path: Path) -> None:
     # of class 0 frames 4 and 6 to 9, of class 5 six; the last labelled frame is never scored
     assert rows == {"missed": 11, "spurious": 1, "wrong class": 2, "wrong place": 1, "wrong distance": 1, "all": None}
     assert sum(row[2] for row in report.table("errors").rows[:-1]) == pytest.approx(1 - report.overall["F"])
-    assert [row[1:4] for row in report.table("confusions")] == [
-        ("Female speech, woman speaking", "Clapping", 1),
-    ]
+    assert [row[1:4] for row in report.table("confusions")] == [("Female speech, woman speaking", "Clapping", 1)]
 
 
 def test_errors_are_in_every_output(tmp_path: Path) -> None:

@@ -155,14 +155,8 @@ S21 = {
     "dev-val": ["fold5_room1_mix001"],
     "dev-test": ["fold6_room1_mix001"],
 }
-S25 = {
-    "dev-train-tau": ["fold3_room12_mix001_deg359_start2246"],
-    "dev-test-sony": ["fold4_room23_mix001_deg0_start0"],
-}
-COMBINED = {
-    "dev-train": SPLITS["dev-train-sony"] + SPLITS["dev-train-tau"],
-    "dev-test": SPLITS["dev-test-tau"],
-}
+S25 = {"dev-train-tau": ["fold3_room12_mix001_deg359_start2246"], "dev-test-sony": ["fold4_room23_mix001_deg0_start0"]}
+COMBINED = {"dev-train": SPLITS["dev-train-sony"] + SPLITS["dev-train-tau"], "dev-test": SPLITS["dev-test-tau"]}
 FLAT20 = {
     f"{top}/fold{f}_room1_mix001_ov1.{s}"
     for f in range(1, 7)
@@ -268,10 +262,7 @@ def test_one_finding_for_one_cause() -> None:
     assert "and 35 more" in found.message
     assert found.path == "data/foa_dev/dev-train-sony"
     (found,) = findings(without(PLAIN, "metadata_dev/dev-train-sony"))
-    assert (found.code, found.hint) == (
-        "LAY102",
-        "expected metadata_dev/dev-train-sony/fold3_room21_mix001.csv",
-    )
+    assert (found.code, found.hint) == ("LAY102", "expected metadata_dev/dev-train-sony/fold3_room21_mix001.csv")
 
 
 def test_a_finding_names_the_file_or_the_folder() -> None:
@@ -340,13 +331,7 @@ def test_a_wrong_type_is_not_also_a_missing_file(name: str) -> None:
 
 @pytest.mark.parametrize(
     "stem",
-    [
-        "Fold3_Room4_Mix001",
-        "fold3-room4-mix001",
-        "fold03_room04_mix001",
-        "fold3_room4_mix1",
-        "fold3_room4_mix001 (1)",
-    ],
+    ["Fold3_Room4_Mix001", "fold3-room4-mix001", "fold03_room04_mix001", "fold3_room4_mix1", "fold3_room4_mix001 (1)"],
 )
 def test_a_misspelt_name_is_not_also_a_missing_file(stem: str) -> None:
     (found,) = findings(swap(PLAIN, LABELS, f"metadata_dev/dev-train-tau/{stem}.csv"))
@@ -409,12 +394,7 @@ def is_clip_file(name: str) -> bool:
     st.sampled_from(["", "x/foa_dev", "dev-test-tau", "a.zip", "/", "\\"]),
 )
 @example(
-    [
-        "foa_dev/dev-train-sony/a.csv",
-        "metadata_dev/dev-train-sony/a.csv",
-        "b/metadata_dev/dev-train-sony/a.csv",
-    ],
-    "",
+    ["foa_dev/dev-train-sony/a.csv", "metadata_dev/dev-train-sony/a.csv", "b/metadata_dev/dev-train-sony/a.csv"], ""
 )
 def test_no_file_is_lost_and_nothing_raises(names: list[str], root: str) -> None:
     tree = read_tree(names, root)

@@ -65,8 +65,7 @@ def test_labels(name: str, index: int, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["Female speech, woman speaking", "female_speech", "FEMALE-SPEECH", "Female_speech_and_woman_speaking"],
+    "name", ["Female speech, woman speaking", "female_speech", "FEMALE-SPEECH", "Female_speech_and_woman_speaking"]
 )
 def test_spellings_of_one_class(name: str) -> None:
     assert vocabulary("starss").indices[spelling(name)] == 0
