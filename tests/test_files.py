@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_rules import assert_agrees
 
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Limits, open_source, read_entries
@@ -35,7 +36,10 @@ def read(path: str | Path, limits: Limits = DEFAULTS) -> tuple[dict[str, bytes],
     """What can be read of a source, by name, and everything found."""
     found: list[Finding] = []
     with open_source(path, found.append, limits) as source:
-        return {entry.name: data for entry, data in read_entries(source, found.append)}, found
+        contents = {entry.name: data for entry, data in read_entries(source, found.append)}
+    for finding in found:
+        assert_agrees(finding)
+    return contents, found
 
 
 def codes(found: list[Finding]) -> list[str]:

@@ -35,7 +35,7 @@ from seldio.rules import CATALOGUE
 
 #: Each kind of column, with a header and without; `make test-slow` takes them all.
 dialects = pytest.mark.parametrize("dialect", some(DIALECTS, 6, 2, 7, 14, 15), ids=lambda dialect: dialect.name)
-FIXABLE = [case for case in ALL if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"]
+FIXABLE = [case for case in ALL if case.bad and CATALOGUE[case.code].fix != "none"]
 fixable = pytest.mark.parametrize("case", FIXABLE, ids=str)
 
 
@@ -56,7 +56,6 @@ def files_of(path: Path) -> dict[str, bytes]:
 
 
 def copy(case: Case, folder: Path) -> Path:
-    assert case.path is not None
     target = folder / case.path.name
     (shutil.copytree if case.path.is_dir() else shutil.copyfile)(case.path, target)
     return target

@@ -65,7 +65,6 @@ def fits(found: Any, schema: str) -> None:
     ],
 )
 def test_json_of_every_command_fits_its_schema(data: Path, command: str, schema: str) -> None:
-    assert data.exists()
     words = command.split()
     fits(asked(*words, *(() if {"--json", "--output"} & {*words} else ("--json",))), schema)
 
@@ -96,7 +95,6 @@ def test_a_finding_says_whether_its_fix_is_safe(data: Path) -> None:
     ],
 )
 def test_an_error_is_json_where_json_is_asked_for(data: Path, command: str, code: int, kind: str) -> None:
-    assert data.exists()
     result = CliRunner().invoke(app, command.split())
     assert result.exit_code == code
     found = json.loads(result.stdout)
@@ -106,7 +104,6 @@ def test_an_error_is_json_where_json_is_asked_for(data: Path, command: str, code
 
 
 def test_an_error_is_not_written_among_the_data(data: Path) -> None:
-    assert data.exists()
     result = CliRunner().invoke(app, ["convert", "ref", "--to", "dcase2023-submission", "-o", "-", "--json"])
     assert result.stdout == ""
     fits(json.loads(result.stderr), "error")
@@ -114,7 +111,6 @@ def test_an_error_is_not_written_among_the_data(data: Path) -> None:
 
 @pytest.mark.parametrize("command", ["convert ref --json", "convert ref --to parquet --nonsense -o - --json"])
 def test_wrong_options_are_not_written_among_the_data(data: Path, command: str) -> None:
-    assert data.exists()
     result = CliRunner().invoke(app, command.split())
     assert (result.exit_code, result.stdout) == (2, "")
     fits(json.loads(result.stderr), "error")
@@ -122,7 +118,6 @@ def test_wrong_options_are_not_written_among_the_data(data: Path, command: str) 
 
 @pytest.mark.parametrize("command", ["convert ref -o x --json", "convert ref --to parquet --nonsense -ox --json"])
 def test_wrong_options_are_on_standard_output_where_no_data_is(data: Path, command: str) -> None:
-    assert data.exists()
     result = CliRunner().invoke(app, command.split())
     assert result.exit_code == 2
     fits(json.loads(result.stdout), "error")
@@ -146,7 +141,6 @@ def test_json_says_the_code_that_the_command_ends_with(data: Path, error: str, c
 
 
 def test_nothing_is_json_that_was_not_asked_for(data: Path) -> None:
-    assert data.exists()
     result = CliRunner().invoke(app, ["score", "nowhere", "-r", "ref"])
     assert result.stdout == ""
     assert result.stderr.startswith("seldio: ")

@@ -52,7 +52,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("command", ["validate", "info"])
 def test_columns_of_ones_own_are_described_by_new(here: Path, command: str) -> None:
-    assert here.exists()
     assert run(f"{command} fields.csv")[1].count("seldio new fields.csv describes columns of your own") == 1
 
 
@@ -149,7 +148,6 @@ ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
 def test_options_of_before_are_those_of_now(here: Path, old: str, now: str) -> None:
     """``--jackknife`` is ``--intervals jackknife``."""
     given, before = (CliRunner().invoke(app, shlex.split(line)) for line in (now, old))
-    assert here.exists()
     assert (before.exit_code, before.stdout) == (0, given.stdout)
     assert "; the old name is accepted until 0.4" in before.stderr
 
@@ -165,13 +163,11 @@ def test_options_of_before_are_those_of_now(here: Path, old: str, now: str) -> N
      ("-- --angle", "--angle")],
 )  # fmt: skip
 def test_nothing_that_is_asked_for_is_lost(here: Path, options: str, said: str) -> None:
-    assert here.exists()
     code, text = run(f"score d/metadata_dev -r d/metadata_dev {options}")
     assert (code, said in text) == (2, True), text
 
 
 def test_keywords_of_before_are_those_of_now(here: Path) -> None:
-    assert here.exists()
     labels = "d/metadata_dev"
     new = seldio.score(labels, labels, intervals="jackknife", threshold={"angle": 15})
     assert seldio.score(labels, labels, jackknife=True, angle=15, judge_json=True) == new
