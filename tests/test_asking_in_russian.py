@@ -14,7 +14,7 @@ import pytest
 from effort import as_one, some
 from oracle_russian import ANY, BY_FORM, NAME
 from test_questions import event, make, raw, walkers
-from test_russian_wordings import NAMES, said
+from test_russian import NAMES, said
 from typer.testing import CliRunner
 
 import seldio

@@ -207,6 +207,7 @@ def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:
         ("convert", work / "metadata_dev", "--to", "starss22", "-o", work / "metadata_dev", *loss),
         ("convert", work, "--to", "hf-parquet", "-o", work / "out"),
         ("score", work / LABELS, "-r", work / LABELS, "--json", "-o", work / LABELS),
+        ("view", work / LABELS, "-o", work / LABELS),
     ):
         assert 2 == seldio(*command)[0], command
     assert before == {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}

@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from growing import grows_no_faster
+from effort import grows_no_faster
 
 import seldio
 from seldio import formats

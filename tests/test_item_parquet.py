@@ -218,21 +218,11 @@ def test_what_cannot_be_written() -> None:
 
 
 def test_templates(shared: Path, tmp_path: Path) -> None:
-    rows = {}
     for name, to in (("jasco/v0.csv", "jasco-predictions"), ("so-bench/qa.jsonl", "so-bench-predictions"),
                      ("ruenvaqa/test.json", "ruenvaqa-submission")):  # fmt: skip
         out = convert(shared / "data" / name, tmp_path / to, to)
-        reading = formats.get(to, ItemFormat).read(out.read_bytes(), to, raise_errors)
-        assert reading is not None
-        rows[to] = list(reading.rows)
         assert {"PRD102"} == set(validate(out).by_rule())
 
-    official = formats.get("jasco-predictions", ItemFormat).read(
-        (shared / "data/jasco/predictions-example.csv").read_bytes(), "x", raise_errors
-    )
-    assert official is not None
-    ours = [(row.id, row.audio, getattr(row, "prompt", "")) for row in rows["jasco-predictions"]]
-    assert ours == [(row.id, row.audio, getattr(row, "prompt", "")) for row in official.rows]
     assert json.loads((tmp_path / "ruenvaqa-submission").read_text("utf-8")) == {
         "data": {"test": [{"outputs": "", "meta": {"id": 24}}]}
     }

@@ -13,12 +13,11 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import Kept
 from effort import calls, examples, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from releases import older
-from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_files, text_file
+from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
 
 from seldio.errors import DataError, InvalidData
 from seldio.findings import Finding, Severity, raise_errors
@@ -445,32 +444,6 @@ def test_whole_numbers_are_rounded_and_never_cut_off() -> None:
     origin = text_file(b"")
     reading, _ = read(get("dcase2023-submission"), b"")
     assert get("dcase2023-submission").write(table, reading.parts[0].origin) == b"0,1,-120,30\n1,1,2,0\n", origin
-
-
-@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
-def test_real_files_come_back(kept: Kept, folder: str, name: str) -> None:
-    paths = sorted((kept / folder).rglob("*.csv"))
-    assert paths
-    found: list[Finding] = []
-    reading = get(name).read(
-        [TextFile(str(path), path.name, str(path), path.read_bytes()) for path in paths], found.append
-    )
-    assert {"SYN105"} >= set(codes(found))
-    for path, part in zip(paths, reading.parts, strict=True):
-        rows = reading.table.slice(part.first, part.rows)
-        assert path.read_bytes() == get(name).write(rows, part.origin), path.name
-
-
-@pytest.mark.parametrize(
-    ("name", "files", "said"), [("seld-studio", "sample1.csv", []), ("starss22", "*crlf*", ["SYN105"])]
-)
-def test_real_files_with_silent_rows_and_with_cr_lf_come_back(
-    kept: Kept, name: str, files: str, said: list[str]
-) -> None:
-    (path,) = (kept / "other-dialects").glob(files)
-    reading, found = read(get(name), path.read_bytes())
-    assert codes(found) == said
-    assert path.read_bytes() == get(name).write(reading.table, reading.parts[0].origin)
 
 
 @given(st.binary(max_size=80))

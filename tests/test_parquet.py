@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, raise_errors
-from seldio.formats import TextFile, get, parquet
+from seldio.formats import TextFile, parquet
 from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
 from seldio.schema.event_rows import Event, from_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
@@ -94,20 +94,6 @@ def test_what_is_written_is_read(table: pa.Table) -> None:
     assert again["clip"].combine_chunks().dictionary.equals(table["clip"].combine_chunks().dictionary)
     assert origin_of(again) == origin_of(table)
     assert packed(again) == data == packed(table)
-
-
-def test_labels_come_back_from_parquet_as_they_were() -> None:
-    files = {
-        "dev/a.csv": b"1,2,0,-180,-5,181\r\n2,2,0,180,-5,64\r\n",
-        "dev/silent.csv": b"",
-        "b.csv": b"0,12,3,0,0,0\n5,1,0,3,4,5",
-    }
-    texts = [TextFile(name, name, name[:-4], data) for name, data in files.items()]
-    table, _ = read(packed(get("starss23").read(texts, lambda finding: None).table))
-    assert table is not None
-    parts = {file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files}
-    written = {file.name: get("starss23").write(parts[file.name], file) for file in origin_of(table).files}
-    assert written == files
 
 
 def test_row_groups_end_where_clips_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -268,10 +268,7 @@ def test_two_workers_write_the_same_bytes(kind: str, tree: Path, tmp_path: Path)
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
-@pytest.mark.parametrize("kind", ["parquet"])
-def test_an_export_is_opened_and_compared_before_it_is_done(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_is_opened_and_compared_before_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "set").mkdir()
     for name in ("a.csv", "b.csv"):
         (tmp_path / "set" / name).write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
@@ -282,11 +279,11 @@ def test_an_export_is_opened_and_compared_before_it_is_done(
 
     monkeypatch.setattr("seldio.data.exporting.original_files", lossy)
     with pytest.raises(DataError, match="opens with no clip of b, which has 2 rows in the source"):
-        export(tmp_path / "set", tmp_path / "out", kind)
+        export(tmp_path / "set", tmp_path / "out")
     monkeypatch.undo()
     with pytest.raises(InvalidData, match="broken off"):
         seldio.open(tmp_path / "out")
-    export(tmp_path / "set", tmp_path / "out", kind)
+    export(tmp_path / "set", tmp_path / "out")
     assert 2 == len(seldio.open(tmp_path / "out").clips)
 
 
@@ -325,18 +322,13 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
     (tmp_path / "full/mine.txt").write_text("mine", "utf-8")
     (tmp_path / "empty").mkdir()
 
-    with pytest.raises(UsageError, match="not empty"):
-        export(tree, tmp_path / "full")
-    with pytest.raises(UsageError, match="inside the source"):
-        export(tree, tree / "out")
-    with pytest.raises(UsageError, match="unknown storage"):
-        export(tree, tmp_path / "out", "zarr")
-    with pytest.raises(UsageError, match="no files"):
-        export(tmp_path / "empty", tmp_path / "out")
-    with pytest.raises(UsageError, match="unknown array"):
-        export(tree, tmp_path / "out", array="binaural")
-    with pytest.raises(UsageError, match="above 0"):
-        export(tree, tmp_path / "out", shard_bytes=0)
+    for source, out, options, said in (
+        (tree, "full", {}, "not empty"), (tree, tree / "out", {}, "inside the source"),
+        (tree, "out", {"kind": "zarr"}, "unknown storage"), (tmp_path / "empty", "out", {}, "no files"),
+        (tree, "out", {"array": "binaural"}, "unknown array"), (tree, "out", {"shard_bytes": 0}, "above 0"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError, match=said):
+            export(source, tmp_path / out, **options)
     with pytest.raises(UsageError, match="writes a folder"):
         seldio.convert(tree, io.BytesIO(), "webdataset")
     assert not (tmp_path / "out").exists()
@@ -568,16 +560,6 @@ def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, t
     seldio.convert(folder, tmp_path / "out", "starss23")
     assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
     assert seldio.score(folder, root / "metadata_dev").tables
-
-
-def test_tables_of_labels_alone_are_converted_and_scored(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
-    result = CliRunner().invoke(app, ["convert", str(folder), "--to", "starss23", "-o", str(tmp_path / "out")])
-
-    assert 0 == result.exit_code, result.output
-    assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
-    result = CliRunner().invoke(app, ["score", str(folder), "-r", str(root / "metadata_dev"), "--json"])
-    assert 0 == result.exit_code, result.output
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:

@@ -403,13 +403,6 @@ def test_usage(
     assert told in done.stderr
 
 
-def test_the_labels_are_never_overwritten(tree: Path) -> None:
-    done = CliRunner().invoke(app, ["view", str(tree), "-o", str(tree)])
-
-    assert 2 == done.exit_code
-    assert ROWS == tree.read_text()
-
-
 def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
     assert "not compared with the audio" in record(view(tree, no_media=True).html)["held"]
     alone = tmp_path / "alone.csv"
