@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from commands import invoke
 from pages import in_process
 from starss_tree import write
-from typer.testing import CliRunner
 from videos import make
 
 import seldio
-from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.formats.about import Results, about, every
 from seldio.formats.datasets import COUNTED
@@ -261,13 +260,13 @@ def wav(path: Path, data: Any = None, **options: Any) -> Path:
 
 
 def info(path: Path) -> str:
-    done = CliRunner().invoke(app, ["info", str(path)])
+    done = invoke("info", path)
     assert done.exit_code == 0, done.stderr
     return done.stdout
 
 
 def media(path: Path) -> dict[str, Any]:
-    done = CliRunner().invoke(app, ["info", str(path), "--json"])
+    done = invoke("info", path, "--json")
     assert done.exit_code == 0, done.stderr
     (found,) = json.loads(done.stdout)["media"]
     return dict(found)

@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import typer.main
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
 from seldio.cli import app
@@ -241,7 +241,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(*given: str) -> Any:
-    result = CliRunner().invoke(app, list(given))
+    result = invoke(*given)
     assert result.exit_code in (0, 1), result.output
     found = json.loads(result.stdout)
     assert found["seldio"] == seldio.__version__
@@ -304,7 +304,7 @@ def test_a_finding_says_whether_its_fix_is_safe(data: Path) -> None:
     ],
 )
 def test_an_error_is_json_where_json_is_asked_for(data: Path, command: str, code: int, kind: str) -> None:
-    result = CliRunner().invoke(app, command.split())
+    result = invoke(*command.split())
     assert result.exit_code == code
     found = json.loads(result.stdout)
     fits(found, "error")
@@ -313,21 +313,21 @@ def test_an_error_is_json_where_json_is_asked_for(data: Path, command: str, code
 
 
 def test_an_error_is_not_written_among_the_data(data: Path) -> None:
-    result = CliRunner().invoke(app, ["convert", "ref", "--to", "dcase2023-submission", "-o", "-", "--json"])
+    result = invoke("convert", "ref", "--to", "dcase2023-submission", "-o", "-", "--json")
     assert result.stdout == ""
     fits(json.loads(result.stderr), "error")
 
 
 @pytest.mark.parametrize("command", ["convert ref --json", "convert ref --to parquet --nonsense -o - --json"])
 def test_wrong_options_are_not_written_among_the_data(data: Path, command: str) -> None:
-    result = CliRunner().invoke(app, command.split())
+    result = invoke(*command.split())
     assert (result.exit_code, result.stdout) == (2, "")
     fits(json.loads(result.stderr), "error")
 
 
 @pytest.mark.parametrize("command", ["convert ref -o x --json", "convert ref --to parquet --nonsense -ox --json"])
 def test_wrong_options_are_on_standard_output_where_no_data_is(data: Path, command: str) -> None:
-    result = CliRunner().invoke(app, command.split())
+    result = invoke(*command.split())
     assert result.exit_code == 2
     fits(json.loads(result.stdout), "error")
 
@@ -350,6 +350,6 @@ def test_json_says_the_code_that_the_command_ends_with(data: Path, error: str, c
 
 
 def test_nothing_is_json_that_was_not_asked_for(data: Path) -> None:
-    result = CliRunner().invoke(app, ["score", "nowhere", "-r", "ref"])
+    result = invoke("score", "nowhere", "-r", "ref")
     assert result.stdout == ""
     assert result.stderr.startswith("seldio: ")

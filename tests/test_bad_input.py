@@ -19,13 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+from commands import invoke
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.synth.tree import write_demo
 
 #: Names whose content is one thing and whose suffix says another; some that a terminal or CI system would obey.
@@ -72,14 +71,13 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     folder = tmp_path_factory.mktemp("seeds")
     write_demo(folder / "tree")
     labels = next(path for path in sorted((folder / "tree" / "starss23").rglob("*.csv"))).read_bytes()
-    runner = CliRunner()
     for side in ("a", "b"):
         (folder / side).mkdir()
         (folder / side / "x.csv").write_bytes(labels)
     scores, pair = folder / "scores.json", (str(folder / "a"), "-r", str(folder / "b"))
-    runner.invoke(app, ["score", *pair, "--output", "json", "-o", str(scores)])
+    invoke("score", *pair, "--output", "json", "-o", scores)
     table = folder / "labels.parquet"
-    runner.invoke(app, ["convert", str(folder / "a" / "x.csv"), "--to", "parquet", "-o", str(table)])
+    invoke("convert", folder / "a" / "x.csv", "--to", "parquet", "-o", table)
     text = LABELS.encode()
     found = [
         text, labels, b"frame,class,azimuth,elevation,distance\n0,1,-50,30,120\n", json.dumps([ITEM] * 3).encode(),
@@ -142,7 +140,7 @@ def commands(path: str, other: str, out: str) -> Iterator[list[str]]:
 
 def said(arguments: list[str]) -> str:
     """What a command says, which is neither a traceback nor anything that a terminal or CI system would obey."""
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(*arguments)
     told = f"{arguments}\n{done.output}"
     assert done.exception is None or isinstance(done.exception, SystemExit), f"{told}\n{done.exception!r}"
     assert done.exit_code in (0, 1, 2, 3), told
@@ -243,7 +241,7 @@ def test_names_of_files_command_nobody(name: str, tmp_path: Path, monkeypatch: p
             said([command, path])
         for output in ("text", "concise", "jsonl", "sarif", "markdown", "json"):
             said(["validate", path, "--output", output, "--statistics"])
-        done = CliRunner().invoke(app, ["validate", path, "--output", "github"])
+        done = invoke("validate", path, "--output", "github")
         ours: Any = [line for line in done.output.splitlines() if line.lstrip().startswith("::")]
         assert all(re.match(r"::(error|warning|notice) file=[^:]*::", line) for line in ours)
         assert not re.search(r"##\w*\[", done.output)
@@ -252,7 +250,7 @@ def test_names_of_files_command_nobody(name: str, tmp_path: Path, monkeypatch: p
 def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_bytes(b"sound_event_recording,start\xff\xfe_time\nx,1\n")
     (tmp_path / "mix002.csv").write_text("0,1,0,10,0,150\n")
-    done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
+    done = invoke("push", tmp_path, "--repo", "user/name", "--dry-run", env=OFFLINE)
     assert "a bug in seldio" not in done.output
     assert 3 > done.exit_code
     assert "Nothing was uploaded" in done.output
@@ -263,7 +261,7 @@ def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
 def test_broken_metadata_of_datasets_names_no_columns(text: bytes, tmp_path: Path) -> None:
     table = pa.table({"clip": ["a"], "frame": [0], "class_id": [1]}).replace_schema_metadata({b"huggingface": text})
     (tmp_path / "x.parquet").write_bytes(_parquet(table))
-    done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
+    done = invoke("push", tmp_path, "--repo", "user/name", "--dry-run", env=OFFLINE)
     assert "a bug in seldio" not in done.output
     assert "Nothing was uploaded" in done.output
 
@@ -316,7 +314,7 @@ def test_a_corrupt_zip_is_a_corrupt_zip(broken: Callable[[bytes], bytes], says: 
     assert [finding.code for finding in found] == ["SAF107"]
     assert says in found[0].message
     for command in (["convert", path, "--to", "parquet", "-o", tmp_path / "x.parquet"], ["score", path, "-r", path]):
-        result = CliRunner().invoke(app, [str(each) for each in command])
+        result = invoke(*command)
         assert result.exit_code == 1, result.output
         assert "SAF107" in result.stderr
         assert says in result.stderr

@@ -10,11 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import invoke
 from layouts import CASES, LAYOUTS, label_examples, question_examples, several
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.data import export
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
@@ -316,7 +315,7 @@ def test_a_dataset_and_its_split_name_the_folder_with_its_labels(
     monkeypatch.chdir(development)
     assert seldio.score("mine", "starss23:dev-test").over.startswith("3 clips")
     assert seldio.compare(["mine"], "starss23:dev-test", intervals="bootstrap=100").over.startswith("3 clips")
-    done = CliRunner().invoke(app, ["score", "mine", "-r", "flat", "--split", "dev-test", "--json"])
+    done = invoke("score", "mine", "-r", "flat", "--split", "dev-test", "--json")
     assert done.exit_code == 0, done.output
     with pytest.raises(UsageError, match="starss22:dev-test names clips, and scoring requires their labels"):
         seldio.score("mine", "starss22:dev-test")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from typer.testing import CliRunner
+from commands import invoke
 
 from seldio.cli import app
 
@@ -34,7 +34,7 @@ def process(
 def seldio(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
     """Run the command in this process, which is as good where neither streams nor the environment matter."""
     with chdir(cwd or Path.cwd()):
-        done = CliRunner().invoke(app, list(map(str, arguments)))
+        done = invoke(*arguments)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout_bytes, done.stderr_bytes)
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError
 from seldio.reports import render
 from seldio.reports.json_report import reports
@@ -294,17 +293,17 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
     monkeypatch.chdir(folder)
     arguments = ["compare", "fair", "good", "-r", "starss23/metadata_dev", "--intervals", "bootstrap=200,seed=3",
                  "--against", "first", "--most", "2"]  # fmt: skip
-    done = CliRunner().invoke(app, [*arguments, "--json"])
+    done = invoke(*arguments, "--json")
     assert done.exit_code == 0, done.output
     report = seldio.compare(
         ["fair", "good"], "starss23/metadata_dev", against="first", most=2, intervals="bootstrap=200,seed=3"
     )
     assert done.output == report.to_json()
-    text = CliRunner().invoke(app, arguments).output
+    text = invoke(*arguments).output
     assert "--details adds: differences of F by class" in text
-    table = CliRunner().invoke(app, [*arguments, "--output", "csv", "--table", "tests"]).output
+    table = invoke(*arguments, "--output", "csv", "--table", "tests").output
     assert table.startswith("test,p,p_holm,better\ngood − fair: SELD,")
-    named = CliRunner().invoke(app, [*arguments, "--lead", "LE", "--output", "csv", "--table", "tests"]).output
+    named = invoke(*arguments, "--lead", "LE", "--output", "csv", "--table", "tests").output
     assert named.startswith("test,p,p_holm,better\ngood − fair: LE,")
     for wrong in (
         ["--against", "last"],
@@ -313,8 +312,8 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
         ["--table", "tests", "--json"],
         ["--intervals", "bootstrap=5"],
     ):
-        assert CliRunner().invoke(app, [*arguments, *wrong]).exit_code == 2
-    assert CliRunner().invoke(app, ["compare", "fair", "good"]).exit_code == 2
+        assert invoke(*arguments, *wrong).exit_code == 2
+    assert invoke("compare", "fair", "good").exit_code == 2
 
 
 def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:

@@ -9,13 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
 from seldio import geometry
-from seldio.cli import app
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
 from seldio.formats import ItemFormat, LabelReading, TextFile, dcase_json, get, json_text, stem_of
@@ -333,7 +332,7 @@ def test_an_index_as_answer_has_its_place(tmp_path: Path) -> None:
     """AVQA's files have the same keys, but the answer is a number."""
     record = json.loads(DEV.read_text().splitlines()[0]) | {"answer": 1}
     (tmp_path / "avqa.jsonl").write_text(json.dumps(record) + "\n")
-    done = CliRunner().invoke(app, ["validate", str(tmp_path / "avqa.jsonl")])
+    done = invoke("validate", tmp_path / "avqa.jsonl")
     assert done.exit_code == 1
     assert "SYN212" in done.stdout
     assert "answer is 1, but must be text" in done.stdout

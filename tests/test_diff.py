@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.differences.report import Difference
 from seldio.errors import UsageError
 
@@ -221,7 +220,7 @@ def test_what_happened_to_questions(
 
 
 def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+    return invoke("diff", *arguments)
 
 
 def test_exit_codes(tmp_path: Path) -> None:
@@ -270,7 +269,7 @@ def test_labels_and_questions_in_one_place_are_both_compared(both: tuple[Path, P
     assert changes(every) == changes(labels_only) | changes(questions_only)
     assert every.over == "clips in both: 6 (5 the same, 1 changed); questions in both: 6 (4 the same, 2 changed)"
     for output in ("text", "json", "csv", "markdown", "html"):
-        done = CliRunner().invoke(app, ["diff", str(old), str(new), "--output", output])
+        done = invoke("diff", old, new, "--output", output)
         assert done.exit_code == 1, done.output
     assert seldio.diff(old, new, format="starss22").same
     assert changes(seldio.diff(old, new, format="items")) == {"questions with another answer": (2, "q0 and 1 more")}

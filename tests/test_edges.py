@@ -17,19 +17,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import soundfile
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.cli.completion import COMPLETIONS
 from seldio.errors import InvalidData, UsageError
 from seldio.scores.resampling import Intervals
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 def folder(place: Path, numbers: Any, rows: str = ROWS) -> Path:
@@ -50,17 +45,17 @@ def test_minus_180_stays_on_the_way_through_2026(tmp_path: Path) -> None:
 def test_distances_to_fill_in_are_metres(tmp_path: Path) -> None:
     labels = folder(tmp_path / "in", [1], "".join(f"{n},{n % 13},1,{n * 3 - 60},{n - 20}\n" for n in range(40)))
     command = ("convert", labels, "--to", "starss23", "--format", "starss22", "-o", tmp_path / "out")
-    missing = run(*command)
+    missing = invoke(*command)
     assert 2 == missing.exit_code
     assert "--fill distance=METRES (metres" in missing.stderr
     assert "distance=0" not in missing.stderr
-    far = run(*command, "--fill", "distance=200")
+    far = invoke(*command, "--fill", "distance=200")
     assert 2 == far.exit_code
     assert "the unit is metres" in far.stderr
-    assert "metres" in run(*command, "--fill", "distance=far").stderr
-    assert 0 == run(*command, "--fill", "distance=2.5").exit_code
+    assert "metres" in invoke(*command, "--fill", "distance=far").stderr
+    assert 0 == invoke(*command, "--fill", "distance=2.5").exit_code
     assert "0,0,1,-60,-20,250\n" == (tmp_path / "out/mix001.csv").read_text().splitlines(keepends=True)[0]
-    assert "distance in metres" in " ".join(run("convert", "--help").stdout.split())
+    assert "distance in metres" in " ".join(invoke("convert", "--help").stdout.split())
 
 
 @pytest.mark.parametrize("allowed", ["source,distance", "source, distance", ["source", "distance"], "all"])
@@ -224,7 +219,7 @@ def test_a_slip_of_the_keyboard_is_met_with_what_was_meant(
     (tmp_path / "labels").mkdir()
     (tmp_path / "labels" / "mix001.csv").write_text("0,1,0,-50,30,181\n")
     monkeypatch.chdir(tmp_path)
-    done = run(*command.split())
+    done = invoke(*command.split())
     assert done.exit_code == 2
     assert words in done.stderr
 
@@ -254,7 +249,7 @@ def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     expected = iter((case / "expected.txt").read_text().splitlines())
     for command in (case / "cmd.txt").read_text().splitlines():
-        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        done = invoke(*shlex.split(command)[1:])
         assert done.exit_code == int(next(expected)), done.output
         assert re.search(next(expected), done.output, re.MULTILINE), done.output
 
@@ -276,7 +271,7 @@ columns = "frame:int class_id:int azimuth:whole elevation:whole score:real"
 
 def answered(line: str) -> tuple[int, str]:
     """Run a command; return its exit code and all that it printed, in one line."""
-    done = CliRunner().invoke(app, shlex.split(line))
+    done = invoke(*shlex.split(line))
     return done.exit_code, " ".join(f"{done.stdout} {done.stderr}".split())
 
 
@@ -389,7 +384,7 @@ ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
 )  # fmt: skip
 def test_options_of_before_are_those_of_now(here: Path, old: str, now: str) -> None:
     """``--jackknife`` is ``--intervals jackknife``."""
-    given, before = (CliRunner().invoke(app, shlex.split(line)) for line in (now, old))
+    given, before = (invoke(*shlex.split(line)) for line in (now, old))
     assert (before.exit_code, before.stdout) == (0, given.stdout)
     assert "; the old name is accepted until 0.4" in before.stderr
 

@@ -14,19 +14,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from commands import invoke
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import BOM, broken_files, label_files, text_file
 from test_rules import ALL, Case
-from typer.testing import CliRunner
 
 import seldio
 from seldio.catalogues.look import Recognised
 from seldio.check import repair
 from seldio.check.labels import LabelGroup
 from seldio.check.repair import Fixed, fix
-from seldio.cli import app
 from seldio.findings import Finding, Severity
 from seldio.formats import LabelReading, get
 from seldio.formats.dialects import DIALECTS
@@ -194,14 +193,14 @@ def test_rows_of_many_clips_are_not_sorted(tmp_path: Path) -> None:
 
 
 def run(*arguments: str, data: bytes | None = None) -> str:
-    result = CliRunner().invoke(app, list(arguments), input=data)
+    result = invoke(*arguments, input=data)
     assert result.exit_code in (0, 1), result.output
     return result.stdout
 
 
 def both(*arguments: str, data: bytes | None = None) -> str:
     """What a run prints, and what it says on the way."""
-    return CliRunner().invoke(app, list(arguments), input=data).output
+    return invoke(*arguments, input=data).output
 
 
 def patched(data: bytes, diff: list[str]) -> bytes:

@@ -20,13 +20,12 @@ import pyarrow as pa
 import pytest
 import soundfile
 import yaml
+from commands import invoke
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
-from typer.testing import CliRunner
 
 import seldio
 from seldio.check.description import describe
-from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding, Severity
@@ -100,7 +99,7 @@ def content(top: Path) -> dict[str, bytes]:
 
 
 def cli(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, list(arguments))
+    result = invoke(*arguments)
     return result.exit_code, result.output
 
 
@@ -304,7 +303,7 @@ def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: P
 def test_some_files_of_a_commit_and_the_record(hub: HubStandIn, tmp_path: Path) -> None:
     hub.make(REPO, FILES)
     arguments = ["pull", f"{REPO}@{hub.sha(REPO)}", "-o", str(tmp_path / "got"), "--include", "*.wav", "--json"]
-    record = json.loads(CliRunner().invoke(app, arguments).stdout)
+    record = json.loads(invoke(*arguments).stdout)
     jsonschema.Draft202012Validator(SCHEMAS["pull"]()).validate(record)
     assert content(tmp_path / "got") == {"deep/b.wav": FILES["deep/b.wav"]}
     assert record["commit"] == hub.sha(REPO)

@@ -9,10 +9,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.errors import InvalidData
 
 ROWS = "0,3,0,-150,20,181\n1,3,0,-150,20,181\n2,3,0,-150,21,182\n"
@@ -45,9 +44,9 @@ def test_labels_called_txt_are_an_error_that_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [(), ("--select", "SUB"), ("--fail-on", "error")])
 def test_a_check_of_nothing_does_not_pass(tmp_path: Path, options: tuple[str, ...]) -> None:
-    result = CliRunner().invoke(app, ["validate", str(folder(tmp_path / "labels", ".txt")), *options])
+    result = invoke("validate", folder(tmp_path / "labels", ".txt"), *options)
     assert (result.exit_code, "look like labels (starss23)" in result.output) == (1, True)
-    ignored = CliRunner().invoke(app, ["validate", str(tmp_path / "labels"), "--ignore", "LAY118"])
+    ignored = invoke("validate", tmp_path / "labels", "--ignore", "LAY118")
     assert ignored.exit_code == 0
 
 
@@ -144,7 +143,7 @@ def test_other_commands_say_why_there_are_no_labels(
         "empty": "there is no file in it",
     }
     for name, reason in reasons.items():
-        result = CliRunner().invoke(app, command.format(name).split())
+        result = invoke(*command.format(name).split())
         assert result.exit_code == 2
         assert reason in result.output
 

@@ -11,14 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_qa_json import told
-from typer.testing import CliRunner
 
 from seldio import formats, validate
-from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
 from seldio.errors import DataError, LossError
@@ -30,7 +29,6 @@ from seldio.schema.qa import Item, Prediction
 from tests.test_qa_json import items, predictions
 
 ITEMS, PREDICTIONS = formats.get("items-parquet", ItemFormat), formats.get("predictions-parquet", ItemFormat)
-RUN = CliRunner()
 SO: dict[str, Any] = {
     "qa_id": "q1", "split": "test", "audio_id": "a", "audio_path": "a.wav", "task_name": "detect_time",
     "question_class": "detect", "answer_format": "structured_text", "question": "When?", "answer": "now",
@@ -192,7 +190,7 @@ def test_bad_metadata(metadata: object, tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pq.write_table(table.replace_schema_metadata({b"seldio.items": text}), path)
 
-    done = RUN.invoke(app, ["validate", str(path)])
+    done = invoke("validate", path)
     assert 1 == done.exit_code, done.output
     assert "SYN302" in done.output
 

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from commands import invoke
 from effort import some
-from typer.testing import CliRunner
 
 from seldio import formats, validate
-from seldio.cli import app
 from seldio.errors import SeldioError
 from seldio.findings import Finding
 from seldio.formats import FORMATS, ITEM_FORMATS, ItemFormat, get
@@ -306,7 +305,7 @@ def test_verbs_take_any_value(path: Path, tmp_path: Path) -> None:
             [*made, f"{out}.jsonl", "--to", "items"], [*made, f"{out}.parquet", "--to", "parquet"],
             ["score", str(odd), "-r", str(path)], ["score", str(path), "-r", str(odd)],
         )  # fmt: skip
-        done = CliRunner().invoke(app, verbs[number % len(verbs)])  # all of them would take minutes
+        done = invoke(*verbs[number % len(verbs)])  # all of them would take minutes
         told = f"{verbs[number % len(verbs)]} {at} {data!r}\n{done.output}"
         assert done.exception is None or isinstance(done.exception, SystemExit), told
         assert done.exit_code in (0, 1, 2, 3), told

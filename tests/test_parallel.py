@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 from seldio import progress, validate
-from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
@@ -102,7 +101,7 @@ def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
 
 @pytest.mark.parametrize(("workers", "message"), [("0", "from 1 to 256, not 0"), ("-2", "not -2"), ("spark", "or ray")])
 def test_the_option_refuses_what_is_no_number(workers: str, message: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["validate", str(tmp_path), "--workers", workers])
+    result = invoke("validate", tmp_path, "--workers", workers)
     assert 2 == result.exit_code
     assert message in result.stderr
 

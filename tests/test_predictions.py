@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
 from seldio import validate
 from seldio.check.reference import load
-from seldio.cli import app
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
 from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions
@@ -268,7 +267,7 @@ def files(tmp_path: Path) -> Path:
 )
 def test_references_of_the_wrong_kind(files: Path, path: str, reference: str, says: str) -> None:
     told = reference if ".." in reference else str(files / reference)
-    run = CliRunner().invoke(app, ["validate", str(files / path), "--reference", told])
+    run = invoke("validate", files / path, "--reference", told)
     assert run.exit_code == 2
     assert says in run.stderr
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import invoke
 from effort import grows_no_faster
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from seldio.answers import words
 from seldio.answers.extract import AnsweredQuestion, Names, extract
@@ -22,7 +22,6 @@ from seldio.answers.matching import letter_of
 from seldio.answers.measures import QUANTITIES
 from seldio.answers.reading import read
 from seldio.answers.words import plainly
-from seldio.cli import app
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.so_bench import Scored, get, score
 
@@ -241,7 +240,7 @@ def test_situations_are_read_by_seldio_score(tmp_path: Path) -> None:
                 row = question | {"audio": [f"{number}.wav"]} if name == "questions" else {"prediction": reply}
                 file.write(json.dumps({"id": str(number)} | row) + "\n")
     paths = [str(tmp_path / name) for name in ("replies.jsonl", "questions.jsonl", "items.jsonl")]
-    done = CliRunner().invoke(app, ["score", paths[0], "-r", paths[1], "--items", paths[2]])
+    done = invoke("score", paths[0], "-r", paths[1], "--items", paths[2])
 
     assert done.exit_code == 0, done.output
     listed = [json.loads(line) for line in Path(paths[2]).read_text("utf-8").splitlines()]

@@ -14,15 +14,14 @@ from typing import Any
 
 import jsonschema
 import pytest
+from commands import invoke
 from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from releases import printed_by_rich
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
 from seldio.reports import Options, outputs, render, screens, terminal, write
@@ -606,7 +605,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_a_report_takes_the_place_of_no_input(command: str, place: Path) -> None:
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
-    run = CliRunner().invoke(app, command.split())
+    run = invoke(*command.split())
     assert run.exit_code == 2
     said = " ".join(run.output.split())
     assert "this is one of the files that are read; choose another name" in said or "is read; choose another" in said
@@ -617,6 +616,6 @@ def test_a_report_takes_the_place_of_no_input(command: str, place: Path) -> None
 def test_a_report_may_lie_beside_them_and_be_written_again(output: str, place: Path) -> None:
     for _ in range(2):
         command = ["validate", "pred", "--output", output, "-o", f"pred/report.{output}"]
-        run = CliRunner().invoke(app, command)
+        run = invoke(*command)
         assert run.exit_code in (0, 1), run.output
         assert (place / "pred" / f"report.{output}").stat().st_size

@@ -10,10 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.errors import UnknownFormat, UsageError
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.schema.events import ClipFile, Origin, with_origin
@@ -320,14 +319,14 @@ def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
     assert "probably swapped" in notice.text
     common = ["score", str(truth), "-r", str(given), "--reference-format", "dcase2023-output", "-f", "starss23"]
     for output in ("text", "markdown", "html"):
-        shown = CliRunner().invoke(app, [*common, "--output", output]).stdout
+        shown = invoke(*common, "--output", output).stdout
         assert shown.count("reference-is-output") == 1
         assert shown.index("reference-is-output") < shown.index("by class"), output
-        both = CliRunner().invoke(app, [*common, str(truth), "--output", output]).stdout
+        both = invoke(*common, truth, "--output", output).stdout
         assert both.count("reference-is-output") == 1, output  # once for one cause
         table = {"text": "──", "markdown": "| ---", "html": "<table"}[output]
         assert both.index("reference-is-output") < both.index(table), output
-    kept = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)["reports"][0]["notices"]
+    kept = json.loads(invoke(*common, "--json").stdout)["reports"][0]["notices"]
     assert [each["first"] for each in kept][:2] == [True, False]
     careful = said(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
     assert "make sure that they are not swapped" in careful.text

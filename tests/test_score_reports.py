@@ -13,14 +13,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from releases import printed_by_rich
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.cli.printing import clip_page
 from seldio.errors import DataError, UsageError
 from seldio.reports import Options, outputs, render
@@ -314,7 +313,7 @@ def scored(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def run(*given: object) -> str:
-    result = CliRunner().invoke(app, [str(each) for each in given], env={"COLUMNS": "80"})
+    result = invoke(*given, env={"COLUMNS": "80"})
     assert result.exit_code in (0, 1), result.output  # differences are no failure
     return result.stdout
 

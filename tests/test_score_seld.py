@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import invoke
 from conftest import Kept
 from effort import examples
 from hypothesis import assume, given, settings
@@ -20,10 +21,8 @@ from hypothesis import strategies as st
 from oracle_seld import Row, frame_counts, score_tables, segment_counts
 from releases import older
 from scipy.optimize import linear_sum_assignment
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import Interval
 from seldio.scores.resampling import Intervals
@@ -525,12 +524,12 @@ def test_errors_are_in_every_output(tmp_path: Path) -> None:
         text = "".join(line(frame, 0, azimuth) for frame in range(30))
         (tmp_path / name / "fold4_room1_mix001.csv").write_text(text)
     common = ["score", str(tmp_path / "out"), "-r", str(tmp_path / "ref"), "--format", "starss23"]
-    brief = CliRunner().invoke(app, [*common, "--table", "all"])
+    brief = invoke(*common, "--table", "all")
     assert brief.exit_code == 0, brief.output
     assert "errors: what F lacks" in brief.stdout
-    whole = json.loads(CliRunner().invoke(app, [*common, "--table", "errors", "--json"]).stdout)["reports"][0]
+    whole = json.loads(invoke(*common, "--table", "errors", "--json").stdout)["reports"][0]
     names = [table["name"] for table in whole["tables"]]
     assert names[names.index("errors") :] == ["errors", "confusions", "class-errors", "worst"]
     for output in ("csv", "markdown", "html"):
-        done = CliRunner().invoke(app, [*common, "--output", output, "--table", "errors"])
+        done = invoke(*common, "--output", output, "--table", "errors")
         assert (done.exit_code, "wrong place" in done.stdout) == (0, True)

@@ -21,16 +21,15 @@ import pyarrow.parquet as pq
 import pytest
 import soundfile
 import starss_tree
+from commands import invoke
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
 from seldio import formats, read, validate
 from seldio.check.description import describe
-from seldio.cli import app
 from seldio.data import Manifest, export
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import DEFAULTS, Entry, Limits, Source, open_source
@@ -241,7 +240,7 @@ def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: 
     with pytest.raises(UsageError, match="add overwrite=True"):
         export(tree, tmp_path / "out", array="mic")
     command = ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out"), "--overwrite"]
-    done = CliRunner().invoke(app, command)
+    done = invoke(*command)
 
     assert 0 == done.exit_code, done.output
     assert "8 files of an earlier export replaced: data/test-00000-of-00002.parquet" in done.output
@@ -255,7 +254,7 @@ def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: 
     row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
     assert row["array"] == "mic"
     assert row["audio"]["path"].startswith("mic_dev/")
-    refused = CliRunner().invoke(app, ["convert", str(tree), "--to", "foa", "-o", str(tmp_path / "x"), "--overwrite"])
+    refused = invoke("convert", tree, "--to", "foa", "-o", tmp_path / "x", "--overwrite")
     assert (2, True) == (refused.exit_code, "--overwrite is for" in refused.output)
 
 
@@ -386,9 +385,9 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
 
 
 def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
-    there = CliRunner().invoke(app, ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out")])
-    back = CliRunner().invoke(app, ["convert", str(tmp_path / "out"), "--to", "files", "-o", str(tmp_path / "back")])
-    stream = CliRunner().invoke(app, ["convert", str(tree), "--to", "webdataset"])
+    there = invoke("convert", tree, "--to", "hf-parquet", "-o", tmp_path / "out")
+    back = invoke("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back")
+    stream = invoke("convert", tree, "--to", "webdataset")
 
     assert (0, 0, 2) == (there.exit_code, back.exit_code, stream.exit_code), there.output + back.output
     assert "starss23 to hf-parquet: 4 clips" in there.output
@@ -460,7 +459,7 @@ def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, kinds:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_clean_where_the_source_is(kind: str, root: Path, kinds: dict[str, Path]) -> None:
-    result = CliRunner().invoke(app, ["validate", str(kinds[kind]), "--ignore", "AUD,VID,LAY105"])
+    result = invoke("validate", kinds[kind], "--ignore", "AUD,VID,LAY105")
 
     assert 0 == result.exit_code, result.output
     assert told(root) == told(kinds[kind])
@@ -484,7 +483,7 @@ def test_it_has_the_findings_of_its_source(kind: str, wrong: Path, tmp_path: Pat
 
     assert told(wrong) == told(tmp_path / kind)
     assert {"LAB103", "LAY103"} <= rules_of(tmp_path / kind).keys()
-    assert 1 == CliRunner().invoke(app, ["validate", str(tmp_path / kind)]).exit_code
+    assert 1 == invoke("validate", tmp_path / kind).exit_code
 
 
 def test_a_finding_names_shard_and_file(wrong: Path, tmp_path: Path) -> None:
@@ -617,7 +616,7 @@ def test_a_damaged_shard_is_a_finding(copied: Callable[[str], Path]) -> None:
         path = next((folder / "data").glob("train*"))
         path.write_bytes(path.read_bytes()[:-9_000])
         assert "SAF107" in rules_of(folder)
-        assert 1 == CliRunner().invoke(app, ["validate", str(folder)]).exit_code
+        assert 1 == invoke("validate", folder).exit_code
 
 
 @pytest.mark.parametrize(
@@ -720,7 +719,7 @@ def test_a_clip_of_an_export_can_be_looked_at(kind: str, root: Path, kinds: dict
         ("a.html", [str(root / LABELS)]),
         ("b.html", [str(kinds[kind]), "--clip", "fold3_room4_mix001"]),
     ):
-        result = CliRunner().invoke(app, ["view", *arguments, "-o", str(tmp_path / name)])
+        result = invoke("view", *arguments, "-o", tmp_path / name)
         assert 0 == result.exit_code, result.output
 
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
@@ -731,7 +730,7 @@ def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "in/here").mkdir(parents=True)
     pq.write_table(table, tmp_path / "in/labels.parquet")
     monkeypatch.chdir(tmp_path / "in/here")
-    result = CliRunner().invoke(app, ["view", "..", "--clip", "../evil"])
+    result = invoke("view", "..", "--clip", "../evil")
 
     assert 0 == result.exit_code, result.output
     assert ["_evil.html"] == [path.name for path in Path().iterdir()]

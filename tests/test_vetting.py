@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.data import export
 from seldio.errors import InvalidData
 from seldio.formats import LABEL_FORMATS, LabelFormat
@@ -41,10 +40,6 @@ def folder(place: Path, *files: list[str], name: str = "labels") -> Path:
     for number, rows in enumerate(files, 1):
         (place / name / f"fold4_room1_mix{number:03}.csv").write_text("".join(f"{row}\n" for row in rows))
     return place / name
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 def converting(to: str) -> Callable[..., object]:
@@ -94,11 +89,11 @@ def test_a_table_is_looked_at_as_files_are(tmp_path: Path, code: str) -> None:
 def test_the_command_says_in_how_many_files_an_error_is(tmp_path: Path) -> None:
     labels = folder(tmp_path, GOOD, [*WRONG["LAB102"], WRONG["LAB104"][-1]], GOOD)
     command = ("convert", labels, "--to", "parquet", "-o", tmp_path / "out", "--format", "starss23")
-    refused = run(*command)
+    refused = invoke(*command)
     assert 1 == refused.exit_code
     for text in ("fold4_room1_mix002.csv:42:", "LAB102", "in 1 of 3 files", "also LAB104", "--force"):
         assert text in refused.stderr
-    forced = run(*command, "--force")
+    forced = invoke(*command, "--force")
     assert 0 == forced.exit_code
     assert "LAB102" in forced.stderr
 
@@ -127,15 +122,17 @@ def test_unknown_values_are_no_errors(tmp_path: Path) -> None:
 def test_pictures_are_drawn_and_say_what_is_wrong(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     labels = folder(tmp_path, WRONG["LAB102"])
-    done = run("plot", labels / "fold4_room1_mix001.csv", "-o", tmp_path / "a.svg")
+    done = invoke("plot", labels / "fold4_room1_mix001.csv", "-o", tmp_path / "a.svg")
     assert 0 == done.exit_code, done.stderr
     assert "LAB102" in done.stderr
 
 
 def test_label_files_are_stored_as_they_are(tmp_path: Path) -> None:
     labels = folder(tmp_path, WRONG["LAB301"])
-    assert 0 == run("convert", labels, "--to", "webdataset", "-o", tmp_path / "out", "--format", "starss23").exit_code
-    assert 0 == run("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back").exit_code
+    assert (
+        0 == invoke("convert", labels, "--to", "webdataset", "-o", tmp_path / "out", "--format", "starss23").exit_code
+    )
+    assert 0 == invoke("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back").exit_code
     assert (labels / "fold4_room1_mix001.csv").read_bytes() == (tmp_path / "back/fold4_room1_mix001.csv").read_bytes()
 
 

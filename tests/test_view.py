@@ -17,12 +17,11 @@ import av
 import numpy as np
 import pytest
 import test_deep as deep
+from commands import invoke
 from hypothesis import given, strategies
-from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
-from seldio.cli import app
 from seldio.data.clip_media import media_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import video_writing as copies
@@ -376,7 +375,7 @@ def test_linked_files_are_named_from_the_page(tree: Path, tmp_path: Path) -> Non
 
 def test_the_command_writes_the_page_and_says_what_is_in_it(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    done = CliRunner().invoke(app, ["view", str(tree), "-o", str(out)])
+    done = invoke("view", tree, "-o", out)
 
     assert 0 == done.exit_code
     assert f"{CLIP}: 3 events, " in done.stderr
@@ -397,7 +396,7 @@ def test_usage(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], code: int, told: str
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["view", str(tree), *options])
+    done = invoke("view", tree, *options)
 
     assert code == done.exit_code
     assert told in done.stderr
