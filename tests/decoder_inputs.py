@@ -19,10 +19,14 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "2023-accdoa": Case(1, 1, 3), "2023-multi-accdoa": Case(2, 3, 3), "2024-multi-accdoa": Case(3, 3, 4),
-    "2025-accdoa-audio": Case(4, 1, 3), "2025-accdoa-audiovisual": Case(5, 1, 4),
-    "2025-multi-accdoa-audio": Case(6, 3, 3), "2025-multi-accdoa-audiovisual": Case(7, 3, 4),
-}  # fmt: skip
+    "2023-accdoa": Case(1, 1, 3),
+    "2023-multi-accdoa": Case(2, 3, 3),
+    "2024-multi-accdoa": Case(3, 3, 4),
+    "2025-accdoa-audio": Case(4, 1, 3),
+    "2025-accdoa-audiovisual": Case(5, 1, 4),
+    "2025-multi-accdoa-audio": Case(6, 3, 3),
+    "2025-multi-accdoa-audiovisual": Case(7, 3, 4),
+}
 
 
 def tensor(case: Case) -> Any:

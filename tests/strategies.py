@@ -49,9 +49,15 @@ _NAME = st.one_of(
     st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'), min_size=1, max_size=8),
 ).filter(lambda name: name != "NOTHING")
 _CELLS = {
-    "int": _INT, "whole": _WHOLE, "real": _REAL, "real3": _REAL, "real3inf": _REAL | st.sampled_from(["inf", "-inf"]),
-    "flag": st.sampled_from("01"), "name": _NAME, "zero": st.sampled_from(["0", "0.0"]) | _REAL,
-}  # fmt: skip
+    "int": _INT,
+    "whole": _WHOLE,
+    "real": _REAL,
+    "real3": _REAL,
+    "real3inf": _REAL | st.sampled_from(["inf", "-inf"]),
+    "flag": st.sampled_from("01"),
+    "name": _NAME,
+    "zero": st.sampled_from(["0", "0.0"]) | _REAL,
+}
 _PLAIN_CELLS = _CELLS | {
     "int": st.integers(0, 500).map(str),
     "whole": st.integers(-180, 180).map(str),

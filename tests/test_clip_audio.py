@@ -241,11 +241,19 @@ def test_a_flac_that_breaks_off(tmp_path: Path) -> None:
 
 
 UNCUTTABLE = {
-    "no times": item(None, None), "no length": item(1.0, 1.0), "reversed": item(2.0, 1.0),
-    "no recording": item(audio=[]), "two recordings": item(audio=[PATH, PATH]), "no name": item(name=None),
-    "an empty name": item(name=""), "a name that climbs": item(name="../a"), "a name with a folder": item(name="a/b"),
-    "a device": item(name="con"), "a split that climbs": item(split="../test"), "a hidden split": item(split=".test"),
-}  # fmt: skip
+    "no times": item(None, None),
+    "no length": item(1.0, 1.0),
+    "reversed": item(2.0, 1.0),
+    "no recording": item(audio=[]),
+    "two recordings": item(audio=[PATH, PATH]),
+    "no name": item(name=None),
+    "an empty name": item(name=""),
+    "a name that climbs": item(name="../a"),
+    "a name with a folder": item(name="a/b"),
+    "a device": item(name="con"),
+    "a split that climbs": item(split="../test"),
+    "a hidden split": item(split=".test"),
+}
 
 
 @pytest.mark.parametrize("what", UNCUTTABLE)

@@ -232,9 +232,13 @@ def test_centimetres_and_metres_are_exact(centimetres: int) -> None:
 
 def test_classes_go_by_name() -> None:
     given = starss(
-        frame=[0, 1, 2, 3, 4], class_id=[12, 3, 0, 1, 6], source=[0] * 5, azimuth=[0.0] * 5, elevation=[0.0] * 5,
+        frame=[0, 1, 2, 3, 4],
+        class_id=[12, 3, 0, 1, 6],
+        source=[0] * 5,
+        azimuth=[0.0] * 5,
+        elevation=[0.0] * 5,
         distance=[1.0] * 5,
-    )  # fmt: skip
+    )
     converted = convert(given, get("starss23"), get("dcase2021"), allow_loss=["distance"])
     assert converted.table["class_id"].to_pylist() == [7, 10, 5, 9, 6]
     assert list(converted.notes) == ["classes of starss are mapped to those of tau-nigens-2021 by name"]
@@ -288,9 +292,13 @@ def test_times_that_frames_cannot_tell(times: list[tuple[float, float]], what: s
 
 def test_what_moves_does_not_fit_into_one_row() -> None:
     given = starss(
-        frame=[0, 1, 2, 7], class_id=[12] * 4, source=[0] * 4, azimuth=[10.0, 20.0, 30.0, -180.0],
-        elevation=[0.0] * 4, distance=[1.0, 1.0, 2.0, 1.0],
-    )  # fmt: skip
+        frame=[0, 1, 2, 7],
+        class_id=[12] * 4,
+        source=[0] * 4,
+        azimuth=[10.0, 20.0, 30.0, -180.0],
+        elevation=[0.0] * 4,
+        distance=[1.0, 1.0, 2.0, 1.0],
+    )
     planned = plan(given, get("starss23"), get("dcase2019"))
     what = "it changes in 1 of 2 events; the value of the middle frame is kept"
     assert planned.losses == {"azimuth": what, "distance": what}
@@ -300,9 +308,13 @@ def test_what_moves_does_not_fit_into_one_row() -> None:
 
 def test_frames_of_20_ms() -> None:
     given = table(
-        "dcase2019-output", "tau-sse-2019", frame=[0, 1, 1, 2, 9, 11], class_id=[0, 0, 0, 3, 0, 0],
-        azimuth=[10.0, 20.0, 50.0, 0.0, 30.0, 40.0], elevation=[0.0] * 6,
-    )  # fmt: skip
+        "dcase2019-output",
+        "tau-sse-2019",
+        frame=[0, 1, 1, 2, 9, 11],
+        class_id=[0, 0, 0, 3, 0, 0],
+        azimuth=[10.0, 20.0, 50.0, 0.0, 30.0, 40.0],
+        elevation=[0.0] * 6,
+    )
     planned = plan(given, get("dcase2019-output"), get("dcase2023-submission"))
     assert planned.losses == {"frame": "frames of 20 ms are merged into frames of 100 ms: 6 rows become 4"}
     there = convert(given, get("dcase2019-output"), get("dcase2023-submission"), allow_loss=["frame"]).table

@@ -66,10 +66,13 @@ DETECTIONS = in_order(
 )
 PIXELS = st.tuples(st.integers(0, 359), st.integers(0, 180), st.floats(0.01, 1)).map(list)
 LABELS = in_order(
-    video_id=st.integers(0, 9), metadata_frame_index=st.integers(0, 6000), instance_id=st.integers(0, 5),
-    category_id=st.integers(0, 12), segmentation=st.lists(st.lists(PIXELS, max_size=3), max_size=3),
+    video_id=st.integers(0, 9),
+    metadata_frame_index=st.integers(0, 6000),
+    instance_id=st.integers(0, 5),
+    category_id=st.integers(0, 12),
+    segmentation=st.lists(st.lists(PIXELS, max_size=3), max_size=3),
     distance=st.integers(0, 900).map(float),
-)  # fmt: skip
+)
 
 
 @given(st.lists(DETECTIONS, max_size=4), st.booleans())

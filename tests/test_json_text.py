@@ -182,9 +182,13 @@ def test_every_truncation_of_three_records_is_found() -> None:
 
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False),
-    st.text(), st.text('[]{}",:\\\ue000\u2028\x7f😀'),
-)  # fmt: skip
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(),
+    st.text('[]{}",:\\\ue000\u2028\x7f😀'),
+)
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.text('"\\[é'), inner), max_leaves=20
 )

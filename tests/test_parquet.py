@@ -51,12 +51,18 @@ def example(rows: int = 3) -> pa.Table:
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
-    "frame": st.integers(-(2**31), 2**31 - 1), "onset": st.floats(allow_nan=False), "class_id": st.integers(0, 12),
-    "class_name": NAMES, "source": st.integers(-1, 9), "azimuth": st.floats(-180, 180),
-    "distance": st.floats(0, 1e300), "onscreen": st.booleans(), "score": st.floats(0, 1, allow_subnormal=True),
+    "frame": st.integers(-(2**31), 2**31 - 1),
+    "onset": st.floats(allow_nan=False),
+    "class_id": st.integers(0, 12),
+    "class_name": NAMES,
+    "source": st.integers(-1, 9),
+    "azimuth": st.floats(-180, 180),
+    "distance": st.floats(0, 1e300),
+    "onscreen": st.booleans(),
+    "score": st.floats(0, 1, allow_subnormal=True),
     "segmentation": st.lists(st.lists(st.lists(st.floats(-1e9, 1e9), max_size=3), max_size=3), max_size=3),
     "extra": st.dictionaries(NAMES, st.integers(), max_size=2).map(json.dumps),
-}  # fmt: skip
+}
 
 
 @st.composite

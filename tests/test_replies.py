@@ -86,11 +86,15 @@ def older(name: str) -> Iterator[Labelled]:
 @pytest.mark.parametrize(
     ("labelled", "right", "wrong"),
     [
-        (of_two_readers(), 927, 2), (blind(), 267, 1), (of_one_author("develop"), 362, 0),
-        (of_one_author("held out"), 409, 0), (older("replies"), 229, 0), (older("sentences"), 583, 11),
+        (of_two_readers(), 927, 2),
+        (blind(), 267, 1),
+        (of_one_author("develop"), 362, 0),
+        (of_one_author("held out"), 409, 0),
+        (older("replies"), 229, 0),
+        (older("sentences"), 583, 11),
     ],
     ids=["two readers", "blind", "labelled, develop", "labelled, held out", "replies", "sentences"],
-)  # fmt: skip
+)
 def test_options_are_read_as_people_read_them(labelled: Iterator[Labelled], right: int, wrong: int) -> None:
     found = [(reply, says, read(reply, options, question).option) for reply, options, question, says in labelled]
     misread = [row for row in found if row[2] not in (None, row[1])]

@@ -57,9 +57,18 @@ CATALOGUE = {
     )
 }
 AZIMUTH = Finding(
-    "LAB103", Severity.ERROR, "Azimuth 240 is outside -180 to 180.", "sub/mix001.csv", 12, 8, 11, "240",
-    "Write -120.", True, "12,3,0,240,-10",
-)  # fmt: skip
+    "LAB103",
+    Severity.ERROR,
+    "Azimuth 240 is outside -180 to 180.",
+    "sub/mix001.csv",
+    12,
+    8,
+    11,
+    "240",
+    "Write -120.",
+    True,
+    "12,3,0,240,-10",
+)
 UNSORTED = Finding(
     "LAB203", Severity.WARNING, "Frame 11 after 12.", "sub/mix001.csv", 13, 1, 3, "11", None, True, "11,3,0,0,5"
 )
@@ -90,10 +99,19 @@ nasty = st.one_of(
 )
 position = st.none() | st.integers(1, 40)
 findings = st.builds(
-    Finding, code=st.sampled_from([*CATALOGUE, "NEW999"]), severity=st.sampled_from(Severity), message=nasty,
-    path=nasty, line=position, column=position, end_column=position, value=st.none() | nasty, hint=st.none() | nasty,
-    fixable=st.booleans(), excerpt=st.none() | nasty,
-)  # fmt: skip
+    Finding,
+    code=st.sampled_from([*CATALOGUE, "NEW999"]),
+    severity=st.sampled_from(Severity),
+    message=nasty,
+    path=nasty,
+    line=position,
+    column=position,
+    end_column=position,
+    value=st.none() | nasty,
+    hint=st.none() | nasty,
+    fixable=st.booleans(),
+    excerpt=st.none() | nasty,
+)
 reports = st.builds(lambda items: make(*items), st.lists(findings, max_size=8))
 quick = settings(max_examples=examples(60), deadline=None)
 

@@ -248,11 +248,16 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NAME = TEXT.filter(bool)
 ITEM = st.fixed_dictionaries(
     {
-        "id": NAME, "audio": st.lists(NAME, min_size=1, max_size=3), "question": TEXT, "instruction": TEXT,
-        "options": st.none() | st.lists(TEXT, min_size=1, max_size=6), "answer": st.none() | NAME,
-        "task": st.none() | TEXT, "dataset": st.none() | TEXT,
+        "id": NAME,
+        "audio": st.lists(NAME, min_size=1, max_size=3),
+        "question": TEXT,
+        "instruction": TEXT,
+        "options": st.none() | st.lists(TEXT, min_size=1, max_size=6),
+        "answer": st.none() | NAME,
+        "task": st.none() | TEXT,
+        "dataset": st.none() | TEXT,
     }
-)  # fmt: skip
+)
 
 
 @given(st.lists(ITEM, max_size=4))

@@ -282,11 +282,17 @@ def test_real_labels_have_duplicates_and_no_errors(shared: Path) -> None:
 
 
 REAL = {
-    "starss23-predictions/system-a-cartesian": set(), "starss23-predictions/system-a-polar": {"LAB311"},
-    "starss23-predictions/system-b-cartesian": set(), "dcase2020-predictions": {"LAB201", "SYN105"},
-    "dcase2020-baseline-predictions": set(), "tau-nigens2020-labels": set(), "tau-sse2019-labels": set(),
-    "spatialscaper-labels": set(), "other-dialects": {"SYN105"}, "so-bench/annotations": {"SYN108"},
-}  # fmt: skip
+    "starss23-predictions/system-a-cartesian": set(),
+    "starss23-predictions/system-a-polar": {"LAB311"},
+    "starss23-predictions/system-b-cartesian": set(),
+    "dcase2020-predictions": {"LAB201", "SYN105"},
+    "dcase2020-baseline-predictions": set(),
+    "tau-nigens2020-labels": set(),
+    "tau-sse2019-labels": set(),
+    "spatialscaper-labels": set(),
+    "other-dialects": {"SYN105"},
+    "so-bench/annotations": {"SYN108"},
+}
 
 
 @pytest.mark.parametrize("folder", REAL)

@@ -160,11 +160,16 @@ def test_labels_are_checked_converted_and_scored(labels: Path) -> None:
     bad.write_text("0,77,0,10,0,150\n")
 
     checked, found, told, stored, questions, asked, scored, shown = run(
-        labels.parent, "validate labels -f starss23", "validate fold4_room1_mix003.csv -f starss23", "info labels",
+        labels.parent,
+        "validate labels -f starss23",
+        "validate fold4_room1_mix003.csv -f starss23",
+        "info labels",
         "convert labels -f starss23 --to dcase2023-submission --allow-loss source,distance -o out",
-        "convert labels -f starss23 --to sobench-qa -o qa.jsonl --total 5", "validate qa.jsonl",
-        "score out -r labels", "view labels/fold4_room1_mix001.csv -f starss23 -o page.html",
-    )  # fmt: skip
+        "convert labels -f starss23 --to sobench-qa -o qa.jsonl --total 5",
+        "validate qa.jsonl",
+        "score out -r labels",
+        "view labels/fold4_room1_mix001.csv -f starss23 -o page.html",
+    )
 
     assert [0, 1, 0, 0, 0, 0, 0, 0] == [
         code for code, _ in (checked, found, told, stored, questions, asked, scored, shown)

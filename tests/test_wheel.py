@@ -76,9 +76,13 @@ def test_the_command_of_the_wheel_runs(wheel: Path, tmp_path: Path) -> None:
     options = ["-f", "starss23", "--output", "concise", "fold4_room1_mix001.csv"]
 
     done = subprocess.run(
-        [sys.executable, "-c", code, "validate", *options], cwd=tmp_path, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", code, "validate", *options],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
         env={},
-    )  # fmt: skip
+    )
 
     assert 1 == done.returncode, done.stderr
     assert "fold4_room1_mix001.csv:1:3: LAB102" in done.stdout
