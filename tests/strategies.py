@@ -39,11 +39,17 @@ _REAL = st.one_of(
     st.floats(-1e8, 1e8).map(repr),
     st.sampled_from(
         [
-            "1e-05", "2.5e+3", "1e5", "999999999e99", "1.e2", "3e-320", "0000000000001e1",
+            "1e-05",
+            "2.5e+3",
+            "1e5",
+            "999999999e99",
+            "1.e2",
+            "3e-320",
+            "0000000000001e1",
             "0.0000000000000000000000000000000000000000001e3",
         ]
     ),
-)  # fmt: skip
+)
 _NAME = st.one_of(
     st.sampled_from(["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]),
     st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'), min_size=1, max_size=8),
@@ -178,9 +184,13 @@ def _classes(draw: st.DrawFn, dialect: Dialect, rows: int) -> dict[str, list[Any
 
 #: Folders of real files, and their layouts.
 REAL = {
-    "starss22-labels": "starss22", "starss23-predictions/system-a-cartesian": "dcase2024-output",
+    "starss22-labels": "starss22",
+    "starss23-predictions/system-a-cartesian": "dcase2024-output",
     "starss23-predictions/system-a-polar": "dcase2024-submission",
-    "starss23-predictions/system-b-cartesian": "dcase2024-output", "dcase2020-predictions": "dcase2020-submission",
-    "dcase2020-baseline-predictions": "dcase2020-output", "tau-nigens2020-labels": "dcase2020",
-    "tau-sse2019-labels": "dcase2019", "spatialscaper-labels": "spatialscaper",
-}  # fmt: skip
+    "starss23-predictions/system-b-cartesian": "dcase2024-output",
+    "dcase2020-predictions": "dcase2020-submission",
+    "dcase2020-baseline-predictions": "dcase2020-output",
+    "tau-nigens2020-labels": "dcase2020",
+    "tau-sse2019-labels": "dcase2019",
+    "spatialscaper-labels": "spatialscaper",
+}

@@ -357,16 +357,25 @@ def test_nothing_is_json_that_was_not_asked_for(data: Path) -> None:
 
 #: Expressions and their types, as mypy spells them without modules.
 KNOWN = {
-    'seldio.read("x")': "Table", 'seldio.read("x").to_pandas()': "DataFrame",
-    'seldio.windows("x")[0]': "dict[str, Any]", 'next(iter(seldio.windows("x").stream()))': "Any",
-    'seldio.open("x").events["mix001"]': "Table", 'seldio.open("x").items[0]': "Item",
-    'seldio.validate("x")': "Validation", 'seldio.validate("x").findings[0].line': "int | None",
-    'seldio.score("x", "y")': "ScoreReport", 'seldio.diff("x", "y").same': "bool",
-    'seldio.convert("x", "y", "starss22")': "Conversion", 'seldio.info("x")': "Description",
+    'seldio.read("x")': "Table",
+    'seldio.read("x").to_pandas()': "DataFrame",
+    'seldio.windows("x")[0]': "dict[str, Any]",
+    'next(iter(seldio.windows("x").stream()))': "Any",
+    'seldio.open("x").events["mix001"]': "Table",
+    'seldio.open("x").items[0]': "Item",
+    'seldio.validate("x")': "Validation",
+    'seldio.validate("x").findings[0].line': "int | None",
+    'seldio.score("x", "y")': "ScoreReport",
+    'seldio.diff("x", "y").same': "bool",
+    'seldio.convert("x", "y", "starss22")': "Conversion",
+    'seldio.info("x")': "Description",
     'seldio.write(seldio.read("x"), "y", "starss22")': "tuple[str, ...]",
-    'seldio.to_events(seldio.read("x"))': "Iterator[Event]", 'seldio.decode([], seldio.windows("x"))': "Table",
-    'seldio.view("x")': "Page", 'seldio.export("x", "y")': "Manifest", 'seldio.push("x", "y")': "Pushed",
-}  # fmt: skip
+    'seldio.to_events(seldio.read("x"))': "Iterator[Event]",
+    'seldio.decode([], seldio.windows("x"))': "Table",
+    'seldio.view("x")': "Page",
+    'seldio.export("x", "y")': "Manifest",
+    'seldio.push("x", "y")': "Pushed",
+}
 
 
 @pytest.fixture

@@ -217,9 +217,12 @@ def test_odd_files(what: str, tmp_path: Path) -> None:
 
 
 NEVER = (
-    "::error::a.csv", "##vso[task.complete result=Failed;].csv", "\n::error::b.csv", "##[add-path]c.csv",
+    "::error::a.csv",
+    "##vso[task.complete result=Failed;].csv",
+    "\n::error::b.csv",
+    "##[add-path]c.csv",
     " ::x::.csv",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("name", NEVER)

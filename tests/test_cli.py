@@ -66,11 +66,17 @@ def test_findings_are_1(labels: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("validate", "nowhere.csv"), ("validate", "x.csv", "--format", "nonsense"),
-        ("validate", "x.csv", "--output", "nonsense"), ("validate", "x.csv", "--select", "NONSENSE"),
-        ("validate", "x.csv", "--nonsense"), ("rule", "NON999"), ("schema", "nonsense"), ("nonsense",), (),
+        ("validate", "nowhere.csv"),
+        ("validate", "x.csv", "--format", "nonsense"),
+        ("validate", "x.csv", "--output", "nonsense"),
+        ("validate", "x.csv", "--select", "NONSENSE"),
+        ("validate", "x.csv", "--nonsense"),
+        ("rule", "NON999"),
+        ("schema", "nonsense"),
+        ("nonsense",),
+        (),
     ],
-)  # fmt: skip
+)
 def test_wrong_usage_is_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     (tmp_path / "x.csv").write_text(CLEAN)
 

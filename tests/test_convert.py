@@ -267,8 +267,12 @@ def test_events_become_frames_and_come_back() -> None:
     assert "3 events become 5 event frames" in planned.notes
     frames = convert(given, get("dcase2019"), get("starss23"), fill={"source": 0}).table
     assert list(zip(frames["frame"].to_pylist(), frames["class_id"].to_pylist(), strict=True)) == [
-        (0, 3), (3, 12), (4, 12), (5, 12), (10, 12),
-    ]  # fmt: skip
+        (0, 3),
+        (3, 12),
+        (4, 12),
+        (5, 12),
+        (10, 12),
+    ]
     back = convert(frames, get("starss23"), get("dcase2019")).table
     assert back.to_pylist() == sorted(given.to_pylist(), key=lambda row: row["onset"])
 
@@ -366,11 +370,14 @@ def test_what_is_lost_is_described() -> None:
     }
     assert planned.losses == {
         "onscreen": "whether the source is on screen (1 row)",
-        "hemisphere": "1 elevation known only as up or down; written as ±90", "score": "values from 0.25 to 0.5",
-        "segmentation": "the energy maps of 2 rows", "x": "the norm, an activity (0.50 to 0.50)",
-        "y": "the norm, an activity (0.50 to 0.50)", "z": "the norm, an activity (0.50 to 0.50)",
+        "hemisphere": "1 elevation known only as up or down; written as ±90",
+        "score": "values from 0.25 to 0.5",
+        "segmentation": "the energy maps of 2 rows",
+        "x": "the norm, an activity (0.50 to 0.50)",
+        "y": "the norm, an activity (0.50 to 0.50)",
+        "z": "the norm, an activity (0.50 to 0.50)",
         "extra": "additional keys: videos, colour",
-    }  # fmt: skip
+    }
     assert plan(given, get("dcase2026"), get("starss23"), {"distance": 2}).losses.keys() == planned.losses.keys() - {
         "distance"
     }
@@ -468,8 +475,12 @@ def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
     assert files["dev-train-sony/fold3_room21_mix001.csv"] == b"1,2,-180,-5\n2,2,180,-5\n3,12,45,10\n"
     assert files["dev-test-tau/fold4_room2_mix001.csv"] == files["dev-test-tau/fold4_room2_mix002.csv"]
     assert (result.formats, result.target, result.files, result.clips, result.rows) == (
-        ("starss23",), "dcase2023-submission", 4, 4, (9, 9),
-    )  # fmt: skip
+        ("starss23",),
+        "dcase2023-submission",
+        4,
+        4,
+        (9, 9),
+    )
     assert result.losses == {"source": "the numbers 0 to 1", "distance": "values from 0.64 to 3.01 m"}
     assert result.notes == ("1 other file skipped",)
     assert len(result.written) == 4

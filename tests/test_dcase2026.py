@@ -23,9 +23,13 @@ from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
 DETECTION = {
-    "metadata_frame_index": 7, "instance_id": 3, "category_id": 8, "score": 0.87, "distance": 231.5,
+    "metadata_frame_index": 7,
+    "instance_id": 3,
+    "category_id": 8,
+    "score": 0.87,
+    "distance": 231.5,
     "segmentation": [[[180.0, 90.0, 0.4]]],
-}  # fmt: skip
+}
 
 
 def text_file(data: bytes, name: str = "mix001_inference.json") -> TextFile:

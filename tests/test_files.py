@@ -231,10 +231,21 @@ def test_a_file_that_hides_its_size() -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "../a.csv", "a/../../b.csv", "/tmp/a.csv", "//server/share/a.csv", "C:/a.csv", "c:a.csv", "..\\a.csv",
-        "a\\..\\..\\b", "\\\\server\\a", "\\a", ".. /a.csv", "x/..", "../.hidden",
+        "../a.csv",
+        "a/../../b.csv",
+        "/tmp/a.csv",
+        "//server/share/a.csv",
+        "C:/a.csv",
+        "c:a.csv",
+        "..\\a.csv",
+        "a\\..\\..\\b",
+        "\\\\server\\a",
+        "\\a",
+        ".. /a.csv",
+        "x/..",
+        "../.hidden",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("make", [make_zip, make_tar])
 def test_saf101_names_that_leave_the_folder(make, name: str, tmp_path: Path) -> None:
     path = make(tmp_path / "x", (name, ROWS), ("ok.csv", ROWS))
@@ -362,9 +373,23 @@ def test_saf105_large_folders(tmp_path: Path) -> None:
 
 
 HARMLESS = [
-    "-rf.csv", "--help.csv", "[bold]x[/].csv", " leading.csv", "in side .csv", "a'b\".csv", "a,b;c.csv", "%s%n.csv",
-    "$(touch x).csv", "=cmd.csv", "~.csv", "🐶.csv", "конь.csv", "icon.csv", "console", "com.csv",
-]  # fmt: skip
+    "-rf.csv",
+    "--help.csv",
+    "[bold]x[/].csv",
+    " leading.csv",
+    "in side .csv",
+    "a'b\".csv",
+    "a,b;c.csv",
+    "%s%n.csv",
+    "$(touch x).csv",
+    "=cmd.csv",
+    "~.csv",
+    "🐶.csv",
+    "конь.csv",
+    "icon.csv",
+    "console",
+    "com.csv",
+]
 
 
 def manifest(folder: str) -> list[tuple[str, str]]:
@@ -547,10 +572,19 @@ def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
 
 
 AWKWARD = {
-    "CON.csv": "device", "d/nul": "device", "lpt1.csv": "device", "a ": "ends in", "d./a.csv": "ends in",
-    "10:30.csv": "forbids", "a\\b.csv": "forbids", "new\nline.csv": "control", "\x1b]0;owned\x07.csv": "control",
-    "\u202etxt.csv": "control", "\u200bzero.csv": "control", "not-utf8-\udcff.csv": "UTF-8",
-}  # fmt: skip
+    "CON.csv": "device",
+    "d/nul": "device",
+    "lpt1.csv": "device",
+    "a ": "ends in",
+    "d./a.csv": "ends in",
+    "10:30.csv": "forbids",
+    "a\\b.csv": "forbids",
+    "new\nline.csv": "control",
+    "\x1b]0;owned\x07.csv": "control",
+    "\u202etxt.csv": "control",
+    "\u200bzero.csv": "control",
+    "not-utf8-\udcff.csv": "UTF-8",
+}
 
 
 @pytest.mark.parametrize(("name", "word"), AWKWARD.items(), ids=[ascii(name) for name in AWKWARD])

@@ -28,10 +28,19 @@ tools = pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 #: Text that people write, and text that they do not.
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
     [
-        "Knock", "dog az=3", "a=b", " x ", "tab\there", "two\nlines", "null", '"q"', "class=x",
-        "Male speech, man speaking", "a,",
+        "Knock",
+        "dog az=3",
+        "a=b",
+        " x ",
+        "tab\there",
+        "two\nlines",
+        "null",
+        '"q"',
+        "class=x",
+        "Male speech, man speaking",
+        "a,",
     ]
-)  # fmt: skip
+)
 JSON = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(-1e9, 1e9, allow_nan=False) | TEXT
 NUMBERS = {
     "azimuth": st.floats(-180, 180), "elevation": st.floats(-90, 90), "distance": st.floats(0, 100),

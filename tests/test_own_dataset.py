@@ -453,8 +453,11 @@ def test_a_table_of_several_recordings_holds_a_clip_for_each(tmp_path: Path) -> 
     folder = tmp_path / "yard"
     (folder / "audio").mkdir(parents=True)
     lines = [
-        "filename,start,end,label,azimuth", "a.wav,0.1,0.4,dog,20", "b.wav,0.2,0.3,cat,-30", "a.wav,0.2,0.3,cat,10",
-    ]  # fmt: skip
+        "filename,start,end,label,azimuth",
+        "a.wav,0.1,0.4,dog,20",
+        "b.wav,0.2,0.3,cat,-30",
+        "a.wav,0.2,0.3,cat,10",
+    ]
     (folder / "labels.csv").write_text("\n".join(lines) + "\n")
     for name in "ab":
         record(folder / f"audio/{name}.wav")

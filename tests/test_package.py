@@ -197,11 +197,17 @@ def test_a_single_meta_file_is_checked_for_what_it_says() -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        (f"{A}.meta.yaml", True), (f"a/b/{A}.META.YML", True), (f"task3a/{A}/{A}/mix001.csv", True),
-        (f"root/task9/{A}/x", True), ("task3/results/mix001.csv", False), (f"{A}/mix001.csv", False),
-        (f"task3a/{A}", False), ("meta.yaml", False), ("metadata_dev/dev-test-tau/fold4_room10_mix001.csv", False),
+        (f"{A}.meta.yaml", True),
+        (f"a/b/{A}.META.YML", True),
+        (f"task3a/{A}/{A}/mix001.csv", True),
+        (f"root/task9/{A}/x", True),
+        ("task3/results/mix001.csv", False),
+        (f"{A}/mix001.csv", False),
+        (f"task3a/{A}", False),
+        ("meta.yaml", False),
+        ("metadata_dev/dev-test-tau/fold4_room10_mix001.csv", False),
     ],
-)  # fmt: skip
+)
 def test_what_is_a_package(name: str, expected: bool) -> None:
     assert expected == is_package(Collection("x.zip", "zip", [Memory(name)], ()))
 
@@ -446,15 +452,30 @@ def test_values(text: str, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("a: !!int x", "SYN401"), ("a: !!bool x", "SYN401"), ('a: !!int ""', "SYN401"),
-        ('a: "\\UFFFFFFFF"', "SYN401"), ('a: "\\ud800"', "SYN401"), ("%YAML 1." + "9" * 5000 + "\n---\na", "SYN401"),
-        ("a: *b", "SYN401"), ("&a x: &a y", "SYN401"), ("? [a]\n: b", "SYN401"), ("<<: 1", "SYN401"),
-        ("a: 1\n---\nb: 2", "SYN401"), ("a: \x1b[0m", "SYN401"), ("- \ta: 1", "SYN401"),
-        ("a: !!timestamp 2022-06-01", "SYN402"), ("a: !!map x", "SYN402"), ("!!merge x: {a: 1}", "SYN402"),
-        ("!!python/name:os.system ''", "SYN402"), ("a: &a [*a]", "SYN404"), ("a: &a {<<: *a}", "SYN404"),
-        ("[" * 100_000, "SYN404"), ("- " * 100_000, "SYN404"), ("- a\n" * 30_000, "SYN404"),
+        ("a: !!int x", "SYN401"),
+        ("a: !!bool x", "SYN401"),
+        ('a: !!int ""', "SYN401"),
+        ('a: "\\UFFFFFFFF"', "SYN401"),
+        ('a: "\\ud800"', "SYN401"),
+        ("%YAML 1." + "9" * 5000 + "\n---\na", "SYN401"),
+        ("a: *b", "SYN401"),
+        ("&a x: &a y", "SYN401"),
+        ("? [a]\n: b", "SYN401"),
+        ("<<: 1", "SYN401"),
+        ("a: 1\n---\nb: 2", "SYN401"),
+        ("a: \x1b[0m", "SYN401"),
+        ("- \ta: 1", "SYN401"),
+        ("a: !!timestamp 2022-06-01", "SYN402"),
+        ("a: !!map x", "SYN402"),
+        ("!!merge x: {a: 1}", "SYN402"),
+        ("!!python/name:os.system ''", "SYN402"),
+        ("a: &a [*a]", "SYN404"),
+        ("a: &a {<<: *a}", "SYN404"),
+        ("[" * 100_000, "SYN404"),
+        ("- " * 100_000, "SYN404"),
+        ("- a\n" * 30_000, "SYN404"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_read(text: str, code: str) -> None:
     assert (None, [code]) == parsed(text)
 

@@ -120,8 +120,11 @@ def write_labels(folder: Path) -> None:
         table = synth.labels("m", synth.scene(number, 30.0, 8))
         (folder / f"mix{number:03}.csv").write_bytes(get("starss23").write(table, ClipFile("m", "m.csv")))
     wrong = {
-        3: b"nonsense,1,2,3,4,5\n", 11: b"5000,1,0,10,10,200\n", 19: b"7,99,0,10,10,200\n", 27: b"8,1,0,400,10,200\n",
-    }  # fmt: skip
+        3: b"nonsense,1,2,3,4,5\n",
+        11: b"5000,1,0,10,10,200\n",
+        19: b"7,99,0,10,10,200\n",
+        27: b"8,1,0,400,10,200\n",
+    }
     for number, row in wrong.items():
         with (folder / f"mix{number:03}.csv").open("ab") as file:
             file.write(row)

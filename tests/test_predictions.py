@@ -112,10 +112,13 @@ def test_ids_that_others_take_for_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "answered", "cause"),
     [
-        ("7", "7.0", "zeros"), ("7", "007", "zeros"), ("a7", "A7", "case"), ("\xe97", "e\u03017", "Unicode"),
+        ("7", "7.0", "zeros"),
+        ("7", "007", "zeros"),
+        ("a7", "A7", "case"),
+        ("\xe97", "e\u03017", "Unicode"),
         ("a7", "a7 ", "spaces"),
     ],
-)  # fmt: skip
+)
 def test_the_cause_of_ids_that_differ_in_form_is_said(tmp_path: Path, asked: str, answered: str, cause: str) -> None:
     question = {"id": asked, "audio": ["a.wav"], "question": "?", "options": ["a", "b"], "answer": "a"}
     (tmp_path / "q.jsonl").write_text(json.dumps(question), "utf-8")

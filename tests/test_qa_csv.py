@@ -168,10 +168,14 @@ def test_no_output_and_an_empty_output_stay_apart() -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("", None), ("a", ["a"]), ("a,b", ["a", "b"]), (" a , b ", ["a", "b"]), ("a,,b,", ["a", "b"]),
+        ("", None),
+        ("a", ["a"]),
+        ("a,b", ["a", "b"]),
+        (" a , b ", ["a", "b"]),
+        ("a,,b,", ["a", "b"]),
         ("movie, TV show", ["movie", "TV show"]),
     ],
-)  # fmt: skip
+)
 def test_keywords(cell: str, words: list[str] | None) -> None:
     reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,"{cell}"\n')
     row = reading.rows[0]

@@ -24,9 +24,14 @@ LABELS = [one.name for one in formats.index() if one.holds == "events" and one.n
 ITEMS = [one.name for one in formats.index() if one.holds != "events"]
 #: Requests that no finding forbids: two kinds of data for one table, class numbers of two lists, another benchmark.
 ASKED = (
-    "holds 2 files", "files of questions", "single format", "name the format", "holds no labels", "scoring requires",
+    "holds 2 files",
+    "files of questions",
+    "single format",
+    "name the format",
+    "holds no labels",
+    "scoring requires",
     "scores need",
-)  # fmt: skip
+)
 #: What a single row, or rows of one class, leave open.
 OPEN = {"SYN903", "SUB116", "SUB105", "LAY118"}
 
@@ -106,9 +111,24 @@ def test_what_would_be_an_error_once_written_is_refused(case: str, target: str, 
 #: Small files of every format, of which mutants are made.
 FILES = [path for path in EXAMPLES if "formats" in path.parts[-3] and path.name != "rows.jsonl"]
 CELLS = (
-    "-1", "0", "", "nan", "1e3", "0.5", "-0.87", "13", "181", "720", "100000", "None", '"', "1,5", "\u2212", "é",
+    "-1",
+    "0",
+    "",
+    "nan",
+    "1e3",
+    "0.5",
+    "-0.87",
+    "13",
+    "181",
+    "720",
+    "100000",
+    "None",
+    '"',
+    "1,5",
+    "\u2212",
+    "é",
     "[]",
-)  # fmt: skip
+)
 
 
 def mutant(text: str, chance: random.Random) -> str:

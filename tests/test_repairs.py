@@ -25,11 +25,15 @@ def scene(clip: int, rows: int = 60) -> list[Row]:
     """Frame, class, source, azimuth, elevation and distance in cm, of sources all around within a room."""
     return [
         (
-            n, (n * 7 + clip) % 13, n % 3, (n * 67 + 40 * clip) % 359 - 179, (n * 29) % 80 - 40,
+            n,
+            (n * 7 + clip) % 13,
+            n % 3,
+            (n * 67 + 40 * clip) % 359 - 179,
+            (n * 29) % 80 - 40,
             70 + (n * 53 + clip) % 480,
         )
         for n in range(rows)
-    ]  # fmt: skip
+    ]
 
 
 def planted(folder: Path, change: Change, clips: int = 4) -> dict[str, bytes]:

@@ -90,9 +90,29 @@ def show(report: Report, format: str, **options: Any) -> str:
 
 
 _NASTY = [
-    "\x1b[31m", "\x1b]0;title\x07", "\u202e", "[bold]", "\udc80", "\ud83d", "👩‍🚀", "|", "`", "\\", "<b>", "\n",
-    "\r\n", "::error::", "](x)", "\ufffe", "\x00", "\t", "]]>", "\u2028", "{0}", "x" * 5000,
-]  # fmt: skip
+    "\x1b[31m",
+    "\x1b]0;title\x07",
+    "\u202e",
+    "[bold]",
+    "\udc80",
+    "\ud83d",
+    "👩‍🚀",
+    "|",
+    "`",
+    "\\",
+    "<b>",
+    "\n",
+    "\r\n",
+    "::error::",
+    "](x)",
+    "\ufffe",
+    "\x00",
+    "\t",
+    "]]>",
+    "\u2028",
+    "{0}",
+    "x" * 5000,
+]
 nasty = st.one_of(
     st.text(st.characters(), max_size=30),
     st.lists(st.sampled_from(_NASTY) | st.text(max_size=3), max_size=5).map("".join),
@@ -569,16 +589,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "command",
     [
         "score said.jsonl --reference asked.jsonl -o said.jsonl",
-        "score said.jsonl --reference asked.jsonl -o asked.jsonl", "score pred --reference ref -o pred/mix001.csv",
+        "score said.jsonl --reference asked.jsonl -o asked.jsonl",
+        "score pred --reference ref -o pred/mix001.csv",
         "score pred --reference ref -o ./pred/../ref/mix001.csv",
         "compare pred ref --reference ref -o ref/mix001.csv",
-        "compare said.jsonl --reference asked.jsonl -o said.jsonl", "validate pred -o pred/mix001.csv --output csv",
-        "validate pred/mix001.csv -o pred/mix001.csv", "validate said.jsonl --reference asked.jsonl -o asked.jsonl",
-        "diff pred ref -o ref/mix001.csv", "score pred --reference ref.zip:dev-test -o ref.zip",
+        "compare said.jsonl --reference asked.jsonl -o said.jsonl",
+        "validate pred -o pred/mix001.csv --output csv",
+        "validate pred/mix001.csv -o pred/mix001.csv",
+        "validate said.jsonl --reference asked.jsonl -o asked.jsonl",
+        "diff pred ref -o ref/mix001.csv",
+        "score pred --reference ref.zip:dev-test -o ref.zip",
         "compare pred pred2 --reference ref.zip:dev-test -o ref.zip",
         "package pred --year 2023 --label A_B_task3a_1 -o ref.zip --development pred --development-reference ref.zip:all",
     ],
-)  # fmt: skip
+)
 def test_a_report_takes_the_place_of_no_input(command: str, place: Path) -> None:
     before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
     run = invoke(*command.split())

@@ -33,13 +33,28 @@ CASES = HERE / "cases" / "rules"
 
 #: Families whose examples are in tests of their own.
 ELSEWHERE = {
-    "SAF1": "test_files.py", "DAT204": "test_own_dataset.py", "SUB120": "test_changes.py",
-    "SUB121": "test_file_sets.py", "SUB2": "test_package.py", "LAY118": "test_ignored.py",
-    "LAY119": "test_ignored.py", "LAY120": "test_ignored.py", "LAY113": "test_about.py", "LAY": "test_trees.py",
-    "AUD3": "test_deep.py", "AUD": "test_audio.py", "HUB": "test_hub.py", "LAB112": "test_pandas.py",
-    "LAB113": "test_pandas.py", "VID": "test_video.py", "QAI107": "test_items.py", "QAI129": "test_items.py",
-    "QAI2": "test_ruenvaqa.py", "QAI3": "test_item_audio.py", "PRD11": "test_ruenvaqa.py",
-}  # fmt: skip
+    "SAF1": "test_files.py",
+    "DAT204": "test_own_dataset.py",
+    "SUB120": "test_changes.py",
+    "SUB121": "test_file_sets.py",
+    "SUB2": "test_package.py",
+    "LAY118": "test_ignored.py",
+    "LAY119": "test_ignored.py",
+    "LAY120": "test_ignored.py",
+    "LAY113": "test_about.py",
+    "LAY": "test_trees.py",
+    "AUD3": "test_deep.py",
+    "AUD": "test_audio.py",
+    "HUB": "test_hub.py",
+    "LAB112": "test_pandas.py",
+    "LAB113": "test_pandas.py",
+    "VID": "test_video.py",
+    "QAI107": "test_items.py",
+    "QAI129": "test_items.py",
+    "QAI2": "test_ruenvaqa.py",
+    "QAI3": "test_item_audio.py",
+    "PRD11": "test_ruenvaqa.py",
+}
 ELSEWHERE |= {"PRD12": "test_ruenvaqa.py", "PRD13": "test_ruenvaqa.py", "PRD2": "test_predictions.py"}
 
 

@@ -226,14 +226,17 @@ def test_the_reading_asked_for_stands_first() -> None:
         ("misread-rating", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "2 (out of 10)"),
         ("other-scale", "Rating: 2 (out of 10)\nOrientation: Both", 0.0, 2 / 80, "out of 10"),
         (
-            "quoted-orientation", "Not Orientation: Neither.\nRating: 2\nOrientation: Good", 0.0, 2 / 80,
+            "quoted-orientation",
+            "Not Orientation: Neither.\nRating: 2\nOrientation: Good",
+            0.0,
+            2 / 80,
             "Neither before",
         ),
         ("second-call", "Rating: 2\n**Orientation:** Good", 2 / 80, 2 / 80, "asks its judge for again"),
         ("no-verdict", "Rating: 2\nOrientation: who knows", 0.0, 0.0, "were each a 2, best-mean would be 0.025"),
         ("no-verdict", "Rating: 3\nOrientation: Good", 0.0, 0.0, "item 5"),
     ],
-)  # fmt: skip
+)
 def test_faults_are_named_with_both_numbers(
     name: str, judge_text: str, official_best: float, corrected_best: float, part: str
 ) -> None:

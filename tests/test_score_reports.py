@@ -158,10 +158,13 @@ def test_csv() -> None:
         "ours,1234,0.5,0.4,1.25,,0.625",
     ]
     assert rendered(made(), "csv").splitlines() == [
-        "system,profile,table,row,column,value,low,high,mark", "ours,p,overall,ours,clips,1234,,,",
-        "ours,p,overall,ours,ER,0.5,0.4,1.25,", "ours,p,overall,ours,F,0.625,,,", "ours,p,classes,dog,F,nan,,,",
+        "system,profile,table,row,column,value,low,high,mark",
+        "ours,p,overall,ours,clips,1234,,,",
+        "ours,p,overall,ours,ER,0.5,0.4,1.25,",
+        "ours,p,overall,ours,F,0.625,,,",
+        "ours,p,classes,dog,F,nan,,,",
         "ours,p,classes,cat,F,0.30000000000000004,,,",
-    ]  # fmt: skip
+    ]
 
 
 NASTY = st.text(st.sampled_from("=+-@'\t\r\n\"|`<>&;,*_[]()#\\$~ a\x1b\u202e\x00ж"), min_size=1, max_size=12)

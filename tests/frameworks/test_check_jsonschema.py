@@ -14,8 +14,12 @@ def test_check_jsonschema_says_the_same(tmp_path: Path) -> None:
     schema = ROOT / "schemas" / "ruenvaqa.schema.json"
     for name, code in (("good", 0), ("bad-source", 1), ("bad-knowledge", 1)):
         command = [
-            sys.executable, "-m", "check_jsonschema", "--schemafile", schema,
+            sys.executable,
+            "-m",
+            "check_jsonschema",
+            "--schemafile",
+            schema,
             ROOT / f"tests/cases/rules/QAI126/{name}.json",
-        ]  # fmt: skip
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert done.returncode == code, done.stdout
