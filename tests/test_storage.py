@@ -322,10 +322,13 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
     (tmp_path / "empty").mkdir()
 
     for source, out, options, said in (
-        (tree, "full", {}, "not empty"), (tree, tree / "out", {}, "inside the source"),
-        (tree, "out", {"kind": "zarr"}, "unknown storage"), (tmp_path / "empty", "out", {}, "no files"),
-        (tree, "out", {"array": "binaural"}, "unknown array"), (tree, "out", {"shard_bytes": 0}, "above 0"),
-    ):  # fmt: skip
+        (tree, "full", {}, "not empty"),
+        (tree, tree / "out", {}, "inside the source"),
+        (tree, "out", {"kind": "zarr"}, "unknown storage"),
+        (tmp_path / "empty", "out", {}, "no files"),
+        (tree, "out", {"array": "binaural"}, "unknown array"),
+        (tree, "out", {"shard_bytes": 0}, "above 0"),
+    ):
         with pytest.raises(UsageError, match=said):
             export(source, tmp_path / out, **options)
     with pytest.raises(UsageError, match="writes a folder"):
