@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import contents
 from conftest import Kept
 from effort import examples, some
 from hypothesis import assume, given, settings
@@ -460,12 +461,6 @@ def labels(tmp_path: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(data)
     return folder
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
-    }
 
 
 def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -145,42 +144,6 @@ def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, 
     found = formats.format_of_file(out.read_bytes(), out.name)
     assert found is formats.get(to, ItemFormat)
     assert codes == validate(out).by_rule()
-
-
-GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})
-
-
-@pytest.mark.parametrize(
-    ("files", "codes"),
-    [
-        ({"ruEnvAQA.json": GOOD}, {}),
-        ({"ruEnvAQA.json": "{}"}, {"PRD111": 1}),
-        ({"ruEnvAQA.json": '{"data": {"dev": []}}'}, {"PRD112": 1}),
-        ({"ruEnvAQA.jsonl": GOOD}, {"PRD123": 1}),
-        ({"ruEnvAQA.jso": GOOD}, {"PRD123": 1}),
-        ({"ruEnvAQA": GOOD}, {"PRD123": 1}),
-        ({"ruenvaqa.json": GOOD}, {"PRD124": 1}),
-        ({"answers.json": GOOD, "logs_public.zip": ""}, {"PRD124": 1}),
-        ({"sub/answers.json": GOOD, "ruEthics.jso": "{}"}, {"PRD124": 1}),
-        ({"answers.json": GOOD, "labels/fold4_room1_mix001.csv": "0,1,0,-50,30\n"}, None),
-        ({"ruEnvAQA.md": "# our answers", "a.csv": "0,1,0,-50,30\n1,1,0,-50,30\n"}, None),
-    ],
-)
-def test_a_folder_for_mera_is_checked_like_its_zip(
-    tmp_path: Path, files: dict[str, str], codes: dict[str, int] | None
-) -> None:
-    folder = tmp_path / "submission"
-    with zipfile.ZipFile(tmp_path / "submission.zip", "w") as archive:
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
-            archive.writestr(name, text)
-
-    found = [validate(path).by_rule() for path in (folder, tmp_path / "submission.zip")]
-
-    expected = [codes] * 2 if codes is not None else found
-    assert expected == found
-    assert codes is not None or not any(code.startswith("PRD12") for code in found[0])
 
 
 def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:

@@ -292,37 +292,61 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
-def packed(folder: Path, **members: bytes) -> Path:
+def packed(folder: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(folder / "submission.zip", "w") as archive:
         for member, data in members.items():
-            archive.writestr(member.replace("_", "."), data)
+            archive.writestr(member, data)
     return folder / "submission.zip"
 
 
 WHOLE = outputs((1, "A"), (2, "B"), (3, "B"))
 MERA: list[tuple[dict[str, bytes], list[str]]] = [
-    ({"ruEnvAQA_json": WHOLE}, []),
-    ({"deep/ruEnvAQA_json": WHOLE, "logs_txt": b"x"}, []),
-    ({"ruEnvAQA_json": outputs((1, "A"), (3, "B"))}, ["PRD131"]),
-    ({"ruEnvAQA_json": outputs((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"]),
-    ({"ruEnvAQA_json": outputs((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"]),
-    ({"ruEnvAQA_json": outputs((1, "A"), (2, 7), (3, "B"))}, ["PRD116"]),
-    ({"ruEnvAQA_json": b"{}"}, ["PRD111"]),
-    ({"ruEnvAQA_json": b'{"data": {'}, ["SYN201"]),
-    ({"ruEnvAQA_jso": WHOLE}, ["PRD123"]),
-    ({"ruenvaqa_json": WHOLE}, ["PRD124"]),
-    ({"readme_txt": b"x"}, ["PRD124"]),
+    ({"ruEnvAQA.json": WHOLE}, []),
+    ({"deep/ruEnvAQA.json": WHOLE, "logs.txt": b"x"}, []),
+    ({"ruEnvAQA.json": outputs((1, "A"), (3, "B"))}, ["PRD131"]),
+    ({"ruEnvAQA.json": outputs((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"]),
+    ({"ruEnvAQA.json": outputs((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"]),
+    ({"ruEnvAQA.json": outputs((1, "A"), (2, 7), (3, "B"))}, ["PRD116"]),
+    ({"ruEnvAQA.json": b"{}"}, ["PRD111"]),
+    ({"ruEnvAQA.json": b'{"data": {"dev": []}}'}, ["PRD112"]),
+    ({"ruEnvAQA.json": b'{"data": {'}, ["SYN201"]),
+    ({"ruEnvAQA.jso": WHOLE}, ["PRD123"]),
+    ({"ruEnvAQA.jsonl": WHOLE}, ["PRD123"]),
+    ({"ruEnvAQA": WHOLE}, ["PRD123"]),
+    ({"ruenvaqa.json": WHOLE}, ["PRD124"]),
+    ({"answers.json": WHOLE, "logs_public.zip": b""}, ["PRD124"]),
+    ({"sub/answers.json": WHOLE, "ruEthics.jso": b"{}"}, ["PRD124"]),
+    ({"readme.txt": b"x"}, ["PRD124"]),
 ]
 
 
 @pytest.mark.parametrize(("members", "codes"), MERA)
 def test_mera_submissions(tmp_path: Path, gold: Path, members: dict[str, bytes], codes: list[str]) -> None:
-    path, reference = packed(tmp_path, **members), load(str(gold))
-    assert [finding.code for finding in validate(path, reference=reference).findings] == codes
-    folder = tmp_path / "unpacked"
+    """A folder is checked like its ZIP file, and without the questions for all but what they ask."""
+    path, folder = packed(tmp_path, members), tmp_path / "unpacked"
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
-    assert [finding.code for finding in validate(folder, reference=reference).findings] == codes
+    alone = [code for code in codes if not code.startswith("PRD13")]
+    for submission in (path, folder):
+        assert [finding.code for finding in validate(submission, reference=load(str(gold))).findings] == codes
+        if set(members) != {"readme.txt"}:
+            assert [finding.code for finding in validate(submission).findings] == alone
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"answers.json": WHOLE, "labels/fold4_room1_mix001.csv": b"0,1,0,-50,30\n"},
+        {"ruEnvAQA.md": b"# our answers", "a.csv": b"0,1,0,-50,30\n1,1,0,-50,30\n"},
+    ],
+)
+def test_what_lies_beside_labels_is_no_submission(tmp_path: Path, members: dict[str, bytes]) -> None:
+    path = packed(tmp_path, members)
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    found = [validate(submission).by_rule() for submission in (path, tmp_path / "unpacked")]
+    assert found[0] == found[1]
+    assert not any(code.startswith("PRD12") for code in found[0])
 
 
 def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
@@ -339,6 +363,6 @@ def test_files_that_cannot_be_read_say_why(tmp_path: Path, gold: Path) -> None:
     path = tmp_path / "ruEnvAQA.json"
     path.write_bytes(b'{"data": {"test_": [{"outputs": "A", "meta": {"id": 1}}]}}')
     assert short(validate(path, reference=load(str(gold))).findings) == [("PRD112", 1)]
-    packed_up = packed(tmp_path, ruEnvAQA_json=b"[]")
+    packed_up = packed(tmp_path, {"ruEnvAQA.json": b"[]"})
     found = validate(packed_up, format="ruenvaqa-submission", reference=load(str(gold))).findings
     assert [finding.code for finding in found] == ["PRD131"] * 3 + ["PRD117"]

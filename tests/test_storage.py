@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 import soundfile
 import starss_tree
-from commands import invoke
+from commands import invoke, shown_contents
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,14 +46,6 @@ SHARD = "data/train-00000-of-00001"
 WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-train-sony"),
          ("fold4_room2_mix001", "dev-test-tau"))  # fmt: skip
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """All files that are not hidden, by name."""
-    files = (
-        path for path in folder.rglob("*") if path.is_file() and "/." not in path.relative_to(folder.parent).as_posix()
-    )
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -87,8 +79,8 @@ def exports(tree: Path) -> dict[str, tuple[Path, Manifest]]:
 def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path) -> None:
     done = seldio.convert(exports[kind][0], tmp_path / "back", "files")
 
-    assert content(tree) == content(tmp_path / "back")
-    assert [str(tmp_path / "back" / name) for name in sorted(content(tree))] == list(done.written)
+    assert shown_contents(tree) == shown_contents(tmp_path / "back")
+    assert [str(tmp_path / "back" / name) for name in sorted(shown_contents(tree))] == list(done.written)
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -96,7 +88,7 @@ def test_the_manifest_names_every_file(kind: str, exports: dict[str, Any]) -> No
     out, manifest = exports[kind]
 
     assert Manifest.load(out) == manifest
-    assert {"manifest.json", *(file.name for file in manifest.files)} == set(content(out))
+    assert {"manifest.json", *(file.name for file in manifest.files)} == set(shown_contents(out))
     assert all(file.bytes == (out / file.name).stat().st_size for file in manifest.files)
     assert manifest.statistics["clips"] == 4
     assert manifest.statistics["splits"] == {"test": 2, "train": 2}
@@ -108,11 +100,11 @@ def test_a_second_export_elsewhere_has_the_same_bytes(
 ) -> None:
     packed = tmp_path / "starss23.zip"  # from an archive too
     with zipfile.ZipFile(packed, "w") as archive:
-        for name, data in content(tree).items():
+        for name, data in shown_contents(tree).items():
             archive.writestr(name, data)
     export(packed, tmp_path / "again", kind)
 
-    assert content(exports[kind][0]) == content(tmp_path / "again")
+    assert shown_contents(exports[kind][0]) == shown_contents(tmp_path / "again")
 
 
 def test_parquet_has_the_types_of_the_hub(exports: dict[str, Any]) -> None:
@@ -154,14 +146,14 @@ def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypat
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
     with open_source(tmp_path / "groups", raise_errors) as source:
         assert all(isinstance(entry._start, Stretch) for entry in source if entry.name.endswith((".wav", ".mp4")))
-        assert {entry.name: entry.read() for entry in source} == content(tree)
+        assert {entry.name: entry.read() for entry in source} == shown_contents(tree)
 
     for kind, suffix in (("parquet", "parquet"), ("webdataset", "tar")):
         made = export(tree, tmp_path / kind, kind, shard_bytes=1)
         names = {f"data/{s}-{n:05d}-of-00002.{suffix}" for s in ("train", "test") for n in (0, 1)}
         assert names == {file.name for file in made.files if file.name.startswith("data/")}
         seldio.convert(tmp_path / kind, tmp_path / f"{kind}-back", "files")
-        assert content(tree) == content(tmp_path / f"{kind}-back")
+        assert shown_contents(tree) == shown_contents(tmp_path / f"{kind}-back")
 
 
 def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
@@ -186,7 +178,7 @@ def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:
     asked = {"id": "m1", "task": "sound", "question": "Who?", "options": ["a", "b"], "answer": "b"}
     assert [("one", [asked]), ("two", None)] == [(row["clip"], row["items"]) for row in found]
     seldio.convert(tmp_path / "out", tmp_path / "back", "files")
-    assert content(folder) == content(tmp_path / "back")
+    assert shown_contents(folder) == shown_contents(tmp_path / "back")
 
 
 def test_tar_members_stand_together_and_hold_no_time(exports: dict[str, Any]) -> None:
@@ -216,7 +208,7 @@ def test_folders_name_their_files(kind: str, column: str, tree: Path, exports: d
         path for key, path in line.items() if key.endswith("file_name") and not (out / "train" / path).is_file()
     ] == []
     assert all((out / line[key]).is_file() for key in ("audio", "mic", "video") if key in line)
-    assert (out / "train" / line["file_name"]).read_bytes() in content(tree).values()
+    assert (out / "train" / line["file_name"]).read_bytes() in shown_contents(tree).values()
     assert len(line["events"]) == read(tree / "metadata_dev/dev-train-tau/fold3_room4_mix001.csv").num_rows
     # nothing else is taken for a file of the folder
     suffixes = {path.suffix for path in (out / "train").rglob("*.*")}
@@ -224,7 +216,7 @@ def test_folders_name_their_files(kind: str, column: str, tree: Path, exports: d
 
 
 def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_path: Path) -> None:
-    for name, data in content(tree).items():
+    for name, data in shown_contents(tree).items():
         if "test" not in name or name.endswith(".csv"):
             (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "tree" / name).write_bytes(data)
@@ -244,7 +236,7 @@ def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: 
 
     assert 0 == done.exit_code, done.output
     assert "8 files of an earlier export replaced: data/test-00000-of-00002.parquet" in done.output
-    assert content(tmp_path / "out").keys() - {"mine.txt"} == {
+    assert shown_contents(tmp_path / "out").keys() - {"mine.txt"} == {
         "manifest.json", "other/LICENSE", "other/notes.md",
         *(f"{top}/{split}-00000-of-00001.parquet" for top in ("data", "labels") for split in ("train", "test")),
     }  # fmt: skip
@@ -264,7 +256,7 @@ def test_two_workers_write_the_same_bytes(kind: str, tree: Path, tmp_path: Path)
     export(tree, tmp_path / "one", kind, shard_bytes=1)
     with seldio.running(2):
         export(tree, tmp_path / "two", kind, shard_bytes=1)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert shown_contents(tmp_path / "one") == shown_contents(tmp_path / "two")
 
 
 def test_an_export_is_opened_and_compared_before_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,7 +344,7 @@ def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: se
     for kind in ("webdataset", "audiofolder"):
         export(folder / "tree", folder / kind, kind, format="starss23")
         seldio.convert(folder / kind, folder / f"{kind}-back", "files")
-        assert content(folder / "tree") == content(folder / f"{kind}-back")
+        assert shown_contents(folder / "tree") == shown_contents(folder / f"{kind}-back")
 
 
 #: A path of a label file in a tree of no known layout, and the split it tells.
@@ -395,7 +387,7 @@ def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
     assert (0, 0, 2) == (there.exit_code, back.exit_code, stream.exit_code), there.output + back.output
     assert "starss23 to hf-parquet: 4 clips" in there.output
     assert "use -o FOLDER" in stream.output
-    assert content(tree) == content(tmp_path / "back")
+    assert shown_contents(tree) == shown_contents(tmp_path / "back")
 
 
 @pytest.fixture(scope="module")
