@@ -11,15 +11,14 @@ from pathlib import Path
 import oracle
 import pyarrow as pa
 import pytest
+from commands import invoke
 from effort import as_one, some
 from oracle_russian import ANY, BY_FORM, NAME
 from test_questions import event, make, raw, walkers
-from test_russian_wordings import NAMES, said
-from typer.testing import CliRunner
+from test_russian import NAMES, said
 
 import seldio
 from seldio import synth
-from seldio.cli import app
 from seldio.formats import get as layout
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
@@ -28,8 +27,6 @@ from seldio.tasks import TASKS, Generated, generate
 from seldio.tasks.task import Why
 
 pytestmark = pytest.mark.slow
-
-RUN = CliRunner()
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +209,7 @@ def labels(tmp_path: Path) -> Path:
 
 def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--fill", "language=ru", "-o", str(out)])
+    done = invoke("convert", labels, "--to", "so-bench", "--fill", "language=ru", "-o", out)
     assert 0 == done.exit_code, done.stderr
     rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     english = tmp_path / "en.jsonl"

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from commands import invoke
 from effort import some
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError, SeldioError
 from seldio.files import open_source
 from seldio.findings import raise_errors
@@ -45,7 +44,7 @@ def tree(made: Path, tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    done = invoke(*arguments)
     return done.exit_code, done.stderr + done.stdout
 
 

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from seldio.catalogues import FileGroup
     from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
-    from seldio.formats.own_dataset import OwnDatasets
     from seldio.findings import Heard
+    from seldio.formats.own_dataset import OwnDatasets
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]

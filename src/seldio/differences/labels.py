@@ -34,8 +34,8 @@ from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame, runs
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, settled, shared_parts
 from seldio.scores.seld.counting import solved
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, settled, shared_parts
 from seldio.text import listed, printable
 from seldio.vocabularies import vocabulary
 
