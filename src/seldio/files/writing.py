@@ -285,6 +285,11 @@ def remove(path: Place, below: Place) -> None:
         os.unlink(folder.at(name), dir_fd=folder.handle)
 
 
+def remove_tree(path: Place) -> None:
+    """Remove a folder with all that is in it, as far as the system lets it; what links lead to stays."""
+    shutil.rmtree(path, ignore_errors=True)
+
+
 def move(path: Place, target: Place, below: Place | None = None) -> None:
     """Give a file or folder another name, on the same disk; that is a new one, or below a folder."""
     parent, name = os.path.split(os.path.abspath(target) if below is None else os.fspath(target))

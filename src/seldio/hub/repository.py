@@ -12,7 +12,6 @@ import glob
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +26,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Limits, in_the_way, name_fault
 from seldio.files.entries import plain_file
 from seldio.files.streams import CHUNK
-from seldio.files.writing import check_tree, move
+from seldio.files.writing import check_tree, move, remove_tree
 from seldio.text import Displayed, clipped, listed, plural, printable
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -246,10 +245,10 @@ def _fetch(head: Head, files: Sequence[RepoFile], folder: Path, include: Sequenc
     if wrong := [file.path for file in files if not is_at(place / file.path, file)]:
         raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
     if is_new:
-        shutil.rmtree(cache, ignore_errors=True)
+        remove_tree(cache)
         move(place, target)
     elif not had_notes:
-        shutil.rmtree(notes, ignore_errors=True)
+        remove_tree(notes)
 
 
 # --- hf:// as a source -----------------------------------------------------------------------------------
