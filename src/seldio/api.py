@@ -993,7 +993,6 @@ def package(
 
 
 def _paths(given: Path | Sequence[Path]) -> list[str]:
-    """One path or several."""
     return [os.fspath(path) for path in _each(given)]
 
 

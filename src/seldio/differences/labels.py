@@ -547,7 +547,6 @@ class _Comparison:
         return f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"
 
     def _span(self, events: EventTable, event: int) -> str:
-        """Return the times of an event in words."""
         return "–".join(f"{side[event] * self.hop:.6g}" for side in events.times) + " s"
 
     def _report(self, events: EventTable, event: int, happened: Mapping[str, str]) -> ChangedEvent:

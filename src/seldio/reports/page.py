@@ -105,7 +105,7 @@ def _verdict(text: str, mood: str = "") -> str:
 
 
 def _mood(report: Report) -> str:
-    worst = min((each.severity for each in report.findings), key=lambda one: one.rank, default=Severity.INFO)
+    worst = min((each.severity for each in report.findings), key=lambda severity: severity.rank, default=Severity.INFO)
     return "good" if worst is Severity.INFO else worst.value
 
 
@@ -116,19 +116,18 @@ def _about(section: Section) -> str:
 
 def _measures(report: ScoreReport) -> list[tuple[Column, Cell]]:
     """Return the overall score, the measure that a report is about first; nothing of a report on several systems."""
-    table = next((one for one in report.tables[:1] if one.rows and one.rows[0][0] == report.system), None)
-    if table is None:
+    table = report.tables[0] if report.tables else None
+    if table is None or not table.rows or table.rows[0][0] != report.system:
         return []
-    found = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
-    return sorted(found, key=lambda pair: pair[0].name != report.lead)
+    measures = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
+    return sorted(measures, key=lambda pair: pair[0].name != report.lead)
 
 
 def _measured(report: ScoreReport) -> tuple[str, str]:
     """Return the name and the value of the measure that a report is about; empty where there is none."""
-    name, value = next(
-        ((column.title, column.shown(cell) + _unit(column)) for column, cell in _measures(report)), ("", "")
-    )
-    return name, value
+    for column, cell in _measures(report)[:1]:
+        return column.title, column.shown(cell) + _unit(column)
+    return "", ""
 
 
 def _unit(column: Column) -> str:
@@ -137,11 +136,11 @@ def _unit(column: Column) -> str:
 
 def _figures(reports: Sequence[ScoreReport]) -> str:
     """Return the first measures of a single report as large figures."""
-    found = _measures(reports[0])[:_FIGURES] if len(reports) == 1 else []
+    measures = _measures(reports[0])[:_FIGURES] if len(reports) == 1 else []
     pairs = [
         f"<div><dt>{safe(column.title)}{_arrow(column)}</dt>"
         f"<dd>{safe(column.number(cell.value if isinstance(cell, Interval) else cell) + _unit(column))}</dd></div>\n"
-        for column, cell in found
+        for column, cell in measures
         if isinstance(cell, Interval | int | float)
     ]
     return f'<dl class="figures">\n{"".join(pairs)}</dl>\n' if len(pairs) > 1 else ""
@@ -155,11 +154,11 @@ def _sentence(report: ScoreReport) -> str:
 
 def _side_by_side(reports: Sequence[ScoreReport]) -> str:
     """Return a sentence with several scores; empty unless all are read by one measure."""
-    found = [_measured(report) for report in reports]
-    if len({name for name, _ in found}) > 1 or not found[0][0]:
+    measures = [_measured(report) for report in reports]
+    if len({name for name, _ in measures}) > 1 or not measures[0][0]:
         return ""
-    values = [f"{report.system} {value}" for report, (_, value) in zip(reports, found, strict=True)]
-    return f"{found[0][0]}: {listed(values)}."
+    values = [f"{report.system} {value}" for report, (_, value) in zip(reports, measures, strict=True)]
+    return f"{measures[0][0]}: {listed(values)}."
 
 
 # --- panels ------------------------------------------------------------------------------------------------

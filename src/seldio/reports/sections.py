@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity, capped
+from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -28,9 +28,6 @@ from seldio.reports.tables import (
     side_by_side,
 )
 from seldio.text import listed, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.findings import Heard
 
 
 class Section(NamedTuple):
@@ -212,7 +209,6 @@ def listening(report: Report, options: Options) -> list[Table]:
 
 
 def _recording(heard: Heard) -> str:
-    """Return a clip and its array, or all clips of an array."""
     name = "all clips" if heard.clip is None else heard.clip
     return f"{name} ({heard.format.upper()})" if heard.format else name
 
@@ -297,9 +293,13 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     for finding in findings:
         same.setdefault(cause(finding), []).append(finding)
     wide = {name for name, group in same.items() if files_of(group) > SINGLY}
-    groups = {id(each): same[cause(each)] if cause(each) in wide else [each] for each in findings}
-    firsts = [finding for finding in findings if groups[id(finding)][0] is finding]
-    shown = [groups[id(finding)] for finding in capped(firsts, most)[0]]
+    shown: list[list[Finding]] = []
+    groups: Counter[str] = Counter()
+    for finding in findings:
+        group = same.pop(cause(finding), []) if cause(finding) in wide else [finding]
+        groups[finding.code] += bool(group)
+        if group and groups[finding.code] <= most:
+            shown.append(group)
     left = Counter(finding.code for finding in findings)
     left.subtract(finding.code for group in shown for finding in group)
     return shown, {code: left[code] for code in sorted(left) if left[code]}
@@ -381,7 +381,6 @@ def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:
 
 
 def _counts(report: Report) -> list[str]:
-    """``3 errors``, ``1 warning``."""
     counts = ((report.count(severity), severity.value) for severity in Severity)
     return [plural(count, noun) for count, noun in counts if count]
 

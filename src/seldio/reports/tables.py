@@ -240,8 +240,8 @@ def said_of(systems: Sequence[str], notices: Sequence[Sequence[Notice]]) -> Iter
     for system, of_system in zip(systems, notices, strict=True):
         for notice in dict.fromkeys(of_system):
             names.setdefault(notice, []).append(system)
-    for notice, known in names.items():
-        prefix = "" if len(known) == len(systems) else f"{listed(known)}: "
+    for notice, named in names.items():
+        prefix = "" if len(named) == len(systems) else f"{listed(named)}: "
         yield dataclasses.replace(notice, text=f"{prefix}{notice.text}")
 
 
