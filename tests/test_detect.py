@@ -211,7 +211,7 @@ def test_a_row_index_grows_by_one(index: bool) -> None:
     """Events of a clip in the order of their classes: frames ascend, and classes do."""
     rows = [f"{10 + n},{n // 8},1,{n - 40},5,150" for n in range(60) if index or n % 9]
     found = detected("".join(f"{n},{row}\n" if index else f"{row}\n" for n, row in enumerate(rows)))
-    assert (name_of(found), found.shape is not None) == ("starss23", index)
+    assert (name_of(found), found.rows.change is not None) == ("starss23", index)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"\xef\xbb\xbf", b"  \n"])

@@ -211,6 +211,11 @@ DOUBLED = Change(
     "doubled", _each(lambda azimuth: azimuth / 2, "azimuth"), _each(lambda azimuth: azimuth * 2, "azimuth"),
     why="were doubled",
 )  # fmt: skip
+#: What columns of whole files may have undergone, by the rules that report it.
+BY_RULE = {
+    "LAB103": FROM_0_TO_360, "LAB301": RADIANS, "LAB303": FROM_0_TO_360, "LAB304": ANGLES_EXCHANGED,
+    "LAB305": CLASSES_FROM_ONE, "LAB308": METRES, "LAB320": FRAME_AND_CLASS,
+}  # fmt: skip
 
 _TURNED = (
     turned(180, "behind", "azimuths turned by 180°", f"{_EITHER} measure them from the back"),

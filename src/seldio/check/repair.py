@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,45 +36,20 @@ if TYPE_CHECKING:
 
 # --- what a repair rests on --------------------------------------------------------------------------------
 
-
-class Repair(NamedTuple):
-    """The premise of a rule's repair, and the change of values that it undoes."""
-
-    #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
-    #: some files of the whole set have the fault
-    premise: Literal["layout", "file", "set"]
-    change: Change | None = None
-    least: int = 0  # rows of a set from which on its content tells the format, if nobody names that
-
-
-#: The repairs that rest on something, by rule; those of other rules change how values are spelled.
-CHANGES: dict[str, Repair] = {
-    "LAB103": Repair("file", label_changes.FROM_0_TO_360),
-    "LAB201": Repair("file"),
-    "LAB202": Repair("file"),
-    "LAB301": Repair("set", label_changes.RADIANS),
-    "LAB303": Repair("file", label_changes.FROM_0_TO_360),
-    "LAB304": Repair("set", label_changes.ANGLES_EXCHANGED),
-    "LAB305": Repair("set", label_changes.CLASSES_FROM_ONE, least=50),
-    "LAB308": Repair("set", label_changes.METRES, least=50),
-    "LAB316": Repair("set"),
-    "LAB320": Repair("set", label_changes.FRAME_AND_CLASS),
-    "SYN111": Repair("layout"),
-    "SYN112": Repair("layout"),
-    "SYN114": Repair("set"),
-    "SYN124": Repair("layout"),
-    "SYN125": Repair("set"),
-    "SYN145": Repair("set"),
-}
+#: Rules whose repair is in doubt where something speaks against the format in any of its files, or in the file itself.
+_ON_LAYOUT, _ON_FILE = {"SYN111", "SYN112", "SYN124"}, {"LAB103", "LAB201", "LAB202", "LAB303"}
+#: Rules whose repair is in doubt as well if only some files of the whole set have the fault.
+_ON_SET = {"LAB301", "LAB304", "LAB305", "LAB308", "LAB316", "LAB320", "SYN114", "SYN125", "SYN145"}
+#: Those of them whose set tells its format, if nobody names that, from so many rows on.
+_LONG, _ROWS = ("LAB305", "LAB308"), 50
 #: The rules whose repair leaves directions where they are.
 _WRAPPED = ("LAB103", "LAB303")
 
 
 def _change_of(code: str, dialect: Dialect) -> Change | None:
-    change = CHANGES[code].change if code in CHANGES else None
-    if change is label_changes.FROM_0_TO_360 and dialect.folded:
+    if code in _WRAPPED and dialect.folded:
         return label_changes.FOLDED
-    return label_changes.CENTIMETRES if change is label_changes.METRES and dialect.metre != 100 else change
+    return label_changes.CENTIMETRES if code == "LAB308" and dialect.metre != 100 else label_changes.BY_RULE.get(code)
 
 
 # --- what is in doubt --------------------------------------------------------------------------------------
@@ -96,11 +71,11 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         places = [place for place, finding in enumerate(findings) if finding.path in group.files]
         fixable = [place for place in places if findings[place].fixable]
         doubts = _doubts(group, [findings[place] for place in places]) if fixable else {}
-        for code in {findings[place].code for place in fixable} & CHANGES.keys():
+        for code in {findings[place].code for place in fixable} & (_ON_LAYOUT | _ON_FILE | _ON_SET):
             alike = {place: findings[place] for place in fixable if findings[place].code == code}
             shared = _doubt_of_all(group, code, alike.values())
             for place, finding in alike.items():
-                where = {finding.path} if CHANGES[code].premise == "file" else group.files.keys()
+                where = {finding.path} if code in _ON_FILE else group.files.keys()
                 against = sorted(other for other, paths in doubts.items() if other != code and paths & where)
                 if not group.named and (reason := _another_format(group, code)) is not None:
                     reasons[place] = f"{reason}: --format {group.format.name} says that it is not so"
@@ -137,7 +112,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
 
 def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
     """Why the fault of *alike* may be none of the whole set; None where it is."""
-    if CHANGES[code].premise != "set":
+    if code not in _ON_SET:
         return None
     filled = {path for path, part in group.files.items() if part.file.data.strip()}
     if lacking := len(filled.difference(finding.path for finding in alike)):
@@ -164,7 +139,7 @@ def _another_format(group: LabelGroup, code: str) -> str | None:
     near = format.metre is not None and group.labels.has("distance")
     if code == "LAB304" and near and np.nanmax(group.labels.column("distance")) < _NEAREST:
         return "not repaired, as its distances do not look like distances, so the format is in doubt"
-    if len(group.labels) < CHANGES[code].least:
+    if code in _LONG and len(group.labels) < _ROWS:
         return f"not repaired, as {plural(len(group.labels), 'row')} may be of another format"
     return None
 
@@ -373,7 +348,7 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
     for one in after:
         for group in one.labels:
             guesses = {path: codes for path in group.files if (codes := unsafe.get(path))}
-            whole = any(CHANGES[code].premise == "set" for codes in guesses.values() for code in codes)
+            whole = any(codes & _ON_SET for codes in guesses.values())
             doubts = _doubts(group, (f for f in one.report.findings if f.path in group.files)) if guesses else {}
             doubtful = set().union(*doubts.values())
             refused |= {path for path in guesses if path in doubtful or (whole and doubtful)}

@@ -230,8 +230,8 @@ _EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
 _ODD = "is {text}, not a plain decimal number"
 _SIGNS = "write numbers using only 0-9, - and ."
 _POINT = "write it without a decimal point: the official loaders call int() on it"
-CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell",
-                    "remove it: such characters can garble a terminal or hide text")  # fmt: skip
+_CLEAN = "remove it: such characters can garble a terminal or hide text"
+CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell", _CLEAN)
 #: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
 FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),

@@ -358,10 +358,9 @@ class FormatFit:
     @cached_property
     def size(self) -> float:
         """The logarithm of the number of events that the format may have in a frame: less is more specific."""
-        steps = [
-            (part.high - part.low) * (_DECIMALS if part.kind.startswith("real") else 1 / part.step)
-            for part in self.declared if part.field != "frame"
-        ]  # fmt: skip
+        counted = [part for part in self.declared if part.field != "frame"]
+        units = [_DECIMALS if part.kind.startswith("real") else 1 / part.step for part in counted]
+        steps = [(part.high - part.low) * unit for part, unit in zip(counted, units, strict=True)]
         return sum(math.log(count + 1) for count in steps if math.isfinite(count)) + STRANGE * self.strange
 
     @cached_property

@@ -85,11 +85,8 @@ class _CsvFormat(ItemFormat):
                 rows.append(self.model.model_validate(self.values(dict(zip(table.header, values, strict=True)))))
                 numbers.append(number)
             else:
-                at, fix = table.place(number, id_column), "every row has an id: rows are joined by it"
-                sink(reader_rule("SYN135").at(
-                    path, f"{self.columns[0]} is empty", fix, at.line, at.column, at.value, at.excerpt,
-                    end_column=at.end_column,
-                ))  # fmt: skip
+                rule, hint = reader_rule("SYN135"), "every row has an id: rows are joined by it"
+                sink(table.place(number, id_column).finding(rule, path, f"{self.columns[0]} is empty", hint))
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
             return self.locate(table, numbers[row], field, number)
