@@ -87,7 +87,7 @@ def test_folder_is_walked_in_the_order_of_names(tmp_path: Path) -> None:
         for entry in source:
             assert entry.read() == entry.name.encode()
             assert entry.path == f"{tmp_path}/{entry.name}"
-            assert entry.local == tmp_path / entry.name
+            assert entry.real == str(tmp_path / entry.name)
 
 
 @pytest.mark.parametrize(("given", "shown"), [(".", "a.csv"), ("./", "a.csv"), ("../x/", "../x/a.csv")])
@@ -142,7 +142,7 @@ def test_archives_are_told_by_content_and_read_in_place(make: Callable[..., Path
         assert [entry.name for entry in source] == [*contents, "top.csv"]
         for entry in source:
             assert entry.read() == contents.get(entry.name, ROWS)
-            assert (entry.path, entry.local) == (f"{path}!/{entry.name}", None)
+            assert (entry.path, entry.real) == (f"{path}!/{entry.name}", None)
             assert entry.size == len(contents.get(entry.name, ROWS))
             with entry.open() as stream:
                 assert stream.seekable()
@@ -159,7 +159,7 @@ def test_a_single_packed_file(module, suffix: str, tmp_path: Path) -> None:
     with open_source(path, raise_errors) as source:
         assert source.kind == "gzip"
         (entry,) = source
-        assert (entry.name, entry.path, entry.size, entry.local) == ("x.csv", str(path), -1, None)
+        assert (entry.name, entry.path, entry.size, entry.real) == ("x.csv", str(path), -1, None)
         assert entry.read() == entry.read() == ROWS * 2
 
 
@@ -196,7 +196,7 @@ def test_stdin(monkeypatch) -> None:
     with open_source("-", raise_errors) as source:
         assert (source.kind, source.path) == ("stdin", "<stdin>")
         (entry,) = source
-        assert (entry.path, entry.size, entry.local) == ("<stdin>", len(ROWS), None)
+        assert (entry.path, entry.size, entry.real) == ("<stdin>", len(ROWS), None)
         assert entry.read() == entry.read() == ROWS
 
 
@@ -565,7 +565,7 @@ def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
     assert read(tmp_path / "good.csv") == ({"good.csv": ROWS}, [])
     assert read(tmp_path / "good") == ({"a.csv": ROWS}, [])
     with open_source(tmp_path / "good.csv", raise_errors) as source:
-        assert source.entries[0].local == tmp_path / "folder" / "a.csv"
+        assert source.entries[0].real == str(tmp_path / "folder" / "a.csv")
     for name in ("loop", "dangling"):
         contents, found = read(tmp_path / name)
         assert (contents, codes(found), found[0].path) == ({}, ["SAF108"], str(tmp_path / name))

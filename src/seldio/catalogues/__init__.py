@@ -45,6 +45,7 @@ from seldio.files.sources import is_own, own_files
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, LabelFormat, TextFile, named
 from seldio.formats.detect import Wanted
+from seldio.progress import tracked
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def candidates(
     found = [entry for entry in source if may_hold(entry)]
     if without is None:
         return found
-    return [entry for entry in found if entry.local is None or not entry.local.is_relative_to(without)]
+    return [entry for entry in found if entry.real is None or not Path(entry.real).is_relative_to(without)]
 
 
 def all_csv(source: Source) -> bool:
@@ -242,14 +243,6 @@ class _Look:
         return detected(usable([file for _, file in self.labels], _ignore))
 
 
-def _shown(entries: Sequence[Entry]) -> Iterable[Entry]:
-    if len(entries) < 2:
-        return entries
-    from seldio.progress import tracked
-
-    return tracked(entries, "looking at files")
-
-
 def _look_at(
     entries: Sequence[Entry],
     source: Source,
@@ -260,7 +253,7 @@ def _look_at(
     """Look at each of *entries* by itself; large questions need not be looked at where their format is named."""
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
     look = _Look()
-    for entry in _shown(entries):
+    for entry in tracked(entries, "looking at files") if len(entries) > 1 else entries:
         given = contents.get(entry.path)
         try:
             if given is not None:

@@ -18,7 +18,7 @@ from seldio.errors import UsageError
 from seldio.files import Source, read_entries
 from seldio.files.names import is_csv, suffix_of, written_suffix
 from seldio.files.sources import Lookup
-from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, gathered
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, SUBMISSION, task_name
 from seldio.rules.collection import Reference
@@ -87,7 +87,9 @@ class ItemCheck:
         rows = []
         for file in part.texts(damaged.append):
             found: list[Finding] = []
-            reading = part.reading(file, self._task_sink(file.name, found.append))
+            reading = part.reading(file, found.append)
+            if self.inside and not self._answers_are_texts(file.name):
+                found = [finding for finding in found if finding.code != "PRD116"]
             one = CheckedItems(numbers[file.path], ())
             if reading is not None:
                 found += check_predictions(reading, file.name, self.reference, self.inside)
@@ -100,15 +102,11 @@ class ItemCheck:
             rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
         return damaged, rows
 
-    def _task_sink(self, file: str, sink: Sink) -> Sink:
-        """*sink* without complaints about outputs that are not text, where the task does not ask for texts."""
-        tasks = self.reference.tasks if isinstance(self.reference, ItemReference) else {}
-        name = task_name(file)
+    def _answers_are_texts(self, file: str) -> bool:
+        """Whether the task that a file is for asks for texts."""
+        tasks, name = self.reference.tasks if isinstance(self.reference, ItemReference) else {}, task_name(file)
         gold = tasks.get(name)
-        texts = name.lower() == RUENVAQA.lower() if not gold else all(isinstance(right, str) for right in gold.values())
-        if not self.inside or texts:
-            return sink
-        return lambda finding: None if finding.code == "PRD116" else sink(finding)
+        return all(isinstance(right, str) for right in gold.values()) if gold else name.lower() == RUENVAQA.lower()
 
 
 #: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.

@@ -23,7 +23,7 @@ from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_csv, is_zip, media_type
 from seldio.files.sources import Lookup, is_own, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Report, Severity, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from seldio.catalogues import FileGroup
     from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
-    from seldio.findings import Heard
     from seldio.formats.own_dataset import OwnDatasets
     from seldio.rules.package import Package
 
@@ -98,18 +97,21 @@ def examine(
         # what the files are
         package = _package(source, clips)
         described = clips.own if clips else None
-        sources = _systems(source, package)
-        catalogues = [Catalogue(one, format, contents=changed, described=described) for one in sources]
-        parts = [[*one.labels, *(one.questions if rows else one.question_parts())] for one in catalogues]
+        sources = [source] if package is None else _systems(source, package)
+        catalogues = [Catalogue(files, format, contents=changed, described=described) for files in sources]
+        parts = [
+            [*catalogue.labels, *(catalogue.questions if rows else catalogue.question_parts())]
+            for catalogue in catalogues
+        ]
         submission = _submission(source, [*chain(*parts)], format, reference)
         only_answers = submission is not None and source.single  # it holds no labels, whatever it looks like
         noted = chain.from_iterable(catalogue.findings for catalogue in catalogues)
-        findings += (one for one in noted if not only_answers or one.code.startswith("SAF"))
+        findings += (finding for finding in noted if not only_answers or finding.code.startswith("SAF"))
 
         # questions and predictions, and labels; what is found of one system of a package explains nothing of another
         items = _items(source, parts, submission, reference, findings, rows=rows, facts=facts)
-        label_parts = [[one for one in some if one.questions is None and not only_answers] for some in parts]
-        systems = [LabelGroup.of(chain(*(one.labels(findings.append) for one in some))) for some in label_parts]
+        label_parts = [[part for part in each if part.questions is None and not only_answers] for each in parts]
+        systems = [LabelGroup.of(chain(*(part.labels(findings.append) for part in each))) for each in label_parts]
         passed_over = () if source.single or package or submission else catalogues[0].of("other")
         skip: tuple[str, ...] = () if package is None else _OF_CLIPS
         if format is not None and clips is None:
@@ -131,7 +133,7 @@ def examine(
 
         # the folder as a whole
         count = len({file.entry.path for part in chain(*label_parts) for file in part.files}) + sum(map(is_own, source))
-        count += len({part.files[one.file].entry.path for part, one in items}) or int(submission is not None)
+        count += len({part.files[checked.file].entry.path for part, checked in items}) or int(submission is not None)
         tree: Tree | None = None
         heard: list[Heard] = []
         if package is not None:
@@ -153,12 +155,12 @@ def examine(
 
             findings += rules.findings(ARCHIVE_RULES, submission.package)
         if not (source.single or package or submission):
-            errors = {one.code for one in findings if one.severity is Severity.ERROR}
+            errors = {finding.code for finding in findings if finding.severity is Severity.ERROR}
             if not count and errors <= {*_OF_CLIPS}:
                 findings.append(nothing_checked(source, passed_over))
 
         # each cause once, and the repairs that nothing puts in doubt
-        left = chain.from_iterable(rules.unexplained(some, source.path) for some in (findings, *by_system))
+        left = chain.from_iterable(rules.unexplained(each, source.path) for each in (findings, *by_system))
         reported = gathered(dict.fromkeys(left), RECORDS_SINGLY)
         if any(finding.fixable for finding in reported):
             from seldio.check.repair import admitted
@@ -179,10 +181,8 @@ def _package(source: Source, clips: Reference | None) -> Package | None:
     return package_of(Collection(source.path, source.kind, source.entries, [], clips))
 
 
-def _systems(source: Source, package: Package | None) -> list[Source]:
-    """Return the files of each system of a package, and those that belong to none; else all of them."""
-    if package is None:
-        return [source]
+def _systems(source: Source, package: Package) -> list[Source]:
+    """Return the files of each system of a package, and those that belong to none."""
     owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
     return [source.restricted(some) for some in grouped(source, lambda one: owners.get(one.name, -1)).values()]
 

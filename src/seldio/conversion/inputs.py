@@ -72,7 +72,7 @@ def raising_unknown(sink: Sink) -> Sink:
 
 def local_files(parts: Iterable[Part]) -> list[str]:
     """The real files that are read."""
-    return [str(file.entry.local) for part in parts for file in part.files if file.entry.local is not None]
+    return [file.entry.real for part in parts for file in part.files if file.entry.real is not None]
 
 
 # --- whole tables -----------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def convert_source(
         converted = [carry_out(table, layout, target, fill) for table, layout in tables]
         losses = accepted(converted, target, allow_loss)
         _see_no_errors(converted, target, force)
-        local = [str(file.local) for file in labels.files if file.local is not None] or [source.path]
+        local = [file.real for file in labels.files if file.real is not None] or [source.path]
         of_file = isinstance(where, str) and _SUFFIX.search(where) is not None
         single = source.single and (of_file or all(layout.role != "table" for _, layout in labels.tables))
         written = _write(converted, where, target, local, source.path, single)

@@ -84,7 +84,7 @@ def _folder(source: Source, out: Path, to: Array, gain: float, audio: bool, said
     top = out.resolve()
     if top == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: choose another folder with -o")
-    files = {entry.name: entry for entry in source if entry.local is None or not entry.local.is_relative_to(top)}
+    files = {entry.name: entry for entry in source if entry.real is None or not Path(entry.real).is_relative_to(top)}
     recordings = {name: entry for name, entry in files.items() if is_lossless(name)}
     arrays = _arrays(recordings, "/".join(Path(source.path).absolute().parts[-2:]), said)
     others = {name: renamed(name, to) for name, heard in arrays.items() if heard.named == OTHER[to]}

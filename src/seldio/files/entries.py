@@ -66,11 +66,6 @@ class Entry:
     _owner: Packed | None = field(default=None, repr=False)
 
     @property
-    def local(self) -> Path | None:
-        """:attr:`real` as a path."""
-        return None if self.real is None else Path(self.real)
-
-    @property
     def on_disk(self) -> bool:
         """Whether its bytes lie on disk as they are: as a file of their own, or inside of one."""
         return self.real is not None or isinstance(self._start, Stretch)

@@ -270,10 +270,10 @@ def _stale_files(files: Sequence[Entry], head: Head) -> tuple[str, ...]:
 def _gather(entries: Sequence[Entry], folder: Path) -> None:
     """Make a folder of *entries*: links to files on disk, and what is in an archive or in memory written."""
     for entry in entries:
-        if entry.local is None:
+        if entry.real is None:
             write_bytes(folder / entry.name, entry.read(), folder)
         else:
-            link(entry.local, folder / entry.name, folder)
+            link(entry.real, folder / entry.name, folder)
 
 
 def _send(

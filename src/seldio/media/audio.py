@@ -234,7 +234,7 @@ def first_bytes(entry: Entry) -> bytes:
 
 def probe_entry(entry: Entry) -> Probe:
     """The header of a file on disk or in an archive, of which no more is unpacked than that takes."""
-    if entry.local is None and entry.size > _HEAD:
+    if entry.real is None and entry.size > _HEAD:
         head = entry.head(_HEAD)
         stream = _Beginning(head, entry.size)
         if head[:4] == b"fLaC" or read_header(stream) is not None:

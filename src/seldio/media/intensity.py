@@ -337,7 +337,7 @@ def array_heard(entry: Entry, path: str | None = None) -> ArrayHeard | None:
     Whatever cannot be read is None as well: whoever needs the sound says why.
     """
     if path is None:  # of a dataset the folder, the split and the file
-        path = "/".join(Path(entry.path).absolute().parts[-3:]) if entry.local is not None else entry.path
+        path = "/".join(Path(entry.path).absolute().parts[-3:]) if entry.real is not None else entry.path
     try:
         with Recording(entry) as recording:
             return (

@@ -36,7 +36,6 @@ from seldio.rules.tree_media import (
     RecordingFile,
     TreeAudio,
     TreeFile,
-    place_name,
     prescribed,
 )
 from seldio.text import listed, plural, printable
@@ -160,7 +159,9 @@ def header_length(recording: RecordingFile, header: Probe, found: Found) -> Iter
 
 
 def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    for inside in by_folder((recording for recording, _ in audio.whole.values() if not recording.expected), place_name):
+    for inside in by_folder(
+        (recording for recording, _ in audio.whole.values() if not recording.expected), attrgetter("place.name")
+    ):
         headers = [audio.whole[recording.place.name][1] for recording in inside]
         kinds = Counter((header.rate, header.channels) for header in headers)
         (rate, channels), most = kinds.most_common(1)[0]

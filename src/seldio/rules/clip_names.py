@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection as Names
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from seldio.files.names import in_lower_case, is_csv
@@ -95,7 +96,12 @@ def renamed(collection: Collection) -> Renamed | None:
     names = called(collection)
     if collection.reference is None:
         return _named_around(collection, names)
-    expected = {posixpath.basename(clip): clip for clip in collection.expected}
+    return _renamed(tuple(names.items()), tuple(collection.expected))
+
+
+@lru_cache(maxsize=1)  # five rules ask the same, and comparing many names takes half the time of a validation
+def _renamed(files: tuple[tuple[str, str], ...], clips_of_reference: tuple[str, ...]) -> Renamed | None:
+    names, expected = dict(files), {posixpath.basename(clip): clip for clip in clips_of_reference}
     mine, theirs = names.keys() - expected.keys(), expected.keys() - names.keys()
     if not mine or not theirs:
         return None

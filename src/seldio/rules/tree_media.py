@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -85,11 +86,6 @@ class TreeFile(Generic[Facts]):
 AnyFile = TypeVar("AnyFile", bound=TreeFile[Any])
 
 
-def place_name(file: TreeFile[Any]) -> str:
-    """The name of a file in its tree."""
-    return file.place.name
-
-
 class TreeMedia(Generic[AnyFile, Facts]):
     """All recordings or videos of a tree; empty files in folders are skipped, since they are LAY113."""
 
@@ -165,7 +161,7 @@ def prescribed(wrong: Callable[[DatasetSpec, Any, Any], str | None]) -> Callable
 
     @functools.wraps(wrong)
     def rule(media: TreeMedia[Any, Any], found: Found) -> Iterator[Finding]:
-        for inside in by_folder((file for file, _ in media.readable), place_name):
+        for inside in by_folder((file for file, _ in media.readable), attrgetter("place.name")):
             for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
                 if len(files) == len(inside) >= MANY:
                     names = listed([file.file for file in files], 3)

@@ -312,7 +312,7 @@ def _name(entry: Entry) -> str:
 
 def _address(entry: Entry, folder: Path | None) -> str:
     """Return the address of a file on disk, from the *folder* of the page where there is one."""
-    if entry.local is None:
+    if entry.real is None:
         raise UsageError(
             f"a page cannot link to {printable(entry.path)}, which lies in an archive: leave out --link-media"
         )

@@ -100,7 +100,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     if len(entries) != 1:
         count = "no file" if not entries else f"{len(entries)} files"
         raise UsageError(f"{printable(shown)} has {count} of the name {clipped(stem)}: choose the file itself")
-    return entries[0].path if entries[0].local is not None else Source(entries[0].path, "file", (entries[0],))
+    return entries[0].path if entries[0].real is not None else Source(entries[0].path, "file", (entries[0],))
 
 
 def file_stem(clip: str) -> str:
