@@ -20,7 +20,7 @@ from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers, named_like_labels
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.conversion.item_inputs import held_items, read_items
+from seldio.conversion.inputs import held_items, read_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
 from seldio.data.clip_media import ClipMedia, Path, media_of
 from seldio.errors import UsageError

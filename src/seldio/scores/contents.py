@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from seldio import formats
 from seldio.catalogues import Catalogue, all_csv
-from seldio.conversion.item_inputs import held_items
+from seldio.conversion.inputs import held_items
 from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
