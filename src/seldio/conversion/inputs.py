@@ -297,11 +297,6 @@ def _held(data: bytes, name: str, suffix: str) -> Source:
     return Source(name, "file", (entry,))
 
 
-def held_items(source: Source) -> ItemFormat | None:
-    """The format of a source's questions or predictions; of several, that of the first file."""
-    return Catalogue(source, labels=False).asked
-
-
 def read_item_table(source: Source, format: ItemFormat | None = None) -> pa.Table:
     """Return the questions or predictions of a source, which holds one file of them, as a table."""
     from seldio.formats.item_parquet import ItemParquet
