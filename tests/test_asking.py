@@ -110,6 +110,7 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
     assert len({item.task for item in items}) > 12
     for item in items:
         assert Item.model_validate(item.model_dump()) == item
+    assert converted(labels, "items-parquet", per_task=4) == plainly(labels, "items-parquet", per_task=4)
     for name in ("so-bench", "items", "so-dataset-qa"):
         target = formats.get(name, ItemFormat)
         assert target.write(items) == b"".join(

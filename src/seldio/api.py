@@ -98,7 +98,7 @@ def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = rais
     """*data* as a source called *name*; a path, and a source, as they are."""
     if isinstance(data, str | os.PathLike):
         return data
-    from seldio.conversion.item_inputs import in_memory
+    from seldio.conversion.inputs import in_memory
 
     return in_memory(data, name, own=own, sink=sink)
 

@@ -55,27 +55,28 @@ class RecordingFinder:
     kind: str  # of the source, as :class:`Source` has it
     bases: tuple[str, ...]  # folders from which the usual path of a recording may count
     inside: Mapping[str, str]  # names of recordings by label file, and by clip where one recording alone is called so
+    folder: Path | None  # of the questions; None where the clips are cut out
 
     @staticmethod
-    def of(source: Source) -> RecordingFinder:
+    def of(source: Source, folder: Path | None) -> RecordingFinder:
         """Return what finds the recordings of the label files in *source*."""
         rows = [row for row in read_tree([entry.name for entry in source], source.path).clips if row.recordings]
         counts = Counter(row.clip for row in rows)
         by_clip = {row.clip: _chosen(row) for row in rows if counts[row.clip] == 1}
         by_label = {row.metadata: _chosen(row) for row in rows if row.metadata is not None}
         bases = (os.path.dirname(source.path) or ".",) if source.archived else bases_of(source)  # noqa: PTH120
-        return RecordingFinder(source.path, source.kind, tuple(bases), by_clip | by_label)
+        return RecordingFinder(source.path, source.kind, tuple(bases), by_clip | by_label, folder)
 
-    def find(self, label_file: str, clip: str, folder: Path | None) -> str | None:
+    def find(self, label_file: str, clip: str) -> str | None:
         """Return the path of the recording of a *clip*, whose labels are in *label_file* of the source; None without.
 
-        Questions that are a file in *folder* lead to recordings on disk down from there or from a folder above. Without
-        *folder*, and in an archive, the path is that in the source, or below the folder in which the recording lies.
+        It leads down from the folder of the questions or from one above. Without that folder, and in an archive, it is
+        the name in the source, or below the folder in which the recording lies.
         """
         name, place = self._place(label_file, clip)
-        if name is None or place is None or folder is None:
+        if name is None or place is None or self.folder is None:
             return name
-        path, folder = Path(os.path.abspath(place)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
+        path, folder = Path(os.path.abspath(place)), Path(os.path.abspath(self.folder))  # noqa: PTH100 - links stay
         bases = (folder, *folder.parents[:LEVELS])
         return next((path.relative_to(base).as_posix() for base in bases if path.is_relative_to(base)), name)
 

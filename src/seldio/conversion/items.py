@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.item_inputs import only_reading
+from seldio.conversion.inputs import only_reading
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion

@@ -153,9 +153,13 @@ def _described(target: LabelFormat, source: Source, folder: Path) -> str:
 
 
 def _write(
-    converted: Sequence[Converted], out: str | BinaryIO, target: LabelFormat, local: Sequence[str], source: str,
+    converted: Sequence[Converted],
+    out: str | BinaryIO,
+    target: LabelFormat,
+    local: Sequence[str],
+    source: str,
     single: bool,
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
     files = [file for part in converted for file in part.files]
     single = single and len(files) == 1 and not (isinstance(out, str) and is_folder(out))

@@ -25,7 +25,7 @@ from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers, named_like_labels
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.conversion.item_inputs import held_items, read_items
+from seldio.conversion.inputs import read_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
@@ -212,7 +212,7 @@ class Index:
         if not self.likely:
             raise UsageError(f"{where} holds no recording, video, labels or questions")
         tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
-        held = held_items(self.source) if all(tables) else None
+        held = Catalogue(self.source, labels=False).asked if all(tables) else None
         if held is not None and held.holds == "predictions" and not self.clips and not len(self.items):
             raise UsageError(holds_predictions(self.source, held.name))
         return self

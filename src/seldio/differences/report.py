@@ -10,7 +10,7 @@ from typing import Any
 
 from seldio import formats
 from seldio.catalogues import Catalogue
-from seldio.conversion.item_inputs import read_items
+from seldio.conversion.inputs import read_items
 from seldio.differences import items as item_changes
 from seldio.differences import labels as label_changes
 from seldio.differences.items import ItemChanges, compared_items

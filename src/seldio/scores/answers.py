@@ -13,7 +13,7 @@ from seldio import formats
 from seldio.answers.extract import AnsweredQuestion, faults
 from seldio.answers.extract import Judge as SoBenchJudge
 from seldio.answers.extract import Judgement as SoBenchJudgement
-from seldio.conversion.item_inputs import only_reading
+from seldio.conversion.inputs import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors

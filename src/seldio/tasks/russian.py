@@ -278,21 +278,18 @@ def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
 
 
 def draft(
-    say: Say, wordings: Sequence[str], words: Mapping[str, str], right: str, wrong: Iterable[str],
-    events: Sequence[SceneEvent],
-) -> Choice:  # fmt: skip
-    """A question in one of its wordings, with the options *right* and *wrong* in a random order."""
-    question = say.pick(wordings).format_map(words)
-    options = [right, *wrong]
-    options = draw(say, options, len(options))
-    return Choice(question, options, options.index(right), say.pick(INSTRUCTIONS[len(options)]), events)
+    say: Say, wordings: Sequence[str], words: Mapping[str, str], answers: Sequence[str], events: Sequence[SceneEvent]
+) -> Choice:
+    """A question in one of its wordings, with the *answers*, of which the first is right, in a random order."""
+    question, options = say.pick(wordings).format_map(words), draw(say, answers, len(answers))
+    return Choice(question, options, options.index(answers[0]), say.pick(INSTRUCTIONS[len(options)]), events)
 
 
 def yes_or_no(
     say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[SceneEvent]
 ) -> Choice:
     """A question that is answered with yes or no."""
-    return draft(say, wordings, words, YES if truth else NO, (NO if truth else YES,), events)
+    return draft(say, wordings, words, (YES, NO) if truth else (NO, YES), events)
 
 
 # --- two options ---------------------------------------------------------------------------------------------
@@ -389,11 +386,11 @@ def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
     elif len(clip.sounds) == 1 and audible[0].noun.broad:
         yield BROAD
     elif len(clip.sounds) == 1:
-        yield draft(say, KINDS, {}, ONE, (SEVERAL,), audible[0].events)
+        yield draft(say, KINDS, {}, (ONE, SEVERAL), audible[0].events)
     elif all(alike(sound.noun, other.noun) for sound, other in combinations(audible, 2)):
         yield ALIKE if len(audible) > 1 else Why.SHORT
     else:
-        yield draft(say, KINDS, {}, SEVERAL, (ONE,), clip.scene.events)
+        yield draft(say, KINDS, {}, (SEVERAL, ONE), clip.scene.events)
 
 
 # --- four options --------------------------------------------------------------------------------------------
@@ -423,7 +420,7 @@ def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         written = times if say.below(2) else str
         wrong = [written(other) for other in range(least, least + 4) if other != number]
         words = sound.noun.x | {"pauses": pauses(margins)}
-        yield draft(say, TIMES, words, written(number), wrong, sound.events)
+        yield draft(say, TIMES, words, [written(number), *wrong], sound.events)
 
 
 def _uncountable(sound: Sound, margins: Margins) -> str | None:
@@ -443,7 +440,7 @@ def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
             yield Why.SHORT if not sound.audible else NO_ABSENT
         else:
             wrong = [noun.name for noun in draw(say, clip.absent, 3)]
-            yield draft(say, PRESENT, {}, sound.noun.name, wrong, sound.events)
+            yield draft(say, PRESENT, {}, [sound.noun.name, *wrong], sound.events)
 
 
 def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
@@ -469,7 +466,7 @@ def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) 
     if len(wrong) < 3 or not others:
         return NO_ABSENT
     events = [event for sound in (winner, *others) for event in sound.events]
-    return draft(say, wordings, {}, winner.noun.name, [noun.name for noun in wrong], events)
+    return draft(say, wordings, {}, [noun.name for noun in (winner.noun, *wrong)], events)
 
 
 # --- what could be guessed -----------------------------------------------------------------------------------
@@ -535,8 +532,7 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
     scene, letter = place.scene, option_letter(draft.right)
     number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
-    return place.item(
-        task, draft, id=str(int(number, 16)), instruction=draft.instruction, options=draft.options, answer=letter,
-        canonical_answer=draft.options[draft.right], language="ru", dataset=dataset,
-        extra={"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}},
-    )  # fmt: skip
+    answers = {"options": draft.options, "answer": letter, "canonical_answer": draft.options[draft.right]}
+    extra = {"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}}
+    whole = {"instruction": draft.instruction, "language": "ru", "dataset": dataset, "extra": extra, **answers}
+    return place.item(task, draft, id=str(int(number, 16)), **whole)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -106,8 +106,8 @@ class Scene:
     """
 
     def __init__(
-        self, clip: str, path: str, first: int, end: int, events: list[SceneEvent], rows: SceneRows, means: Floats,
-    ) -> None:  # fmt: skip
+        self, clip: str, path: str, first: int, end: int, events: list[SceneEvent], rows: SceneRows, means: Floats
+    ) -> None:
         self.clip, self.path, self.rows, self.means = clip, path, rows, means
         self.first, self.length = first, end - first
         self.start, self.end = first / 10, end / 10
@@ -267,7 +267,8 @@ def scenes(
     groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
     numbers = [number for low, high in groups for number in range(high - low)]
     doubled = repeated(table)[found_spans.rows[taken]]
-    events = _events(table, found_spans.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins, called)
+    labels = _labels(table, found_spans.rows[pieces.low], called)
+    events = _events(labels, pieces, numbers, rows, doubled, hop, margins)
     means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for low, high in groups:
@@ -352,9 +353,14 @@ def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) ->
 
 
 def _events(
-    table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: SceneRows, doubled: Any, hop: int,
-    margins: Margins, called: Callable[[str], Name],
-) -> list[SceneEvent]:  # fmt: skip
+    labels: Iterable[list[Any]],
+    pieces: _Pieces,
+    numbers: list[int],
+    rows: SceneRows,
+    twice: Any,
+    hop: int,
+    margins: Margins,
+) -> list[SceneEvent]:
     size = pieces.high - pieces.low
     high = np.cumsum(size)
     low = high - size
@@ -385,16 +391,10 @@ def _events(
         Why.SHORT if brief else reason or (Why.EDGE if cell < 0 else None)
         for brief, reason, cell in zip(short, unsteady, certain, strict=True)
     ]
-    twice = np.logical_or.reduceat(doubled, low).tolist()
-    judged = (certain, twice, short, unsteady, unplaced)
-    lists = (
-        *_labels(table, heads, called),
-        *(column.tolist() for column in columns),
-        *judged,
-        low.tolist(),
-        high.tolist(),
-    )
-    return list(map(SceneEvent._make, zip(numbers, *lists, strict=True)))
+    judged = (certain, np.logical_or.reduceat(twice, low).tolist(), short, unsteady, unplaced)
+    measured = [column.tolist() for column in columns]
+    lists = (numbers, *labels, *measured, *judged, low.tolist(), high.tolist())
+    return list(map(SceneEvent._make, zip(*lists, strict=True)))
 
 
 def _labels(

@@ -465,10 +465,8 @@ def stream(table: pa.Table, *, language: Code = "en", **options: Any) -> Iterato
         names = partial(russian_name, own=own.nouns if own else ())
     asked = worded(language)
     refused = REFUSED | {name: "it is asked in English only" for name in TASKS if name not in asked}
-    return ask_all(
-        table, asked, refused, lambda scene: scene, partial(_item, language), names=names,
-        language=wordings_in(language), **options,
-    )  # fmt: skip
+    make, wordings = partial(_item, language), wordings_in(language)
+    return ask_all(table, asked, refused, lambda scene: scene, make, names=names, language=wordings, **options)
 
 
 def _item(language: Code, place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item | str:
@@ -477,10 +475,9 @@ def _item(language: Code, place: ItemPlace, task: Task[Scene, Draft], draft: Dra
         return Why.NO_NAME
     audio_id = place.scene.audio_id
     extra = {"question_class": task.question_class, "answer_format": "structured_text", "audio_id": audio_id}
-    return place.item(
-        task, draft, id="qa_" + digest(audio_id, task.name, draft.question, draft.answer), answer=draft.answer,
-        canonical_answer=draft.canonical, answer_meta=draft.meta, language=language, extra=extra,
-    )  # fmt: skip
+    answers = {"answer": draft.answer, "canonical_answer": draft.canonical, "answer_meta": draft.meta}
+    number = digest(audio_id, task.name, draft.question, draft.answer)
+    return place.item(task, draft, id=f"qa_{number}", language=language, extra=extra, **answers)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -535,10 +532,8 @@ def generate(
         UsageError: a task that does not exist or is refused, or a window that cannot be.
     """
     skipped: Counter[tuple[str, str]] = Counter()
-    items = stream(
-        table, seed=seed, tasks=tasks, window=window, hop=hop, margins=margins, audio_pattern=audio_pattern,
-        split=split, language=language, skipped=skipped,
-    )  # fmt: skip
+    clips = {"window": window, "hop": hop, "margins": margins, "audio_pattern": audio_pattern, "split": split}
+    items = stream(table, seed=seed, tasks=tasks, language=language, skipped=skipped, **clips)
     from seldio.tasks.mix import select
 
     return Generated(select(list(items), seed, per_task=per_task, balance=balance, skipped=skipped), skipped)

@@ -16,7 +16,7 @@ from seldio import clock, geometry
 from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
 from seldio.conversion.frames import are_events, class_keys, frames_of, grouped, with_directions
-from seldio.conversion.item_inputs import read_items
+from seldio.conversion.inputs import read_items
 from seldio.data.index import ClipMedia, Path, clip_name_of, named_file
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
