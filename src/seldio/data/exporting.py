@@ -260,7 +260,7 @@ class ClipRow:
 
 
 class ExportPlan:
-    """The contents of an export: a row for each clip with its files, and the tables of labels and questions.
+    """Collect what is exported: a row for each clip with its files, and the tables of labels and questions.
 
     Args:
         index: the clips, labels and questions of the source.

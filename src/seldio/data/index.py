@@ -192,25 +192,14 @@ class Index:
         tables = self.source.restricted(entry for entry in self.source if suffix_of(entry.name) == "csv")
         return {part.format.name for part in Catalogue(tables, self.format).labels if part.format is not None}
 
-    @property
-    def likely(self) -> bool:
-        """Whether anything is called like a recording, a video, labels or questions."""
-        suffixes = {
-            *TYPES,
-            *(format.suffix.lstrip(".") for format in formats.index() if format.holds != "events"),
-            "parquet",
-        }
-        if self.own:
-            suffixes.add("tsv")
-        alone = self.source.single and bool(self.source.entries)
-        known = any(suffix_of(name) in suffixes for name in self.entries)
-        return alone or known or any(map(named_like_labels, self.source))
-
     def filled(self) -> Self:
-        """Itself, unless there is nothing in it that would be used."""
-        where = printable(self.source.path)
-        if not self.likely:
-            raise UsageError(f"{where} holds no recording, video, labels or questions")
+        """Return the index itself; raise UsageError where nothing is called like what would be used."""
+        of_questions = (format.suffix.lstrip(".") for format in formats.index() if format.holds != "events")
+        suffixes = {*TYPES, *of_questions, "parquet", *(["tsv"] if self.own else [])}
+        known = any(suffix_of(name) in suffixes for name in self.entries)
+        alone = self.source.single and bool(self.source.entries)
+        if not (alone or known or any(map(named_like_labels, self.source))):
+            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
         tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
         held = Catalogue(self.source, labels=False).asked if all(tables) else None
         if held is not None and held.holds == "predictions" and not self.clips and not len(self.items):

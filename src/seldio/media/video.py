@@ -282,21 +282,20 @@ class Video(Closing):
     ) -> tuple[list[int], list[int]]:
         """Return label frames and the numbers of their pictures."""
         frames = [int(frame) for frame in label_frames]
-        numbers = self.numbers(frames, convention=convention, hop=hop)
-        there = numbers >= 0
-        if missing == "error" and not there.all():
-            gone = [frame for frame, known in zip(frames, there, strict=True) if not known]
+        numbers = self.numbers(frames, convention=convention, hop=hop).tolist()
+        absent = [frame for frame, number in zip(frames, numbers, strict=True) if number < 0]
+        if absent and missing == "error":
             raise DataError(
-                f"{plural(len(gone), 'label frame')} without a picture, first {gone[0]:,} "
-                f"({float(clock.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
+                f"{plural(len(absent), 'label frame')} without a picture, first {absent[0]:,} "
+                f"({float(clock.seconds(absent[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
                 f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
             )
-        if missing == "skip":
-            frames, numbers = [frame for frame, known in zip(frames, there, strict=True) if known], numbers[there]
-        elif not there.all():
-            early = np.array([clock.centre(frame, hop) < self.start for frame in frames], bool)
-            numbers = np.where(there, numbers, np.where(early, 0, self.frames - 1))
-        return frames, numbers.tolist()
+        if missing == "hold":
+            last = self.frames - 1
+            nearest = {frame: 0 if clock.centre(frame, hop) < self.start else last for frame in absent}
+            return frames, [nearest.get(frame, number) for frame, number in zip(frames, numbers, strict=True)]
+        shown = [(frame, number) for frame, number in zip(frames, numbers, strict=True) if number >= 0]
+        return [frame for frame, _ in shown], [number for _, number in shown]
 
     def _decoded(
         self, frames: list[int], numbers: list[int], size: tuple[int, int] | None
