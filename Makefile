@@ -22,8 +22,7 @@ test-lowest: .venv-lowest/stamp
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -m "not slow" -W default
 
 # What newer versions change least, texts and rules of our own, is left out with them: a third of the time.
-OURS := layers docs bounded_work deep replies russian spoken so_bench_doubts answer_forms fixes misread links order \
-  score_causes compare
+OURS := layers docs bounded_work deep replies russian spoken answer_forms fixes order compare
 
 # The tests with the newest version of each library on a newer Python, so that what they change is known early.
 test-newest: .venv-newest/stamp
@@ -75,6 +74,8 @@ bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py
 	.venv-frameworks/bin/python benchmarks/loading.py
 	$(RUN) benchmarks/items.py 106344
+	$(RUN) benchmarks/start.py
+	$(RUN) benchmarks/diff.py
 
 clean:
 	rm -rf .venv .venv-frameworks .venv-lowest .venv-newest build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

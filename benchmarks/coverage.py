@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from seldio.scores.comparison.pairs import LEVEL, tested
 from seldio.scores.resampling import FEWEST, Resampling, interval, units_of
-from seldio.scores.seld.metrics import Count, no_counts
+from seldio.scores.seld.counting import Count, no_counts
 from seldio.scores.seld.profiles import get
 from seldio.scores.seld.scoring import SeldScore
 

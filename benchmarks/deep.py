@@ -30,10 +30,9 @@ from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.recording import Recording
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES
+from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_causes import HEARD, PLACES
-from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged, timing
-from seldio.rules.deep_timing import Shift
+from seldio.rules.deep_pieces import Shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import RATE, RecordingOptions, record
 

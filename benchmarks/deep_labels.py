@@ -28,9 +28,8 @@ from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES
+from seldio.rules.deep import DEEP_RULES, FORMATS, Fit, Fits, LabelledClip, judged
 from seldio.rules.deep_causes import causes
-from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged
 from seldio.synth import Track
 from seldio.synth.recording import RecordingOptions, record
 

@@ -56,9 +56,6 @@ def clip_of(name: str) -> str:
     return re.sub(r"_(std|inference)$", "", re.sub(r"(?i)\.table\.1\.selections$", "", Path(name).stem))
 
 
-# --- examples ----------------------------------------------------------------------------------------------
-
-
 def _of(folder: Path) -> tuple[dict[str, bytes], list[dict[str, object]]]:
     """The files of an example, and the rows that are said to be in them."""
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
@@ -119,9 +116,6 @@ def tables(folder: Path) -> Iterator[Example]:
         yield Example(target, target, data, {"table.parquet": held}, example.of_labels)
 
 
-# --- several recordings in one file ------------------------------------------------------------------------
-
-
 def several(one: Example) -> Example | None:
     """A file of more than one recording, where the format has such files."""
     name, data = next(iter(one.files.items()))
@@ -151,9 +145,6 @@ def annotators(one: Example) -> Example | None:
     value["annotations"] = [value["annotations"][0], second]
     held = {f"{clip_of(name)}_by{n}": 3 for n in (1, 2)}
     return dataclasses.replace(one, files={name: json.dumps(value).encode()}, held={name: held})
-
-
-# --- layouts -------------------------------------------------------------------------------------------------
 
 
 def below(one: Example, folder: str) -> Example:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from seldio.scores.seld.rows import event_frames
+from seldio.scores.seld.counting import event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides
 
 

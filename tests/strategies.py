@@ -22,8 +22,6 @@ def text_file(data: bytes, name: str = "mix001.csv") -> TextFile:
     return TextFile(name, name.rsplit("/", 1)[-1], name.rsplit("/", 1)[-1].removesuffix(".csv"), data)
 
 
-# --- files as bytes: everything that the grammar allows ----------------------------------------------
-
 _INT = st.one_of(
     st.integers(0, 20).map(str),
     st.integers(-999_999_999, 999_999_999).map(str),
@@ -54,11 +52,7 @@ _REAL = st.one_of(
 )
 _NAME = st.one_of(
     st.sampled_from(["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]),
-    st.text(
-        st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'),
-        min_size=1,
-        max_size=8,
-    ),
+    st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'), min_size=1, max_size=8),
 ).filter(lambda name: name != "NOTHING")
 _CELLS = {
     "int": _INT,
@@ -124,12 +118,9 @@ def broken_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
 
 
 _BYTES = st.one_of(
-    st.sampled_from(list(b"0123456789,-.e+ \t\r\n\"';|_xinfa\x00\x0c\x1b\xc2\xe2\x80\xff")),
-    st.integers(0, 255),
+    st.sampled_from(list(b"0123456789,-.e+ \t\r\n\"';|_xinfa\x00\x0c\x1b\xc2\xe2\x80\xff")), st.integers(0, 255)
 )
 
-
-# --- tables: what a dialect can carry ----------------------------------------------------------------
 
 _NUMBERS: dict[str, st.SearchStrategy[Any]] = {
     "int": st.integers(-5, 999_999_999),

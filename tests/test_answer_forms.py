@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import invoke
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
 from seldio import formats, validate
-from seldio.cli import app
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats import ItemFormat
@@ -55,7 +54,7 @@ def test_each_format_of_questions_says_the_form_of_its_answers() -> None:
     assert {*ANSWERS} == {format.answers for format in ITEMS}
     assert OWN == {format.name for format in ITEMS if format.letters}  # what any question is converted to
     assert all(format.graded for format in (*TEXTS, *LETTERS))
-    page = CliRunner().invoke(app, ["formats", "mmau"]).output
+    page = invoke("formats", "mmau").output
     assert "answers     the text of the right option\n" in page
 
 

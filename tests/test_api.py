@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
+import pickle
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pandas as pd
 import pyarrow as pa
 import pytest
 import typer.main
+from commands import invoke
 
 import seldio
 from seldio.cli import app
-from seldio.errors import SeldioError, UsageError
+from seldio.errors import LossError, MissingLibrary, SeldioError, UsageError, in_python, needing
 from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.schema.qa import Item
+from seldio.schemas import SCHEMAS
 
 #: The function behind each command; the others print what seldio knows (formats, rules, schemas), or run the rest.
 VERBS: dict[str, Callable[..., Any]] = {
@@ -48,9 +56,6 @@ def test_a_star_import_takes_the_public_names() -> None:
     names: dict[str, object] = {}
     exec("from seldio import *", names)
     assert set(seldio.__all__) == names.keys() - {"__builtins__"} == set(dir(seldio)) - {"__version__"}
-
-
-# --- tables --------------------------------------------------------------------------------------------------------
 
 
 def json_lines(path: Path) -> list[str]:
@@ -92,9 +97,6 @@ def test_questions_are_written_from_lists_and_frames(tmp_path: Path) -> None:
     seldio.write([item.model_copy(update={"instruction": "Answer."}) for item in items], tmp_path / "a.jsonl", "items")
     with pytest.raises(seldio.LossError, match="instruction"):
         seldio.write(seldio.read(tmp_path / "a.jsonl"), tmp_path / "p.jsonl", "so-dataset-qa")
-
-
-# --- results -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -157,3 +159,245 @@ def test_whole_events_with_names_of_classes_alone_are_written(tmp_path: Path) ->
     seldio.write(table, tmp_path / "labels", "starss23")
 
     assert "2,11,0,5,0,150\n3,11,0,5,0,150\n" == (tmp_path / "labels/a.csv").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("use --fill distance=METRES --fill source=0 (…)", 'use fill={"distance": METRES, "source": 0} (…)'),
+        ("--fill distance=far: not a valid distance", 'fill={"distance": "far"}: not a valid distance'),
+        ("--fill colour: only distance can be filled", 'fill="colour": only distance can be filled'),
+        ("use --allow-loss source,distance", 'use allow_loss="source,distance"'),
+        ("--allow-loss x,y: unknown field", 'allow_loss="x,y": unknown field'),
+        ("choose one with --format. Or: --format starss23.", 'choose one with format=. Or: format="starss23".'),
+        ("read it with --format dcase2020-output, or not", 'read it with format="dcase2020-output", or not'),
+        ("--format reads it; --force continues", "format= reads it; force=True continues"),
+        ("--gain needs --to mic or --to foa: no", 'gain= needs target="mic" or target="foa": no'),
+        ("--intervals: one of; --intervals seed=-1: a seed is", 'intervals: one of; intervals="seed=-1": a seed is'),
+        ("--gain 70.5: choose decibels", "gain=70.5: choose decibels"),
+        ("--citation refs.bib: cannot be read", 'citation="refs.bib": cannot be read'),
+        ("use -o FILE or -o with a name", "use out=FILE or out= with a name"),
+        ("written by seldio score --json", "written by seldio score --json"),
+        ("a pre--force, - o and my-o", "a pre--force, - o and my-o"),
+        ("--column T=frame:s, or none", 'column={"T": "frame:s"}, or none'),
+        ("--judge-set retries=x: expected a number", 'judge_set={"retries": "x"}: expected a number'),
+    ],
+)
+def test_options_become_arguments(written: str, read: str) -> None:
+    assert read == in_python(written)
+    assert (written, read) == (UsageError(written).text, str(UsageError(written)))
+
+
+def test_every_option_in_an_exception_is_an_argument() -> None:
+    functions = filter(inspect.isfunction, (getattr(seldio, name) for name in seldio.__all__))
+    known = {name for function in functions for name in inspect.signature(function).parameters}
+    named = set()
+    for path in Path(seldio.__file__).parent.rglob("*.py"):
+        text = path.read_text("utf-8")
+        for node in ast.walk(ast.parse(text)) if "--" in text and path.parent.name != "cli" else ():
+            if isinstance(node, ast.Raise) and node.exc is not None:
+                said = ast.unparse(node.exc)
+                named |= {*re.findall(r"\b(\w+)=", in_python(said))} - {*re.findall(r"\b(\w+)=", said)}
+    assert named - known == set()
+    assert len(named) > 20
+
+
+def test_a_loss_names_the_argument() -> None:
+    losses = {"source": "the numbers 0 to 4", "distance": "all"}
+    for fields in (["source"], ["source", "distance"]):
+        error = LossError("dcase2023-submission", {field: losses[field] for field in fields})
+        assert str(error).endswith(f'To accept this loss, use allow_loss="{",".join(fields)}"')
+        assert error.text.endswith(f"To accept this loss, use --allow-loss {','.join(fields)}")
+
+
+def test_a_missing_library_says_what_to_install() -> None:
+    with pytest.raises(MissingLibrary) as caught, needing("av"):
+        raise ModuleNotFoundError("No module named 'av.error'", name="av.error")
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert str(error) == "av is not installed, and videos, resampling and deep checks need it: pip install av"
+    assert isinstance(error, seldio.SeldioError)
+    assert isinstance(error, ImportError)
+    with pytest.raises(MissingLibrary, match=r"need 999\.1: pip install 'av>=999\.1'$"), needing("av", "999.1"):
+        raise AssertionError("not reached")
+    with needing("av", "1.10.1"):
+        pass
+    with pytest.raises(ModuleNotFoundError, match="other"), needing("av"):
+        raise ModuleNotFoundError("No module named 'other'", name="other")
+
+
+ROWS = "0,1,0,10,5,100\n1,1,0,11,5,100\n2,1,0,12,5,100\n"
+QUESTION = {"id": "q1", "audio_id": "a.wav", "question": "what?", "choices": ["a dog", "a cat"], "answer": "a dog"}
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, rows in (("ref", ROWS), ("other", ROWS.replace(",11,", ",99,")), ("bad", ROWS.replace("0,1,", "0,77,"))):
+        (tmp_path / name).mkdir()
+        for clip in ("fold4_room1_mix001", "fold4_room2_mix001"):
+            (tmp_path / name / f"{clip}.csv").write_text(rows)
+    (tmp_path / "replies.json").write_text(json.dumps([{**QUESTION, "model_output": "a cat"}]))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def asked(*given: str) -> Any:
+    result = invoke(*given)
+    assert result.exit_code in (0, 1), result.output
+    found = json.loads(result.stdout)
+    assert found["seldio"] == seldio.__version__
+    return found
+
+
+def fits(found: Any, schema: str) -> None:
+    jsonschema.Draft202012Validator(SCHEMAS[schema]()).validate(found)
+
+
+@pytest.mark.parametrize(
+    ("command", "schema"),
+    [
+        ("validate bad", "report"),
+        ("validate ref --output json", "report"),
+        ("convert ref --to parquet -o labels.parquet --json", "conversion"),
+        ("convert ref --to so-bench -o questions.jsonl --json", "conversion"),
+        ("score other -r ref", "scores"),
+        ("score other ref -r ref --intervals bootstrap --table all", "scores"),
+        ("score replies.json", "scores"),
+        ("compare other ref -r ref", "scores"),
+        ("diff ref other", "scores"),
+        ("info ref", "description"),
+        ("info replies.json", "description"),
+        ("info starss22", "description"),
+        ("formats", "formats"),
+        ("formats starss23", "formats"),
+        ("rule --all", "rules"),
+        ("rule LAB", "rules"),
+    ],
+)
+def test_json_of_every_command_fits_its_schema(data: Path, command: str, schema: str) -> None:
+    words = command.split()
+    fits(asked(*words, *(() if {"--json", "--output"} & {*words} else ("--json",))), schema)
+
+
+def test_ranks_fit_the_schema_of_scores(data: Path) -> None:
+    for name in ("ref", "other"):
+        (data / f"{name}.json").write_text(json.dumps(asked("score", name, "-r", "ref", "--json")))
+    fits(asked("rank", "ref.json", "other.json", "--json"), "scores")
+
+
+def test_a_finding_says_whether_its_fix_is_safe(data: Path) -> None:
+    (data / "bad" / "fold4_room1_mix001.csv").write_bytes(ROWS.replace("\n", "\r\n").encode())
+    (data / "bad" / "fold4_room2_mix001.csv").write_text(ROWS.replace(",10,", ",300,").replace(",11,", ",301,"))
+    found = {each["code"]: each for each in asked("validate", "bad", "--json")["findings"]}
+    assert (found["SYN105"]["fix"], found["LAB303"]["fix"]) == ("safe", "unsafe")
+    assert all((each["fix"] != "none") is each["fixable"] for each in found.values())
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "kind"),
+    [
+        ("score nowhere -r ref --json", 2, "usage"),
+        ("score --nowhere --output json", 2, "usage"),
+        ("score --output=json", 2, "usage"),
+        ("validate ref --output json --select NOPE1", 2, "usage"),
+        ("convert ref --to dcase2023-submission -o out --json", 1, "findings"),
+        ("info nowhere --json", 2, "usage"),
+    ],
+)
+def test_an_error_is_json_where_json_is_asked_for(data: Path, command: str, code: int, kind: str) -> None:
+    result = invoke(*command.split())
+    assert result.exit_code == code
+    found = json.loads(result.stdout)
+    fits(found, "error")
+    assert (found["error"]["kind"], found["error"]["exit_code"]) == (kind, code)
+    assert found["error"]["message"].split()[0] in result.stderr  # and as a sentence for people
+
+
+def test_an_error_is_not_written_among_the_data(data: Path) -> None:
+    result = invoke("convert", "ref", "--to", "dcase2023-submission", "-o", "-", "--json")
+    assert result.stdout == ""
+    fits(json.loads(result.stderr), "error")
+
+
+@pytest.mark.parametrize("command", ["convert ref --json", "convert ref --to parquet --nonsense -o - --json"])
+def test_wrong_options_are_not_written_among_the_data(data: Path, command: str) -> None:
+    result = invoke(*command.split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    fits(json.loads(result.stderr), "error")
+
+
+@pytest.mark.parametrize("command", ["convert ref -o x --json", "convert ref --to parquet --nonsense -ox --json"])
+def test_wrong_options_are_on_standard_output_where_no_data_is(data: Path, command: str) -> None:
+    result = invoke(*command.split())
+    assert result.exit_code == 2
+    fits(json.loads(result.stdout), "error")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [("OSError(5, 'Input/output error')", 3), ("KeyboardInterrupt", 130), ("MemoryError", 3)]
+)
+def test_json_says_the_code_that_the_command_ends_with(data: Path, error: str, code: int) -> None:
+    program = f"""if True:
+        import seldio.api, seldio.cli.verbs
+        def fails(*given, **options): raise {error}
+        seldio.api.info = fails
+        from seldio.cli import main
+        main()"""
+    done = subprocess.run([sys.executable, "-c", program, "info", "ref", "--json"], capture_output=True, check=False)
+    assert done.returncode == code
+    found = json.loads(done.stdout)
+    fits(found, "error")
+    assert (found["error"]["kind"], found["error"]["exit_code"]) == ("failure", code)
+
+
+def test_nothing_is_json_that_was_not_asked_for(data: Path) -> None:
+    result = invoke("score", "nowhere", "-r", "ref")
+    assert result.stdout == ""
+    assert result.stderr.startswith("seldio: ")
+
+
+#: Expressions and their types, as mypy spells them without modules.
+KNOWN = {
+    'seldio.read("x")': "Table",
+    'seldio.read("x").to_pandas()': "DataFrame",
+    'seldio.windows("x")[0]': "dict[str, Any]",
+    'next(iter(seldio.windows("x").stream()))': "Any",
+    'seldio.open("x").events["mix001"]': "Table",
+    'seldio.open("x").items[0]': "Item",
+    'seldio.validate("x")': "Validation",
+    'seldio.validate("x").findings[0].line': "int | None",
+    'seldio.score("x", "y")': "ScoreReport",
+    'seldio.diff("x", "y").same': "bool",
+    'seldio.convert("x", "y", "starss22")': "Conversion",
+    'seldio.info("x")': "Description",
+    'seldio.write(seldio.read("x"), "y", "starss22")': "tuple[str, ...]",
+    'seldio.to_events(seldio.read("x"))': "Iterator[Event]",
+    'seldio.decode([], seldio.windows("x"))': "Table",
+    'seldio.view("x")': "Page",
+    'seldio.export("x", "y")': "Manifest",
+    'seldio.push("x", "y")': "Pushed",
+}
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.py"
+    path.write_text("import seldio\n" + "".join(f"reveal_type({each})\n" for each in KNOWN))
+    return path
+
+
+def plain(kind: str) -> str:
+    """A type without modules and what only one checker writes."""
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", kind).replace("builtins.", "")
+
+
+@pytest.mark.slow
+def test_mypy_knows_what_functions_return(program: Path) -> None:
+    pytest.importorskip("mypy")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", program.parent / "cache", program],
+        capture_output=True, text=True, check=False, cwd=program.parent,
+    )  # fmt: skip
+
+    assert "error:" not in done.stdout, done.stdout
+    found = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    assert list(zip(KNOWN, KNOWN.values(), strict=True)) == list(zip(KNOWN, map(plain, found), strict=True))

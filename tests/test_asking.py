@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
 from seldio import formats, synth, tasks
-from seldio.cli import app
 from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions, encoded
@@ -26,11 +25,10 @@ from seldio.formats import ItemFormat, get
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item
 from seldio.tasks import SO_BENCH
-from seldio.tasks.margins import Margins, margins_of
 from seldio.tasks.mix import lot_of, targets
+from seldio.tasks.specs import Margins, margins_of
 from seldio.tasks.task import digest
 
-RUN = CliRunner()
 STARSS23 = get("starss23")
 
 
@@ -112,6 +110,7 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
     assert len({item.task for item in items}) > 12
     for item in items:
         assert Item.model_validate(item.model_dump()) == item
+    assert converted(labels, "items-parquet", per_task=4) == plainly(labels, "items-parquet", per_task=4)
     for name in ("so-bench", "items", "so-dataset-qa"):
         target = formats.get(name, ItemFormat)
         assert target.write(items) == b"".join(
@@ -186,7 +185,7 @@ def test_a_total_is_kept_in_proportion(available: dict[str, int], total: int, mo
      ("sector=30", "below 22.5"), ("still=30", "not above the margin moving"), ("elevation=180", "below 180")],
 )  # fmt: skip
 def test_wrong_margins(labels: Path, given: str, told: str) -> None:
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--margin", given])
+    done = invoke("convert", labels, "--to", "so-bench", "--margin", given)
     assert (2, "") == (done.exit_code, done.stdout)
     assert told in done.stderr
     assert margins_of({}) == Margins()
@@ -194,7 +193,7 @@ def test_wrong_margins(labels: Path, given: str, told: str) -> None:
 
 def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", str(out), "--per-task", "4", "--json"])
+    done = invoke("convert", labels, "--to", "so-bench", "-o", out, "--per-task", "4", "--json")
     record = json.loads(done.stdout)
     made = tasks.generate(seldio.read(labels), seed=0)
 
@@ -208,17 +207,17 @@ def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None
 
 def test_a_total_that_is_not_reached_says_why(labels: Path, tmp_path: Path) -> None:
     command = ["convert", str(labels), "--to", "so-bench", "-o", str(tmp_path / "qa.jsonl"), "--total", "100000"]
-    told = " ".join(RUN.invoke(app, command).stderr.split())
+    told = " ".join(invoke(*command).stderr.split())
     assert "questions instead of --total 100,000: no more can be asked of these labels; more clips" in told
-    told = " ".join(RUN.invoke(app, [*command, "--per-task", "2"]).stderr.split())
+    told = " ".join(invoke(*command, "--per-task", "2").stderr.split())
     assert "instead of --total 100,000: --per-task leaves no more of the " in told
-    assert "instead of" not in RUN.invoke(app, [*command[:-1], "30"]).stderr
+    assert "instead of" not in invoke(*command[:-1], "30").stderr
 
 
 def test_labels_through_a_pipe(labels: Path) -> None:
     text = next(labels.rglob("mix000.csv")).read_text()
-    done = RUN.invoke(app, ["convert", "-", "--to", "so-bench"], input=text)
-    table = RUN.invoke(app, ["convert", "-", "--to", "parquet"], input=text)
+    done = invoke("convert", "-", "--to", "so-bench", input=text)
+    table = invoke("convert", "-", "--to", "parquet", input=text)
 
     assert (0, 0) == (done.exit_code, table.exit_code), done.stderr
     assert {"stdin.wav"} == {json.loads(line)["audio_path"] for line in done.stdout.splitlines()}
@@ -233,7 +232,7 @@ def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(rows)
     command = ["convert", f"{tmp_path}/ref", "--format", "starss23", "--to", "so-bench", "-o"]
-    done = RUN.invoke(app, [*command, f"{tmp_path}/qa/"])
+    done = invoke(*command, f"{tmp_path}/qa/")
 
     assert 0 == done.exit_code, done.stderr
     items = [json.loads(line) for line in (tmp_path / "qa/questions.jsonl").read_text().splitlines()]
@@ -241,7 +240,7 @@ def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
         (f"{Path(name).name}.wav"[:5], split) for name, split in places.items()
     }
     assert "nothing tells the split of 1 recording: written as test" in done.stderr
-    assert 0 == RUN.invoke(app, [*command, f"{tmp_path}/all/", "--fill", "split=validation"]).exit_code
+    assert 0 == invoke(*command, f"{tmp_path}/all/", "--fill", "split=validation").exit_code
     told = (tmp_path / "all/validation.jsonl").read_text().splitlines()
     assert {json.loads(line)["split"] for line in told} == {"validation"}
 
@@ -264,7 +263,7 @@ def with_recordings(labels: Path, root: Path) -> Path:
 def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) -> None:
     """Their ``audio_id`` stands in the meta of MERA's records, and there the clip's place in the recording goes."""
     root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
-    done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--total", "8"])
+    done = invoke("convert", root, "--to", "ruenvaqa", "-o", f"{out}/", "--total", "8")
     assert 0 == done.exit_code, done.stderr
     records = json.loads((out / "questions.json").read_text("utf-8"))["data"]
     assert 8 == len(records)
@@ -272,7 +271,7 @@ def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) ->
         assert (out / record["inputs"]["audio"]).is_file()
         assert record["meta"].keys() == {"id", "categories", "audio_id", "cut_from", "qa_id"}
         assert record["meta"]["cut_from"]["audio"].startswith("foa_dev/")
-    assert 0 == RUN.invoke(app, ["validate", str(out)]).exit_code
+    assert 0 == invoke("validate", out).exit_code
 
 
 def records_of(path: Path) -> list[dict[str, object]]:
@@ -286,7 +285,7 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
     last.write_bytes(b"no sound")
     command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/"]
 
-    done = RUN.invoke(app, command)
+    done = invoke(*command)
 
     assert 3 == done.exit_code
     assert f"{last}" in done.stderr.replace("\n", "")
@@ -295,7 +294,7 @@ def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> Non
     assert clips
     assert not (out / "questions.jsonl").exists()
     last.write_bytes(whole)
-    assert 0 == RUN.invoke(app, command).exit_code
+    assert 0 == invoke(*command).exit_code
     assert clips == {path: path.read_bytes() for path in clips}
     assert {record["audio_path"] for record in records_of(out / "questions.jsonl")} == {
         path.relative_to(out).as_posix() for path in out.rglob("*.wav")
@@ -314,7 +313,7 @@ def test_recordings_are_found_from_whatever_is_named(named: str, labels: Path, t
     elif named == "labels.parquet":
         seldio.convert(root, root / named, "parquet")
     place = next((root / "metadata_dev").rglob("*.csv")) if named == "one file" else root / named
-    done = RUN.invoke(app, ["convert", str(place), "--to", "so-bench", "-o", str(out), "--total", "10"])
+    done = invoke("convert", place, "--to", "so-bench", "-o", out, "--total", "10")
 
     assert 0 == done.exit_code, done.stderr
     assert "with the clips in audio/" in done.stderr

@@ -11,25 +11,22 @@ from pathlib import Path
 import oracle
 import pyarrow as pa
 import pytest
+from commands import invoke
 from effort import as_one, some
 from oracle_russian import ANY, BY_FORM, NAME
 from test_questions import event, make, raw, walkers
-from test_russian_wordings import NAMES, said
-from typer.testing import CliRunner
+from test_russian import NAMES, said
 
 import seldio
 from seldio import synth
-from seldio.cli import app
 from seldio.formats import get as layout
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.so_bench import get, score
+from seldio.scores.so_bench import count, get
 from seldio.tasks import TASKS, Generated, generate
-from seldio.tasks.task import NO_NAME
+from seldio.tasks.task import Why
 
 pytestmark = pytest.mark.slow
-
-RUN = CliRunner()
 
 
 @pytest.fixture(scope="module")
@@ -150,10 +147,10 @@ def test_a_class_without_a_russian_name_is_skipped_and_counted() -> None:
         assert item.task in ("count_sources", "onset_from_location") or "Zither" not in {
             event.class_name for event in item.events or ()
         }
-    assert made.skipped["detect_time", NO_NAME] == 1
-    assert made.skipped["detect_source", NO_NAME] == 1
-    assert made.skipped["identify_source_by_location", NO_NAME] == 1
-    assert not any(reason == NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
+    assert made.skipped["detect_time", Why.NO_NAME] == 1
+    assert made.skipped["detect_source", Why.NO_NAME] == 1
+    assert made.skipped["identify_source_by_location", Why.NO_NAME] == 1
+    assert not any(reason == Why.NO_NAME for _, reason in generate(named("Bell", "Zither"), seed=1).skipped)
 
 
 def test_two_classes_of_one_name_are_one() -> None:
@@ -165,14 +162,8 @@ def test_two_classes_of_one_name_are_one() -> None:
 @pytest.mark.parametrize("profile", some(["so-bench", "so-bench-paper", "so-bench-legacy"], 3))
 def test_right_answers_are_read_as_right(russian: Generated, profile: str) -> None:
     replies = [Prediction(id=item.id, prediction=item.answer) for item in russian.items]
-    wrong = []
-    score(
-        russian.items,
-        replies,
-        get(profile),
-        take=lambda row: (row.outcome is None or row.outcome.correct < 1) and wrong.append(row),
-    )
-    assert not wrong
+    rows = count(russian.items, replies, get(profile)).rows
+    assert not [row for row in rows if row.outcome is None or row.outcome.correct < 1]
 
 
 @as_one
@@ -200,14 +191,9 @@ def test_answers_about_every_class_are_read(x: str) -> None:
         for task, answer, truth in asked
     ]
     items.append(Item(id="0", task="multi_hop", question="?", answer=other, canonical_answer=other))
-    read = {}
     replies = [Prediction(id=task, prediction=answer) for task, answer, _ in asked]
-    score(
-        items,
-        replies,
-        get("so-bench"),
-        take=lambda row: read.__setitem__(row.item.id, row.outcome and row.outcome.correct),
-    )
+    rows = count(items, replies, get("so-bench")).rows
+    read = {row.item.id: row.outcome and row.outcome.correct for row in rows}
     assert {task: read[task] for task, _, _ in asked} == dict.fromkeys([task for task, _, _ in asked], 1.0)
 
 
@@ -223,7 +209,7 @@ def labels(tmp_path: Path) -> Path:
 
 def test_the_command_writes_a_file_that_is_found_right(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--fill", "language=ru", "-o", str(out)])
+    done = invoke("convert", labels, "--to", "so-bench", "--fill", "language=ru", "-o", out)
     assert 0 == done.exit_code, done.stderr
     rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     english = tmp_path / "en.jsonl"

@@ -19,6 +19,7 @@ from typing import Any, Literal
 from unittest.mock import patch
 
 import pytest
+from commands import shown_contents
 
 from seldio.cli import main
 from seldio.data import export
@@ -207,6 +208,7 @@ def test_never_over_an_input(tree: Path, tmp_path: Path) -> None:
         ("convert", work / "metadata_dev", "--to", "starss22", "-o", work / "metadata_dev", *loss),
         ("convert", work, "--to", "hf-parquet", "-o", work / "out"),
         ("score", work / LABELS, "-r", work / LABELS, "--json", "-o", work / LABELS),
+        ("view", work / LABELS, "-o", work / LABELS),
     ):
         assert 2 == seldio(*command)[0], command
     assert before == {path: path.read_bytes() for path in work.rglob("*") if path.is_file()}
@@ -268,30 +270,24 @@ main()
 """
 
 
-def content(folder: Path) -> dict[str, bytes]:
-    """All files that are not hidden, by name."""
-    files = (path for path in folder.rglob("[!.]*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "sign"), [("webdataset", signal.SIGKILL), ("audiofolder", signal.SIGINT)])
 def test_an_export_that_was_stopped_is_written_by_the_same_command(
     kind: str, sign: signal.Signals, tree: Path, tmp_path: Path
 ) -> None:
     export(tree, tmp_path / "whole", kind)
-    whole, out = content(tmp_path / "whole"), tmp_path / "out"
+    whole, out = shown_contents(tmp_path / "whole"), tmp_path / "out"
     command = ["convert", str(tree), "--to", kind, "-o", str(out)]
     program = [sys.executable, "-c", STRUCK, "3", str(int(sign)), *command]
     run = subprocess.run(program, stderr=subprocess.PIPE, text=True, check=False)
     assert run.returncode in (-signal.SIGKILL, 130), run.stderr
     assert sign == signal.SIGKILL or "is not finished: run the same command again" in run.stderr
     assert json.loads((out / "manifest.json").read_text())["finished"] is False
-    assert all(data == whole[name] for name, data in content(out).items() if name != "manifest.json")
+    assert all(data == whole[name] for name, data in shown_contents(out).items() if name != "manifest.json")
     code, said = seldio("validate", out)
     assert (1, True) == (code, "broken off" in said), said
     assert 0 == seldio(*command)[0]
-    assert whole == content(out)
+    assert whole == shown_contents(out)
     code, said = seldio(*command)
     assert (2, True) == (code, "finished export" in said), said
 

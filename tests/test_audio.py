@@ -85,9 +85,6 @@ def by_soundfile(path: Path) -> Any:
     return soundfile.read(path, dtype="float32", always_2d=True)[0].T
 
 
-# --- headers ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("format", ["WAV", "WAVEX", "RF64", "FLAC", "W64", "AIFF"])
 def test_headers(format: str) -> None:
     found = probe(io.BytesIO(sound(format=format, subtype="PCM_24")))
@@ -137,9 +134,6 @@ def test_members_of_archives_are_not_unpacked_for_their_header(tmp_path: Path) -
             if entry.size > 300_000:
                 with pytest.raises(InvalidData, match="SAF105"):
                     small.open()
-
-
-# --- windows ------------------------------------------------------------------------------------------------
 
 
 @given(data=st.binary(max_size=400), subtype=st.sampled_from(SUBTYPES), channels=st.integers(1, 5),
@@ -290,8 +284,6 @@ def test_odd_files_of_others(shared: Path) -> None:
         else:
             np.testing.assert_array_equal(found, by_soundfile(path))
 
-
-# --- rules: headers -----------------------------------------------------------------------------------------
 
 #: A name that no recording of STARSS23 has, of which it is known how long they are.
 FOA = "foa_dev/dev-train-tau/fold3_room4_mix002.wav"
@@ -483,9 +475,6 @@ def test_files_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: byte
     path = saved(tmp_path_factory.mktemp("w"), format + b"\xff\xff\xff\x7fWAVEfmt \x10\0\0\0" + data)
     assert {code[:4] for code in codes(path)} <= {"AUD1"}
     surveyed(path, raise_errors)
-
-
-# --- rules: samples -----------------------------------------------------------------------------------------
 
 
 def changed(change: Callable[[Any], object], seconds: float = 1.0) -> Any:

@@ -10,7 +10,7 @@ import random
 import re
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+from commands import invoke
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from seldio.cli import app
+import seldio
 from seldio.synth.tree import write_demo
 
 #: Names whose content is one thing and whose suffix says another; some that a terminal or CI system would obey.
@@ -71,14 +71,13 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     folder = tmp_path_factory.mktemp("seeds")
     write_demo(folder / "tree")
     labels = next(path for path in sorted((folder / "tree" / "starss23").rglob("*.csv"))).read_bytes()
-    runner = CliRunner()
     for side in ("a", "b"):
         (folder / side).mkdir()
         (folder / side / "x.csv").write_bytes(labels)
     scores, pair = folder / "scores.json", (str(folder / "a"), "-r", str(folder / "b"))
-    runner.invoke(app, ["score", *pair, "--output", "json", "-o", str(scores)])
+    invoke("score", *pair, "--output", "json", "-o", scores)
     table = folder / "labels.parquet"
-    runner.invoke(app, ["convert", str(folder / "a" / "x.csv"), "--to", "parquet", "-o", str(table)])
+    invoke("convert", folder / "a" / "x.csv", "--to", "parquet", "-o", table)
     text = LABELS.encode()
     found = [
         text, labels, b"frame,class,azimuth,elevation,distance\n0,1,-50,30,120\n", json.dumps([ITEM] * 3).encode(),
@@ -141,7 +140,7 @@ def commands(path: str, other: str, out: str) -> Iterator[list[str]]:
 
 def said(arguments: list[str]) -> str:
     """What a command says, which is neither a traceback nor anything that a terminal or CI system would obey."""
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(*arguments)
     told = f"{arguments}\n{done.output}"
     assert done.exception is None or isinstance(done.exception, SystemExit), f"{told}\n{done.exception!r}"
     assert done.exit_code in (0, 1, 2, 3), told
@@ -242,7 +241,7 @@ def test_names_of_files_command_nobody(name: str, tmp_path: Path, monkeypatch: p
             said([command, path])
         for output in ("text", "concise", "jsonl", "sarif", "markdown", "json"):
             said(["validate", path, "--output", output, "--statistics"])
-        done = CliRunner().invoke(app, ["validate", path, "--output", "github"])
+        done = invoke("validate", path, "--output", "github")
         ours: Any = [line for line in done.output.splitlines() if line.lstrip().startswith("::")]
         assert all(re.match(r"::(error|warning|notice) file=[^:]*::", line) for line in ours)
         assert not re.search(r"##\w*\[", done.output)
@@ -251,7 +250,7 @@ def test_names_of_files_command_nobody(name: str, tmp_path: Path, monkeypatch: p
 def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_bytes(b"sound_event_recording,start\xff\xfe_time\nx,1\n")
     (tmp_path / "mix002.csv").write_text("0,1,0,10,0,150\n")
-    done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
+    done = invoke("push", tmp_path, "--repo", "user/name", "--dry-run", env=OFFLINE)
     assert "a bug in seldio" not in done.output
     assert 3 > done.exit_code
     assert "Nothing was uploaded" in done.output
@@ -262,9 +261,78 @@ def test_a_header_that_is_not_utf8_names_no_columns(tmp_path: Path) -> None:
 def test_broken_metadata_of_datasets_names_no_columns(text: bytes, tmp_path: Path) -> None:
     table = pa.table({"clip": ["a"], "frame": [0], "class_id": [1]}).replace_schema_metadata({b"huggingface": text})
     (tmp_path / "x.parquet").write_bytes(_parquet(table))
-    done = CliRunner().invoke(app, ["push", str(tmp_path), "--repo", "user/name", "--dry-run"], env=OFFLINE)
+    done = invoke("push", tmp_path, "--repo", "user/name", "--dry-run", env=OFFLINE)
     assert "a bug in seldio" not in done.output
     assert "Nothing was uploaded" in done.output
 
 
 OFFLINE = {"HF_HUB_OFFLINE": "1"}
+
+
+ROWS = "".join(f"{frame},1,0,{frame % 90},5,100\n" for frame in range(400))
+
+
+def whole() -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for clip in ("fold4_room1_mix001", "fold4_room1_mix002"):
+            archive.writestr(f"metadata_dev/{clip}.csv", ROWS)
+    return stream.getvalue()
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def member(data: bytes) -> bytes:
+    at = 30 + len("metadata_dev/fold4_room1_mix001.csv") + 8
+    return data[:at] + bytes(255 - each for each in data[at : at + 20]) + data[at + 20 :]
+
+
+def directory(data: bytes) -> bytes:
+    at = data.rfind(b"PK\x01\x02") + 10
+    return data[:at] + b"\xff" * 18 + data[at + 18 :]
+
+
+def header(data: bytes) -> bytes:
+    return b"PK\x03\x04" + data[4:].replace(b"PK\x03\x04", b"XXXX", 1)
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        (cut, "A corrupt zip archive (the list of its files, at its end, is missing)"),
+        (member, "broken"),
+        (directory, "A corrupt zip archive (the list of its files says that"),
+        (header, "A corrupt zip archive (the header of the file is broken)"),
+    ],
+)
+def test_a_corrupt_zip_is_a_corrupt_zip(broken: Callable[[bytes], bytes], says: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels.zip"
+    path.write_bytes(broken(whole()))
+    found = [finding for finding in seldio.validate(path).findings if finding.code.startswith("SAF")]
+    assert [finding.code for finding in found] == ["SAF107"]
+    assert says in found[0].message
+    for command in (["convert", path, "--to", "parquet", "-o", tmp_path / "x.parquet"], ["score", path, "-r", path]):
+        result = invoke(*command)
+        assert result.exit_code == 1, result.output
+        assert "SAF107" in result.stderr
+        assert says in result.stderr
+        assert "bug in seldio" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name = 3\n", "name: must be text, not 3"),
+        ('name = "x"\nclasses = 5\n', "classes: must be a table, not 5"),
+        ('name = "x"\norder = "first"\n', "order: must be "),
+        ('name = "x"\nformats = "csv"\n', "formats: must be a list, not csv"),
+    ],
+)
+def test_wrong_types_in_a_description_are_said_in_plain_words(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(ROWS)
+    (tmp_path / "dataset.toml").write_text(text)
+    messages = [finding.message for finding in seldio.validate(tmp_path) if finding.code == "DAT102"]
+    assert any(says in message for message in messages), messages
+    assert not any("Input should be" in message for message in messages)

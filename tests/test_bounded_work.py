@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from growing import grows_no_faster
+from effort import grows_no_faster
 
 import seldio
 from seldio import formats
@@ -131,8 +131,6 @@ OWN: dict[str, tuple[str, Callable[[int], bytes], int]] = {
     ),
 }  # fmt: skip
 
-
-# --- what repeats inside a record --------------------------------------------------------------------------
 
 Step = str | int
 Trail = tuple[Step, ...]

@@ -10,11 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
 from seldio.challenge import Packaged, keys_of
-from seldio.cli import app
 from seldio.errors import LossError, SeldioError, UsageError
 from seldio.findings import Severity
 from seldio.rules.package import FILL_IN, RESULTS
@@ -251,7 +250,7 @@ def test_inputs_are_not_overwritten(here: Path, out: str) -> None:
 def test_the_command_ends_with_what_it_found(here: Path) -> None:
     def run(*more: str) -> tuple[int, str]:
         words = ["package", "output", "--year", "2023", "--label", LABEL, "-o", "x.zip", *more]
-        done = CliRunner().invoke(app, words)
+        done = invoke(*words)
         return done.exit_code, done.stdout
 
     code, printed = run("--reference", "mix001..mix004")

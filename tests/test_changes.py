@@ -50,8 +50,6 @@ def values(data: bytes) -> list[list[float]]:
     return [[180 if cell == -180 else cell for cell in row] for row in rows]
 
 
-# --- the format ----------------------------------------------------------------------------------------------------
-
 #: Four sources that move, in three files.
 SCENES: list[list[dict[str, float]]] = [
     [
@@ -157,9 +155,6 @@ def test_radians_are_certain_in_many_rows_alone(dialect: str, tmp_path: Path) ->
     assert list(map(values, after.values())) == [values(text([cells(r, dialect) for r in part])) for part in parts]
 
 
-# --- real files --------------------------------------------------------------------------------------------------
-
-
 def real_files(folder: Path, most: int = 8, rows: int = 10_000) -> Files:
     paths = [path for path in sorted(folder.rglob("*.csv")) if path.stat().st_size]
     chosen = paths[:: max(1, len(paths) // most)][:most]
@@ -199,13 +194,8 @@ def test_real_labels_keep_what_they_mean(shared: Path, tmp_path: Path, labels: s
         )
 
 
-# --- columns: one more, one less, one twice, two exchanged ---------------------------------------------------------
-
-
 REAL = (*LABELS, "dcase2020-predictions", "starss23-predictions/system-a-polar", "tau-sse2019-labels")
 
-
-# --- the reference -------------------------------------------------------------------------------------------------
 
 #: Frame, class, azimuth, elevation, distance in centimetres.
 Event = tuple[int, int, float, float, float]

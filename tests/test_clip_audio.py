@@ -71,9 +71,6 @@ def test_an_impulse_stays_where_it_is(tmp_path: Path) -> None:
     np.testing.assert_allclose(left, right[::-1], atol=1.1 / 32768)  # no delay: the same on both sides
 
 
-# --- the samples -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rate", [24_000, 44_100])
 def test_clips_are_the_recording_at_another_rate(rate: int, tmp_path: Path) -> None:
     record(tmp_path, tones(rate, 4.0), rate, subtype="FLOAT")
@@ -130,9 +127,6 @@ def test_parts_join_without_a_seam(start: int, frames: int) -> None:
     np.testing.assert_allclose(piece[:, :inside], there[:, :inside], atol=1e-5)
 
 
-# --- files and items ---------------------------------------------------------------------------------------
-
-
 def test_items_point_to_their_clip_and_keep_where_it_came_from(tmp_path: Path) -> None:
     record(tmp_path, tones(24_000, 3.0))
     asked = [item(0.0, 2.0), item(0.0, 2.0, id="qa_2"), item(1.0, 3.0, "foa_b")]
@@ -161,9 +155,6 @@ def test_recordings_in_an_archive_and_in_an_open_source(tmp_path: Path) -> None:
         list(cut([item()], source, tmp_path / "two"))
         assert source.entries[0].read()  # it is left open
     assert np.array_equal(clip(tmp_path / "one")[0], clip(tmp_path / "two")[0])
-
-
-# --- what is not as asked ----------------------------------------------------------------------------------
 
 
 def test_a_recording_that_ends_before_its_clip(tmp_path: Path) -> None:
@@ -313,6 +304,3 @@ def test_what_is_written_is_read() -> None:
     found = probe(stream)
     assert (found.frames, found.rate, found.channels, found.subtype, found.missing) == (16384, 16_000, 4, "PCM_16", 0)
     assert np.array_equal(Decoder(stream).read(0, 20_000) * 32768, sound)
-
-
-# --- reading and writing sound -----------------------------------------------------------------------------

@@ -26,9 +26,6 @@ def errors(name: str, last: int) -> list[float]:
     return [float(video_error(frame, name)) * 1000 for frame in range(last)]
 
 
-# --- label frames, seconds, samples --------------------------------------------------------------------
-
-
 @given(frame=FRAMES, hop=HOPS, part=st.fractions(0, 1).filter(lambda part: part < 1))
 def test_a_label_frame_holds_its_times(frame: int, hop: Fraction, part: Fraction) -> None:
     assert clock.label_frame((frame + part) * hop, hop) == frame
@@ -50,9 +47,6 @@ def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fracti
 def test_a_label_frame_need_not_begin_on_a_sample() -> None:
     assert clock.sample(1, 11_025) == Fraction(2205, 2)
     assert clock.sample(3, 24_000) == 7200
-
-
-# --- video frames --------------------------------------------------------------------------------------
 
 
 @given(frame=FRAMES, rate=RATES)
@@ -92,9 +86,6 @@ def test_30_pictures_a_second_give_the_middle_one_of_three() -> None:
 def test_an_unknown_convention_is_usage() -> None:
     with pytest.raises(UsageError, match="unknown convention 'middle'; choose from centre, start"):
         video_frame(0, "middle")
-
-
-# --- the baselines, by the numbers documented for them ---------------------------------------------------
 
 
 def test_sony_s_training_cuts_off() -> None:

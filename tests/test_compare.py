@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError
 from seldio.reports import render
 from seldio.reports.json_report import reports
@@ -26,12 +25,10 @@ from seldio.reports.tables import Column, ScoreReport, UnreliableInterval, WeakI
 from seldio.scores.comparison.pairs import Contest
 from seldio.scores.resampling import Resampling, effective, holm, interval, p_value, ranks, swaps, weights
 from seldio.scores.seld import profiles
-from seldio.scores.seld.metrics import Count, no_counts
+from seldio.scores.seld.counting import Count, no_counts
 from seldio.scores.seld.scoring import SeldScore, bounded
 from seldio.synth.outputs import write_outputs
 from seldio.synth.tree import write_tree
-
-# --- resamples and tests ------------------------------------------------------------------------------------------
 
 
 @given(st.integers(1, 9), st.integers(100, 300), st.integers(0, 5))
@@ -126,9 +123,6 @@ def test_the_lead_decides_and_the_others_have_holm_s_correction() -> None:
     assert {row[3] for row in decided([0.06, 0.001, 0.001]).tests()} == {"undecided"}, "nothing without the lead"
     first, *rest = decided([0.06, 0.001, 0.001], lead=1).tests()
     assert (first[0], first[3], [row[3] for row in rest]) == ("two − one: b", "two", ["undecided", "two"])
-
-
-# --- labels -------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -299,17 +293,17 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
     monkeypatch.chdir(folder)
     arguments = ["compare", "fair", "good", "-r", "starss23/metadata_dev", "--intervals", "bootstrap=200,seed=3",
                  "--against", "first", "--most", "2"]  # fmt: skip
-    done = CliRunner().invoke(app, [*arguments, "--json"])
+    done = invoke(*arguments, "--json")
     assert done.exit_code == 0, done.output
     report = seldio.compare(
         ["fair", "good"], "starss23/metadata_dev", against="first", most=2, intervals="bootstrap=200,seed=3"
     )
     assert done.output == report.to_json()
-    text = CliRunner().invoke(app, arguments).output
+    text = invoke(*arguments).output
     assert "--details adds: differences of F by class" in text
-    table = CliRunner().invoke(app, [*arguments, "--output", "csv", "--table", "tests"]).output
+    table = invoke(*arguments, "--output", "csv", "--table", "tests").output
     assert table.startswith("test,p,p_holm,better\ngood − fair: SELD,")
-    named = CliRunner().invoke(app, [*arguments, "--lead", "LE", "--output", "csv", "--table", "tests"]).output
+    named = invoke(*arguments, "--lead", "LE", "--output", "csv", "--table", "tests").output
     assert named.startswith("test,p,p_holm,better\ngood − fair: LE,")
     for wrong in (
         ["--against", "last"],
@@ -318,8 +312,8 @@ def test_the_command_prints_what_the_function_returns(folder: Path, monkeypatch:
         ["--table", "tests", "--json"],
         ["--intervals", "bootstrap=5"],
     ):
-        assert CliRunner().invoke(app, [*arguments, *wrong]).exit_code == 2
-    assert CliRunner().invoke(app, ["compare", "fair", "good"]).exit_code == 2
+        assert invoke(*arguments, *wrong).exit_code == 2
+    assert invoke("compare", "fair", "good").exit_code == 2
 
 
 def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
@@ -328,9 +322,6 @@ def test_a_comparison_can_be_ranked(folder: Path, tmp_path: Path) -> None:
     for form in ("json", "csv"):
         (tmp_path / f"compared.{form}").write_text("".join(render([report], form)))
         assert [row[:2] for row in seldio.rank(tmp_path / f"compared.{form}").table()] == [("good", 1), ("fair", 2)]
-
-
-# --- where resamples tell nothing ---------------------------------------------------------------------------------
 
 
 def test_bounds_at_the_ends_hold_the_truth() -> None:

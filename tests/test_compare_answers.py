@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import wave
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from scipy import stats
 import seldio
 from seldio.errors import DataError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.reports.tables import Interval, ScoreReport
+from seldio.reports.tables import Column, Interval, ScoreReport, UnreliableInterval, WeakInterval
+from seldio.schema.qa import Item, Prediction
+from seldio.scores import choices, intervals
 from seldio.scores.intervals import wilson
 
 
@@ -23,9 +26,6 @@ def test_wilson_by_hand() -> None:
     assert (low, high) == pytest.approx((0.4902, 0.9433), abs=1e-4)
     assert wilson(0, 20)[0] == 0
     assert wilson(20, 20)[1] == 1
-
-
-# --- answers ------------------------------------------------------------------------------------------------------
 
 
 def rows(path: Path, records: list[dict[str, Any]]) -> Path:
@@ -185,3 +185,169 @@ def test_points_of_jasco(tmp_path: Path) -> None:
     report = seldio.compare(files, intervals="bootstrap=200")
     assert [row[1].value for row in report.table("overall")] == [0.25, 1.75]  # type: ignore[union-attr]
     assert report.table("tests").rows[0][-1] == "good.csv"
+
+
+COLUMN = Column("accuracy", "accuracy", "%", 1, "higher")
+
+
+def cells(values: np.ndarray, clips: np.ndarray) -> tuple[object, ...]:  # type: ignore[type-arg]
+    (row,) = intervals.table([COLUMN], values[:, None], clips, {}).rows
+    return row
+
+
+def test_questions_with_recordings_of_their_own_have_wilsons() -> None:
+    values = np.array([1.0] * 30 + [0.0] * 20)
+    _, n, recordings, found, how = cells(values, np.arange(50))
+    assert (n, recordings, how) == (50, 50, "Wilson")
+    assert found == Interval(0.6, *wilson(30, 50))
+    assert type(found) is Interval
+
+
+def test_questions_that_share_a_recording_count_together() -> None:
+    values = np.repeat(np.array([1.0] * 30 + [0.0] * 20), 10)
+    _, n, recordings, found, how = cells(values, np.repeat(np.arange(50), 10))
+    assert (n, recordings, how) == (500, 50, "bootstrap over recordings")
+    assert isinstance(found, Interval)
+    low, high = wilson(30, 50)  # ten copies of a question tell nothing new
+    assert (found.low, found.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
+    assert cells(values, np.repeat(np.arange(50), 10)) == cells(values, np.repeat(np.arange(50), 10))
+    right = cells(np.ones(100), np.repeat(np.arange(50), 2))
+    assert right[3] == Interval(1.0, *wilson(50, 50))
+
+
+def test_many_recordings_have_the_spread_of_their_sums() -> None:
+    random = np.random.default_rng(0)
+    values, clips = (random.random(60_000) < 0.3).astype(float), np.arange(60_000) // 2
+    found = cells(values, clips)[3]
+    assert isinstance(found, Interval)
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.sqrt(0.3 * 0.7 / 60_000), rel=0.05)
+
+
+@pytest.mark.parametrize(("count", "kind", "how"), [
+    (4, UnreliableInterval, "too few"), (12, WeakInterval, "Wilson"), (20, Interval, "Wilson"),
+])  # fmt: skip
+def test_few_are_marked(count: int, kind: type, how: str) -> None:
+    row = cells(np.arange(count) % 2.0, np.arange(count))
+    assert type(row[3]) is kind
+    assert row[4] == how
+
+
+def test_every_score_of_answers_has_them_by_group() -> None:
+    def asked(answer: str) -> list[Item]:
+        return [Item.model_validate({"id": str(n), "task": "ab"[n % 2], "options": ["x", "y"], "question": "?",
+                                     "answer": answer}) for n in range(30)]  # fmt: skip
+
+    said = [Prediction.model_validate({"id": str(n), "prediction": "x" if n % 2 else "y"}) for n in range(30)]
+    report = choices.score(asked("x"), said)
+    assert [(row[0], row[1]) for row in report.table("intervals")] == [("all", 30), ("task: a", 15), ("task: b", 15)]
+    assert [row[3][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
+    assert report.overall["accuracy"] == 0.5
+    assert [row[4][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
+    letters = [row.model_copy(update={"prediction": "A"}) for row in said]
+    table = choices.score(asked("A"), letters, profile="ruenvaqa").table("intervals")
+    assert [row[0] for row in table] == ["all", "task type: a", "task type: b"]
+    some = choices.score(asked("x"), said[:20], allow_missing=True).table("intervals")
+    assert some.rows[0][1] == 20  # the official program counts those with a prediction
+
+
+OPTIONS = ["dog barking", "rain", "car horn", "violin"]
+#: The right answer and the reply of two systems, by question; the last of the first system is missing.
+REPLIES = {
+    "q0": ("rain", "rain", "rain"), "q1": ("violin", "A. dog barking", "violin"), "q2": ("rain", "B", "rain"),
+    "q3": ("car horn", "I cannot tell.", "I cannot tell."), "q4": ("<b>rain", "rain", "rain"),
+    "q5": ("violin", None, "violin"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    for name, there in (("q0.wav", True), ("q1.wav", False)):
+        if there:
+            with wave.open(str(tmp_path / name), "wb") as sound:
+                sound.setparams((1, 2, 8000, 0, "NONE", ""))
+                sound.writeframes(bytes(800))
+    rows: dict[str, list[dict[str, Any]]] = {"ref": [], "one": [], "two": []}
+    for id, (right, *given) in REPLIES.items():
+        rows["ref"].append({"id": id, "audio": [f"{id}.wav"], "task": "sound", "question": "What <b>is</b> heard?",
+                            "options": [*OPTIONS, "<b>rain"], "answer": right})  # fmt: skip
+        for name, text in zip(("one", "two"), given, strict=True):
+            rows[name] += [{"id": id, "prediction": text}] if text is not None else []
+    paths = {name: tmp_path / f"{name}.jsonl" for name in rows}
+    for name, path in paths.items():
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows[name]))
+    return paths
+
+
+def listed(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_replies_are_listed_the_doubtful_ones_first(files: dict[str, Path], tmp_path: Path) -> None:
+    plain = seldio.score(files["one"], files["ref"], allow_missing=True)
+    report = seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "all.jsonl")
+    assert report == plain
+    found = listed(tmp_path / "all.jsonl")
+    assert [(row["id"], row["doubt"]) for row in found] == [
+        ("q3", "refused to answer"), ("q5", "no prediction"), ("q1", "wrong"), ("q2", "wrong"), ("q4", "wrong"),
+        ("q0", ""),
+    ]  # fmt: skip
+    by_id = {row["id"]: row for row in found}
+    assert len(by_id) == 6
+    assert (by_id["q2"]["reply"], by_id["q2"]["read"], by_id["q2"]["by_read"]) == ("B", "rain", True)
+    assert (by_id["q1"]["read"], by_id["q1"]["verdict"]) == ("dog barking", "wrong")
+    assert by_id["q5"]["verdict"] == "no prediction"
+    assert by_id["q5"]["reply"] is None
+    assert sum(row["by_accuracy"] for row in found) / 5 == report.overall["accuracy"]
+    seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "all.csv")
+    with (tmp_path / "all.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["id"] for row in rows] == [row["id"] for row in found]
+    assert rows[0]["options"] == " | ".join([*OPTIONS, "<b>rain"])
+
+
+def test_a_reading_of_words_that_differs_from_the_official_one_comes_first_and_lines_stay(tmp_path: Path) -> None:
+    question = {"id": "q0", "audio": ["a.wav"], "question": "What?", "options": OPTIONS, "answer": "rain"}
+    reply = "It is not dog barking.\nIt is rain,\r\n=I am sure."
+    seldio.score([{"id": "q0", "prediction": reply}], [question], items=tmp_path / "all.csv")
+    with (tmp_path / "all.csv").open(newline="") as stream:
+        (row,) = csv.DictReader(stream)
+    assert row["reply"] == reply
+    assert (row["doubt"], row["read"]) == ("the official reading and ours differ", "rain")
+
+
+def test_two_systems_part_where_their_marks_do(files: dict[str, Path], tmp_path: Path) -> None:
+    seldio.compare([files["one"], files["two"]], files["ref"], allow_missing=True, items=tmp_path / "part.jsonl")
+    found = listed(tmp_path / "part.jsonl")
+    assert {row["id"] for row in found} == {"q1", "q2", "q5"}
+    assert {(row["verdict_1"], row["verdict_2"]) for row in found} == {("wrong", "right"), ("no prediction", "right")}
+
+
+def test_other_suffixes_are_refused_before_anything_is_scored(files: dict[str, Path]) -> None:
+    for call in (seldio.score, lambda one, *more, **options: seldio.compare([one, one], *more, **options)):
+        with pytest.raises(UsageError, match=r"choose a name that ends in \.jsonl or \.csv"):
+            call(files["one"], files["ref"], items="all.txt")  # type: ignore[operator]
+
+
+def test_a_list_takes_the_place_of_no_input(files: dict[str, Path], tmp_path: Path) -> None:
+    before = {name: path.read_bytes() for name, path in files.items()}
+    for name in ("one", "ref"):
+        with pytest.raises(UsageError, match="one of the files that are scored"):
+            seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "." / f"{name}.jsonl")
+        with pytest.raises(UsageError, match="one of the files that are scored"):
+            seldio.compare([files["two"], files["one"]], files["ref"], allow_missing=True, items=files[name])
+
+        with pytest.raises(UsageError, match="one of the files that are scored"):
+            seldio.score(tmp_path, files["ref"], allow_missing=True, items=files[name])  # in a folder of them
+
+    assert before == {name: path.read_bytes() for name, path in files.items()}
+
+
+def test_replies_of_so_bench_are_listed(tmp_path: Path) -> None:
+    asked = {"qa_id": "1", "audio_path": "a.wav", "task_name": "estimate_azimuth", "question": "Where?", "answer": "30°",
+             "answer_meta": {"azimuth_deg": 30.0}, "question_class": "azimuth"}  # fmt: skip
+    (tmp_path / "ref.jsonl").write_text(json.dumps(asked) + "\n")
+    (tmp_path / "out.jsonl").write_text(json.dumps({"qa_id": "1", "prediction": "At 35 degrees."}) + "\n")
+    seldio.score(tmp_path / "out.jsonl", tmp_path / "ref.jsonl", items=tmp_path / "all.jsonl")
+    (row,) = listed(tmp_path / "all.jsonl")
+    assert (row["verdict"], row["layer"]) == ("right", "read")
+    assert "35" in row["read"]

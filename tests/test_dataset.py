@@ -41,9 +41,6 @@ def dataset(root: Path) -> seldio.data.Dataset:
     return seldio.open(root)
 
 
-# --- what there is ---------------------------------------------------------------------------------
-
-
 def test_it_says_what_it_is(dataset: Any) -> None:
     assert "Dataset('starss23', starss23, 3 clips, foa)" == repr(dataset)
     assert "Events(3 clips)" == repr(dataset.events)
@@ -230,9 +227,6 @@ def test_select_says_what_there_is(dataset: Any, wanted: dict[str, Any], message
         dataset.select(**wanted)
 
 
-# --- windows ---------------------------------------------------------------------------------------
-
-
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one.keys() == other.keys() and all(
         np.array_equal(one[key], other[key], equal_nan=key == "target" and one[key].dtype == float) for key in one
@@ -352,9 +346,6 @@ def test_a_recording_that_is_none_is_named(tmp_path: Path) -> None:
         seldio.windows(tmp_path, seconds=1)
 
 
-# --- questions -------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def asked(tmp_path: Path) -> Path:
     return data.write_questions(data.write(tmp_path / "asked"))
@@ -400,9 +391,6 @@ def test_real_questions_and_labels(shared: Path) -> None:
     assert (1000, 0) == (len(mmau.select(split="test-mini").items), len(mmau.select(split="valid").items))
     labels = seldio.open(shared / "data/starss22-labels")
     assert labels.select(split="dev-test").windows(seconds=5, target="multi-accdoa", audio=None)[7]["target"].any()
-
-
-# --- targets ---------------------------------------------------------------------------------------
 
 
 def _labels(rows: list[tuple[int, int, int, float, float, float]]) -> ClipLabels:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 
+import seldio
 from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import LabelReading, TextFile, dcase_json, get, json_text, stem_of
-from seldio.formats.dcase_json import DCASE2026, JsonLayout
+from seldio.formats import ItemFormat, LabelReading, TextFile, get, stem_of
+from seldio.formats.dcase_json import DCASE2026
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
@@ -244,34 +247,6 @@ def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
     assert findings or reading.parts[0].readable
 
 
-ODD = st.sampled_from(
-    [b"", b"0", b".0", b"e2", b"-", b"00", b"1e999", b"9007199254740993", b"99999999999", b"true", b"null", b"NaN", b'"1"',
-     b"[", b"]", b"{}", b",", b'"score": 1,', b'"distance": 3,', b'"colour": "red",', b"\\", b"\xff", b" ", b"\n", b"//"]
-)  # fmt: skip
-
-
-@given(st.data())
-def test_the_quick_and_the_long_way_read_the_same(data: st.DataObject) -> None:
-    annotations = data.draw(st.lists(DETECTIONS | LABELS, max_size=3))
-    for one in annotations:
-        one.pop("video_id", None)
-    good = document(*annotations)
-    start = data.draw(st.integers(0, len(good)))
-    found = good[:start] + data.draw(ODD) + good[start + data.draw(st.integers(0, 3)) :]
-    if (quick := dcase_json._columns_of(found)) is None:
-        return
-    findings: list[Finding] = []
-    long = json_text.parse(found, "x.json", findings.append)
-    assert long is not None
-    rows = dcase_json._annotations_of(long, True, findings.append)
-    assert not findings
-    assert rows is not None
-    columns, layout = quick
-    for name, values in dcase_json._columns(list(rows.values())).items():
-        assert columns[name].equals(values), name
-    assert layout.to_extra({"annotations": 0}) == JsonLayout.of(found, list(rows.values())).to_extra(long.value)
-
-
 def test_names_and_heads() -> None:
     names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
     assert {stem_of(name) for name in names} == {"a/mix001"}
@@ -280,3 +255,70 @@ def test_names_and_heads() -> None:
     assert not DCASE2026.likes(b'["annotations"]', "x.json")
     assert not DCASE2026.likes(b'{"items": []}', "x.json")
     assert get("stairs26").name == "dcase2026"
+
+
+ADQA = Path(__file__).parent / "cases/formats-items"
+DEV = ADQA / "adqa/dev.jsonl"
+TRAIN = ADQA / "adqa-train/train.jsonl"
+
+
+def submission(path: Path, *rows: tuple[str, str]) -> Path:
+    path.write_text("question,answer\n" + "".join(f"{id},{answer}\n" for id, answer in rows), "utf-8")
+    return path
+
+
+def test_top_1_accuracy(tmp_path: Path) -> None:
+    given = submission(tmp_path / "output.csv", ("dev_0001", "A door closing"), ("dev_0002", "a woman."))
+    assert not seldio.validate(given, reference=DEV).findings
+    report = seldio.score(given, DEV)
+    assert report.profile == "dcase2026-task5"
+    assert report.overall["accuracy"] == 0.5  # the text counts as it is written
+    assert report.overall["text"] == 1.0
+    assert [notice.name for notice in report.notices] == ["only-read", "not-the-text"]
+
+
+def test_missing_answers_are_wrong(tmp_path: Path) -> None:
+    given = submission(tmp_path / "output.csv", ("dev_0001", "A door closing"))
+    with pytest.raises(seldio.SeldioError, match="without prediction"):
+        seldio.score(given, DEV)
+    report = seldio.score(given, DEV, allow_missing=True)
+    assert report.overall["accuracy"] == 0.5
+    assert report.notices[0].text.endswith("counted as wrong")
+
+
+def test_a_template_is_a_submission(tmp_path: Path) -> None:
+    seldio.convert(DEV, tmp_path / "output.csv", "adqa-submission")
+    assert (tmp_path / "output.csv").read_text().splitlines()[:2] == ["question,answer", 'dev_0001,""']
+
+
+def test_training_and_development_become_each_other(tmp_path: Path) -> None:
+    seldio.convert(TRAIN, tmp_path / "dev.jsonl", "adqa")
+    record = json.loads((tmp_path / "dev.jsonl").read_text())
+    assert (record["question_text"], record["multi_choice"][1]) == ("How many bells ring?", "Two")
+    assert "gemini_cot" in record  # nothing is lost
+    seldio.convert(tmp_path / "dev.jsonl", tmp_path / "train.jsonl", "adqa-train")
+    assert (tmp_path / "train.jsonl").read_bytes() == TRAIN.read_bytes()
+
+
+def test_an_index_as_answer_has_its_place(tmp_path: Path) -> None:
+    """AVQA's files have the same keys, but the answer is a number."""
+    record = json.loads(DEV.read_text().splitlines()[0]) | {"answer": 1}
+    (tmp_path / "avqa.jsonl").write_text(json.dumps(record) + "\n")
+    done = invoke("validate", tmp_path / "avqa.jsonl")
+    assert done.exit_code == 1
+    assert "SYN212" in done.stdout
+    assert "answer is 1, but must be text" in done.stdout
+
+
+@pytest.mark.parametrize("text", ["question,answer,more\n1,a,b\n", "id,answer\n1,a\n", "answer,question\na,1\n"])
+def test_other_tables_are_no_submission(text: str) -> None:
+    assert get("adqa-submission", ItemFormat).likes(text.encode(), "x.csv") < 0.5
+
+
+def test_further_keys_of_any_kind_are_a_loss(tmp_path: Path) -> None:
+    given = tmp_path / "predictions.jsonl"
+    given.write_text('{"id": "1", "prediction": "a", "extra": {"seconds": 2}}\n')
+    with pytest.raises(seldio.LossError, match="extra"):
+        seldio.convert(given, tmp_path / "output.csv", "adqa-submission", format="predictions")
+    seldio.convert(given, tmp_path / "output.csv", "adqa-submission", format="predictions", allow_loss="extra")
+    assert (tmp_path / "output.csv").read_text() == "question,answer\n1,a\n"

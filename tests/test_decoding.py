@@ -24,8 +24,6 @@ from seldio.schema.frames import event_table
 
 GOLDENS = Path(__file__).parent / "cases/decode"
 
-# --- the baselines -------------------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize("name", CASES)
 def test_predictions_are_those_of_the_baselines(name: str, tmp_path: Path) -> None:
@@ -57,8 +55,6 @@ def _folded(text: str) -> str:
         row[3] = row[3] if row[0] == "frame" else f"{geometry.fold(int(row[3])):.0f}"
     return "".join(",".join(row) + "\n" for row in rows)
 
-
-# --- the way back --------------------------------------------------------------------------------------------
 
 #: Names and options of each form of target.
 FORMS = [
@@ -128,9 +124,6 @@ def _same(labels: pa.Table, found: pa.Table) -> None:
     assert rows[0] == rows[1]
     assert {"clip", "frame", "class_id"} <= set(names)
     assert ["a", "b", "c"] == [file.clip for file in origin_of(found).files]
-
-
-# --- windows -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -248,9 +241,6 @@ def test_arrays_of_any_kind_are_read(make: Any) -> None:
     assert {"clip": "c", "frame": 2, "class_id": 9, "azimuth": 90, "elevation": 0} == row
 
 
-# --- options -------------------------------------------------------------------------------------------------
-
-
 def test_a_class_may_have_its_own_threshold() -> None:
     output = np.full((1, 13), 0.6, np.float32)
     thresholds = [0.5] * 12 + [0.7]
@@ -315,9 +305,6 @@ def test_frames_of_20_ms_stay_what_they_are(tmp_path: Path) -> None:
 
     assert "25,5,30,10\n26,5,30,10\n" == (tmp_path / "same/clip.csv").read_text()
     assert "speech,0.5,0.54,10,30,1" == (tmp_path / "events/clip.csv").read_text().splitlines()[1]
-
-
-# --- what makes no sense -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,12 @@ import jsonschema
 import numpy as np
 import pytest
 import soundfile
+from commands import invoke
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from seldio import geometry, validate
-from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
@@ -31,11 +30,9 @@ from seldio.media.recording import Recording
 from seldio.reports.json_report import report_schema
 from seldio.rules import findings
 from seldio.rules.collection import Collection
-from seldio.rules.deep import DEEP_RULES
+from seldio.rules.deep import DEEP_RULES, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_causes import judge, rotation
-from seldio.rules.deep_fit import Fits, LabelledClip, judged, timing
-from seldio.rules.deep_pieces import joined, label_frames, pieces
-from seldio.rules.deep_timing import other, shift, sound_frames
+from seldio.rules.deep_pieces import joined, label_frames, other, pieces, shift, sound_frames
 
 RATE = 24_000
 
@@ -602,7 +599,7 @@ def test_a_report_says_what_was_heard_of_right_labels_and_why_nothing_was(tmp_pa
     assert json.loads(report.to_json())["listening"][0]["classes"][0]["name"] == "Female speech, woman speaking"
     jsonschema.validate(json.loads(report.to_json()), report_schema())
 
-    done = CliRunner().invoke(app, ["validate", str(folder), "--deep", "--select", "AUD3", "--statistics"])
+    done = invoke("validate", folder, "--deep", "--select", "AUD3", "--statistics")
     assert done.exit_code == 0
     assert "Labels compared with the recordings" in done.stdout
     assert f"{names[2]} (FOA): not heard, the recording has 2 channels, not 4" in done.stdout

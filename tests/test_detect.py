@@ -43,11 +43,7 @@ def assert_right_or_undecided(detection: Detection, right: str) -> None:
         assert right in {detection.format.name, *(format.name for format in detection.alike)}
 
 
-# --- real files --------------------------------------------------------------------------------------
-
-FILES = REAL | {
-    "so-bench/annotations": "so-dataset",
-}
+FILES = REAL | {"so-bench/annotations": "so-dataset"}
 
 
 def real_files(kept: Kept, folder: str) -> list[bytes]:
@@ -97,8 +93,6 @@ def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
                 assert_right_or_undecided(detected("".join(lines[:head] + chosen)), name)
 
 
-# --- a few rows of anything plausible ----------------------------------------------------------------
-
 _FRAME = st.integers(0, 599)
 _AZIMUTH = st.integers(-180, 180)
 _ELEVATION = st.integers(-60, 80)
@@ -135,9 +129,6 @@ def test_one_to_three_plausible_rows_never_get_a_wrong_layout(name: str, data: s
 
 def test_all_headerless_layouts_are_tried() -> None:
     assert {dialect.name for dialect in DIALECTS if not dialect.header} | {"dcase2025"} == set(PLAUSIBLE)
-
-
-# --- the ambiguous widths ----------------------------------------------------------------------------
 
 
 def scene(row: str, rows: int = 40) -> str:
@@ -220,10 +211,7 @@ def test_a_row_index_grows_by_one(index: bool) -> None:
     """Events of a clip in the order of their classes: frames ascend, and classes do."""
     rows = [f"{10 + n},{n // 8},1,{n - 40},5,150" for n in range(60) if index or n % 9]
     found = detected("".join(f"{n},{row}\n" if index else f"{row}\n" for n, row in enumerate(rows)))
-    assert (name_of(found), found.shape is not None) == ("starss23", index)
-
-
-# --- nothing to go by --------------------------------------------------------------------------------
+    assert (name_of(found), found.rows.change is not None) == ("starss23", index)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"\xef\xbb\xbf", b"  \n"])
@@ -272,9 +260,6 @@ def test_a_few_impossible_values_do_not_make_another_layout() -> None:
         found = detect(spoiled).format
         assert found is not None, row
         assert "starss23" == found.name
-
-
-# --- situations that people met ------------------------------------------------------------------------------
 
 
 def written(folder: Path, files: dict[str, str]) -> Path:

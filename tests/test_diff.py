@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.differences.report import Difference
 from seldio.errors import UsageError
 
@@ -102,8 +101,6 @@ def test_the_order_of_rows_is_no_change(tmp_path: Path) -> None:
     assert "rows are in another order, and nothing else differs, in 6 clips" in report.notices[0].text
 
 
-# --- single events -----------------------------------------------------------------------------------------------
-
 EVENT = [(frame, 3, 0, 20, 5) for frame in range(30, 50)]
 OTHERS = [(frame, 8, 1, -100, 0) for frame in range(150)]
 
@@ -183,8 +180,6 @@ def test_labels_with_errors_are_refused(tmp_path: Path) -> None:
     assert not seldio.diff(old, new, format="starss22", force=True).same
 
 
-# --- questions --------------------------------------------------------------------------------------------------
-
 ITEMS = [
     {"id": f"q{n}", "audio": [f"a/{n}.wav"], "task": "source_existence", "question": f"Is there a dog in {n}?",
      "answer": "yes", "options": ["yes", "no"]}
@@ -224,11 +219,8 @@ def test_what_happened_to_questions(
     assert report.same == (not told)
 
 
-# --- the command ------------------------------------------------------------------------------------------------
-
-
 def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+    return invoke("diff", *arguments)
 
 
 def test_exit_codes(tmp_path: Path) -> None:
@@ -243,9 +235,6 @@ def test_exit_codes(tmp_path: Path) -> None:
     other = run(old, written(tmp_path / "other", {"fold9": scene(1)}))
     assert other.exit_code == 1
     assert "no clip is in both" in other.stderr
-
-
-# --- labels and questions in one place ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -280,7 +269,7 @@ def test_labels_and_questions_in_one_place_are_both_compared(both: tuple[Path, P
     assert changes(every) == changes(labels_only) | changes(questions_only)
     assert every.over == "clips in both: 6 (5 the same, 1 changed); questions in both: 6 (4 the same, 2 changed)"
     for output in ("text", "json", "csv", "markdown", "html"):
-        done = CliRunner().invoke(app, ["diff", str(old), str(new), "--output", output])
+        done = invoke("diff", old, new, "--output", output)
         assert done.exit_code == 1, done.output
     assert seldio.diff(old, new, format="starss22").same
     assert changes(seldio.diff(old, new, format="items")) == {"questions with another answer": (2, "q0 and 1 more")}

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,18 +17,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import soundfile
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.cli.completion import COMPLETIONS
-from seldio.errors import InvalidData
+from seldio.errors import InvalidData, UsageError
+from seldio.scores.resampling import Intervals
 
 ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 def folder(place: Path, numbers: Any, rows: str = ROWS) -> Path:
@@ -45,17 +45,17 @@ def test_minus_180_stays_on_the_way_through_2026(tmp_path: Path) -> None:
 def test_distances_to_fill_in_are_metres(tmp_path: Path) -> None:
     labels = folder(tmp_path / "in", [1], "".join(f"{n},{n % 13},1,{n * 3 - 60},{n - 20}\n" for n in range(40)))
     command = ("convert", labels, "--to", "starss23", "--format", "starss22", "-o", tmp_path / "out")
-    missing = run(*command)
+    missing = invoke(*command)
     assert 2 == missing.exit_code
     assert "--fill distance=METRES (metres" in missing.stderr
     assert "distance=0" not in missing.stderr
-    far = run(*command, "--fill", "distance=200")
+    far = invoke(*command, "--fill", "distance=200")
     assert 2 == far.exit_code
     assert "the unit is metres" in far.stderr
-    assert "metres" in run(*command, "--fill", "distance=far").stderr
-    assert 0 == run(*command, "--fill", "distance=2.5").exit_code
+    assert "metres" in invoke(*command, "--fill", "distance=far").stderr
+    assert 0 == invoke(*command, "--fill", "distance=2.5").exit_code
     assert "0,0,1,-60,-20,250\n" == (tmp_path / "out/mix001.csv").read_text().splitlines(keepends=True)[0]
-    assert "distance in metres" in " ".join(run("convert", "--help").stdout.split())
+    assert "distance in metres" in " ".join(invoke("convert", "--help").stdout.split())
 
 
 @pytest.mark.parametrize("allowed", ["source,distance", "source, distance", ["source", "distance"], "all"])
@@ -219,7 +219,7 @@ def test_a_slip_of_the_keyboard_is_met_with_what_was_meant(
     (tmp_path / "labels").mkdir()
     (tmp_path / "labels" / "mix001.csv").write_text("0,1,0,-50,30,181\n")
     monkeypatch.chdir(tmp_path)
-    done = run(*command.split())
+    done = invoke(*command.split())
     assert done.exit_code == 2
     assert words in done.stderr
 
@@ -237,3 +237,181 @@ def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
     for number in [*range(1, 8), *range(9, 16)]:
         (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
     assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()
+
+
+CASES = [case for folder in ("own-keys", "labels") for case in (Path(__file__).parent / "cases" / folder).iterdir()]
+
+
+@pytest.mark.parametrize("case", sorted(CASES), ids=lambda case: case.name)
+def test_what_people_met(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each command there are its exit code and a pattern of its output, a line each."""
+    shutil.copytree(case, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    expected = iter((case / "expected.txt").read_text().splitlines())
+    for command in (case / "cmd.txt").read_text().splitlines():
+        done = invoke(*shlex.split(command)[1:])
+        assert done.exit_code == int(next(expected)), done.output
+        assert re.search(next(expected), done.output, re.MULTILINE), done.output
+
+
+LABELS = "10,1,1,-50,30,181\n11,1,1,-50,30,181\n"
+YEAR = """
+name = "lab2028"
+title = "labels of the lab"
+
+[[formats]]
+name = "lab2028"
+title = "labels of the lab"
+role = "submission"
+years = "2028"
+header = "frame,class,azimuth,elevation,score"
+columns = "frame:int class_id:int azimuth:whole elevation:whole score:real"
+"""
+
+
+def answered(line: str) -> tuple[int, str]:
+    """Run a command; return its exit code and all that it printed, in one line."""
+    done = invoke(*shlex.split(line))
+    return done.exit_code, " ".join(f"{done.stdout} {done.stderr}".split())
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A dataset with two splits, and a table in columns of one's own."""
+    for split in ("train", "test"):
+        folder = tmp_path / "d" / "metadata_dev" / f"dev-{split}-tau"
+        folder.mkdir(parents=True)
+        (folder / f"fold{len(split)}_room1_mix001.csv").write_text(LABELS)
+    (tmp_path / "fields.csv").write_text("start,end,what,left\n0.5,1.5,dog,30\n2.0,2.5,cat,-20\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["validate", "info"])
+def test_columns_of_ones_own_are_described_by_new(here: Path, command: str) -> None:
+    assert answered(f"{command} fields.csv")[1].count("seldio new fields.csv describes columns of your own") == 1
+
+
+def test_a_split_of_a_folder_is_a_reference(here: Path) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "fold4_room1_mix001.csv").write_text("10,1,1,0\n")
+    assert answered("validate out -f dcase2023-submission -r d:dev-test")[0] == 0
+    assert "SUB101" in answered("validate out -f dcase2023-submission -r d")[1]
+    assert "d has no clip in the split dev-other; it has dev-test-tau, dev-train-tau" in answered(
+        "validate out -r d:dev-other"
+    )[1]  # fmt: skip
+
+
+def test_what_is_named_twice_is_checked_once(here: Path) -> None:
+    report = seldio.validate([here / "d", here / "d/metadata_dev", here / "d"])
+    assert report.files == 2
+    assert [path.name for path in (here / "d/metadata_dev").iterdir()]
+
+
+def test_package_has_the_option_that_it_names(here: Path) -> None:
+    for name in ("out", "development"):
+        (here / name).mkdir()
+    (here / "out" / "mix001.csv").write_text("10,1,0,1\n")
+    (here / "development" / "fold4_room1_mix001.csv").write_text("10,1,-50,30\n")
+    line = (
+        "package out --year 2023 --label A_B_task3a_1 -o x.zip --development development"
+        " --development-reference d/metadata_dev"
+    )
+    code, text = answered(line)
+    assert (code, "--allow-missing" in text) == (1, True), text
+    assert "meta" in answered(f"{line} --allow-missing")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", ["score:real onscreen:int", "score:flag"])
+def test_a_year_that_cannot_be_read_is_refused_when_it_is_read(here: Path, columns: str) -> None:
+    (here / "mine").mkdir()
+    (here / "mine/lab2028.toml").write_text(YEAR.replace("score:real", columns))
+    (here / "x.csv").write_text(LABELS)
+    command = [sys.executable, "-m", "seldio", "validate", "x.csv"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"SELDIO_PLUGINS": "mine"}, check=False
+    )
+    code, text = done.returncode, done.stderr
+    assert (code, "onscreen, and no other field, is of the kind flag" in text) == (2, True), text
+
+
+@pytest.mark.slow
+def test_a_score_in_columns_of_ones_own_is_no_fault(here: Path) -> None:
+    (here / "mine").mkdir()
+    (here / "mine/lab2028.toml").write_text(YEAR)
+    (here / "mix001.csv").write_text(
+        "frame,class,azimuth,elevation,score\n1,2,30,0,0.91\n2,2,31,0,0.82\n3,3,-31,0,0.1\n"
+    )
+    command = [sys.executable, "-m", "seldio", "info", "mix001.csv"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"SELDIO_PLUGINS": "mine"}, check=True
+    )
+    assert ("azimuth, elevation, score" in done.stdout, "SYN145" in done.stdout) == (True, False), done.stdout
+
+
+def test_a_further_key_is_put_in_extra(here: Path) -> None:
+    item = {"id": "q1", "audio": ["a.wav"], "question": "Is it?", "answer": "yes", "task": "t", "room": "hall"}
+    (here / "q.jsonl").write_text(json.dumps(item) + "\n")
+    assert 'put others in extra: "extra": {"room": …}' in answered("validate q.jsonl -f items")[1]
+
+
+def test_a_dataset_says_how_to_cite_it(here: Path) -> None:
+    (here / "d/dataset.toml").write_text('name = "yard"\ntitle = "A yard"\n')
+    assert "has no citation: write cite" in answered("cite d")[1]
+    (here / "d/dataset.toml").write_text('name = "yard"\ntitle = "A yard"\ncite = "@misc{yard}"\n')
+    assert answered("cite d")[1].strip() == "% yard: the data @misc{yard}"
+
+
+SCORE = "score d/metadata_dev -r d/metadata_dev --output json"
+TABLE = SCORE.replace("json", "csv")
+LIMITED = f"{SCORE} -p dcase2024"
+ASK = "convert d/metadata_dev --to so-bench -o q.jsonl --json --window 5"
+
+
+@pytest.mark.parametrize(
+    ("old", "now"),
+    [
+        (f"{SCORE} --jackknife --bootstrap --resamples 200 --seed=1 --angle 15",
+         f"{SCORE} --intervals jackknife,bootstrap=200,seed=1 --threshold angle=15"),
+        (f"{SCORE} --jackknife --intervals bootstrap=200", f"{SCORE} --intervals bootstrap=200,jackknife"),
+        (f"{LIMITED} --threshold relative=1 --angle 15", f"{LIMITED} --threshold angle=15 --threshold relative=1"),
+        (f"{TABLE} --errors --table errors", f"{TABLE} --table errors"),
+        (f"{SCORE} --by-clip --errors --judge-json", f"{SCORE} --table all"),
+        (f"{ASK} --total 2 --balance", f"{ASK} --total balanced=2"),
+        (f"{ASK} --balance --language ru --split=--x", f"{ASK} --total balanced --fill split=--x --fill language=ru"),
+    ],
+)  # fmt: skip
+def test_options_of_before_are_those_of_now(here: Path, old: str, now: str) -> None:
+    """``--jackknife`` is ``--intervals jackknife``."""
+    given, before = (invoke(*shlex.split(line)) for line in (now, old))
+    assert (before.exit_code, before.stdout) == (0, given.stdout)
+    assert "; the old name is accepted until 0.4" in before.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [("--errors --table classes", "--errors is --table all now, which cannot be joined with classes"),
+     ("--angle 5 --threshold angle=6", "--threshold angle was given twice (6, 5)"),
+     ("--angle wide", "--threshold angle=wide: expected NAME=NUMBER"),
+     ("--seed 1 --seed 2", "--seed was given twice (1, 2)"),
+     ("--bootstrap --intervals bootstrap=200", "bootstrap was given twice"),
+     ("--intervals jackknife,seed=3", "bootstrap is what draws them"),
+     ("-- --angle", "--angle")],
+)  # fmt: skip
+def test_nothing_that_is_asked_for_is_lost(here: Path, options: str, said: str) -> None:
+    code, text = answered(f"score d/metadata_dev -r d/metadata_dev {options}")
+    assert (code, said in text) == (2, True), text
+
+
+def test_keywords_of_before_are_those_of_now(here: Path) -> None:
+    labels = "d/metadata_dev"
+    new = seldio.score(labels, labels, intervals="jackknife", threshold={"angle": 15})
+    assert seldio.score(labels, labels, jackknife=True, angle=15, judge_json=True) == new
+    for options in ({"intervals": Intervals(bootstrap=200), "jackknife": True}, {"by_clip": True, "table": "errors"}):
+        with pytest.raises(UsageError, match="which cannot be joined with"):
+            seldio.score(labels, labels, **options)
+    with pytest.raises(UsageError, match='intervals="jackknife" is of seldio score'):
+        seldio.compare(labels, labels, jackknife=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wide'"):
+        seldio.score(labels, labels, wide=True)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio import synth, tasks
-from seldio.conversion.item_inputs import read_items
+from seldio.conversion.inputs import read_items
 from seldio.findings import raise_errors
 from seldio.tasks import russian
 from seldio.tasks.mix import SHARE, UNEVEN, Lot, capped_answers, capped_claims

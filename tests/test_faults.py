@@ -47,9 +47,6 @@ def target(tmp_path: Path) -> Path:
     return path
 
 
-# ---------------------------------------------------------------------------------- what goes well
-
-
 def test_a_new_file(tmp_path: Path) -> None:
     write_bytes(tmp_path / "a.csv", b"new")
     assert (tmp_path / "a.csv").read_bytes() == b"new"
@@ -107,9 +104,6 @@ def test_names_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
     with pytest.raises(SeldioError, match=r"cannot write .*name too long"):
         write_bytes(tmp_path / ("x" * 256), b"new")
     assert temps(tmp_path) == []
-
-
-# ---------------------------------------------------------------------------------- what fails
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
@@ -278,9 +272,6 @@ def test_a_folder_is_synced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert 13 == len(synced)
 
 
-# ---------------------------------------------------------------------------------- kills and rivals
-
-
 @pytest.mark.slow
 def test_kills_at_any_time(target: Path) -> None:
     loop = "data = sys.argv[2].encode() * 500_000\nprint(flush=True)\nwhile True: write_bytes(sys.argv[1], data)"
@@ -397,6 +388,3 @@ def test_a_full_disk_stops_a_conversion(tmp_path: Path) -> None:
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert [] == list((tmp_path / "out").iterdir())
-
-
-# ---------------------------------------------------------------------------------- repairs of a folder

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_rules import assert_agrees
 
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Limits, open_source, read_entries
@@ -35,7 +36,10 @@ def read(path: str | Path, limits: Limits = DEFAULTS) -> tuple[dict[str, bytes],
     """What can be read of a source, by name, and everything found."""
     found: list[Finding] = []
     with open_source(path, found.append, limits) as source:
-        return {entry.name: data for entry, data in read_entries(source, found.append)}, found
+        contents = {entry.name: data for entry, data in read_entries(source, found.append)}
+    for finding in found:
+        assert_agrees(finding)
+    return contents, found
 
 
 def codes(found: list[Finding]) -> list[str]:
@@ -98,15 +102,7 @@ def test_paths_are_shown_as_the_user_named_them(given: str, shown: str, tmp_path
         assert (entry.path, entry.read()) == (shown, ROWS)
 
 
-HIDDEN = [
-    ".a.csv",
-    "..csv",
-    ".git/x.csv",
-    "__pycache__/x.csv",
-    "d/.DS_Store",
-    "Thumbs.db",
-    "__MACOSX/._a.csv",
-]
+HIDDEN = [".a.csv", "..csv", ".git/x.csv", "__pycache__/x.csv", "d/.DS_Store", "Thumbs.db", "__MACOSX/._a.csv"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
@@ -342,10 +338,7 @@ def test_saf105_large_files(tmp_path: Path) -> None:
     contents, found = read(tmp_path, Limits(file_bytes=10))
     assert (list(contents), codes(found)) == (["b.csv"], ["SAF105"])
     assert found[0].path == f"{tmp_path}/a.csv"
-    with (
-        open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source,
-        source.entries[0].open() as stream,
-    ):
+    with open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source, source.entries[0].open() as stream:
         assert len(stream.read()) == 11  # a stream fills no memory
 
 
@@ -551,14 +544,7 @@ def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
     assert set(codes(found)) == {"SAF108"}
     refused = {finding.path.removeprefix(f"{root}/") for finding in found}
     loops = {"loop", "dirloop", "sub/up", "good/up"}
-    assert refused == loops | {
-        "dangling.csv",
-        "through.csv",
-        "escape.csv",
-        "escape",
-        "absolute.csv",
-        "chain.csv",
-    }
+    assert refused == loops | {"dangling.csv", "through.csv", "escape.csv", "escape", "absolute.csv", "chain.csv"}
 
 
 def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
@@ -574,12 +560,7 @@ def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
 def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.csv").write_bytes(ROWS)
-    for name, target in {
-        "good.csv": "folder/a.csv",
-        "good": "folder",
-        "loop": "loop",
-        "dangling": "x",
-    }.items():
+    for name, target in {"good.csv": "folder/a.csv", "good": "folder", "loop": "loop", "dangling": "x"}.items():
         (tmp_path / name).symlink_to(target)
     assert read(tmp_path / "good.csv") == ({"good.csv": ROWS}, [])
     assert read(tmp_path / "good") == ({"a.csv": ROWS}, [])

@@ -14,18 +14,17 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from commands import invoke
 from effort import examples, some
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import BOM, broken_files, label_files, text_file
 from test_rules import ALL, Case
-from typer.testing import CliRunner
 
 import seldio
 from seldio.check import repair
 from seldio.check.labels import LabelGroup
 from seldio.check.repair import Fixed, fix
-from seldio.cli import app
 from seldio.findings import Finding, Severity
 from seldio.formats import LabelReading, get
 from seldio.formats.dialects import DIALECTS
@@ -34,7 +33,7 @@ from seldio.rules import CATALOGUE
 
 #: Each kind of column, with a header and without; `make test-slow` takes them all.
 dialects = pytest.mark.parametrize("dialect", some(DIALECTS, 6, 2, 7, 14, 15), ids=lambda dialect: dialect.name)
-FIXABLE = [case for case in ALL if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"]
+FIXABLE = [case for case in ALL if case.bad and CATALOGUE[case.code].fix != "none"]
 fixable = pytest.mark.parametrize("case", FIXABLE, ids=str)
 
 
@@ -55,7 +54,6 @@ def files_of(path: Path) -> dict[str, bytes]:
 
 
 def copy(case: Case, folder: Path) -> Path:
-    assert case.path is not None
     target = folder / case.path.name
     (shutil.copytree if case.path.is_dir() else shutil.copyfile)(case.path, target)
     return target
@@ -65,9 +63,6 @@ def mend(path: Path, format: str | None, unsafe: bool) -> tuple[str, list[Findin
     """Repair on disk; what was said, and what is found then."""
     done = seldio.validate(path, format=format, fix=not unsafe, unsafe_fixes=unsafe)
     return done.remark, done.findings
-
-
-# --- the examples of the rules -------------------------------------------------------------------------
 
 
 @fixable
@@ -196,18 +191,15 @@ def test_rows_of_many_clips_are_not_sorted(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-# --- the command line ----------------------------------------------------------------------------------
-
-
 def run(*arguments: str, data: bytes | None = None) -> str:
-    result = CliRunner().invoke(app, list(arguments), input=data)
+    result = invoke(*arguments, input=data)
     assert result.exit_code in (0, 1), result.output
     return result.stdout
 
 
 def both(*arguments: str, data: bytes | None = None) -> str:
     """What a run prints, and what it says on the way."""
-    return CliRunner().invoke(app, list(arguments), input=data).output
+    return invoke(*arguments, input=data).output
 
 
 def patched(data: bytes, diff: list[str]) -> bytes:
@@ -276,9 +268,6 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_bytes(data)
     assert "<stdin>" in run("validate", "-", str(tmp_path / "mix001.csv"), "-f", "starss22", "--fix", data=data)
     assert (tmp_path / "mix001.csv").read_bytes() == b"1,1,0,-50,30\n5,1,0,-50,30\n"
-
-
-# --- any file ------------------------------------------------------------------------------------------
 
 
 def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
@@ -408,7 +397,5 @@ def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> 
             "validate", str(tmp_path / name), "-f", "starss22"
         )
 
-
-# --- what is said where nothing is repaired ------------------------------------------------------------
 
 WIDE = "".join(f"{n},1,0,{-170 - n},3\n" for n in range(12))

@@ -1,15 +1,23 @@
-"""Directions and time: known values, and properties that hold everywhere."""
+"""Directions, time and channel swaps: known values, and properties that hold everywhere."""
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from effort import as_one
 from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio import clock, geometry
+from seldio.errors import UsageError
+from seldio.media import arrays
+from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
+from seldio.schema.event_rows import Event, from_events, to_events
+from seldio.schema.events import COLUMNS
 
 azimuths = st.floats(-180, 180)
 
@@ -44,17 +52,7 @@ def test_polar_and_back(azimuth: float, elevation: float) -> None:
 
 @pytest.mark.parametrize(
     ("azimuth", "expected"),
-    [
-        (180, 180),
-        (-180, -180),
-        (181, -179),
-        (-181, 179),
-        (360, 0),
-        (540, -180),
-        (-540, -180),
-        (720.5, 0.5),
-        (359, -1),
-    ],
+    [(180, 180), (-180, -180), (181, -179), (-181, 179), (360, 0), (540, -180), (-540, -180), (720.5, 0.5), (359, -1)],
 )
 def test_wrap(azimuth: float, expected: float) -> None:
     assert expected == geometry.wrap(azimuth)
@@ -69,8 +67,7 @@ def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("azimuth", "expected"),
-    [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)],
+    ("azimuth", "expected"), [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)]
 )
 def test_fold(azimuth: float, expected: float) -> None:
     assert expected == geometry.fold(azimuth)
@@ -151,3 +148,157 @@ def test_frames_that_an_event_touches(start: float, end: float, first: int, last
 def test_frames_come_back_from_their_times(first: int, count: int, hop: Fraction) -> None:
     frames = range(first, first + count)
     assert frames == clock.frames_between(clock.onset(first, hop), clock.offset(frames[-1], hop), hop)
+
+
+FOA, MIC = ROTATIONS["foa"], ROTATIONS["mic"]
+EACH = [(format, name) for format in ("foa", "mic") for name in ROTATIONS[format]]
+any_rotation = st.sampled_from(list(FOA.values()))
+
+#: Where each channel comes from, as in Wang et al. 2021, tables of the 16 and the 8 ways, by direction.
+BY_HAND = {
+    "az+90 el+": ("foa", (0, 1), (3, 1), (2, 1), (1, -1)),
+    "-az+0 el-": ("foa", (0, 1), (1, -1), (2, -1), (3, 1)),
+    "az+180 el+": ("mic", (3, 1), (2, 1), (1, 1), (0, 1)),
+    "-az+90 el+": ("mic", (0, 1), (2, 1), (1, 1), (3, 1)),
+    "az+90 el-": ("mic", (1, 1), (3, 1), (0, 1), (2, 1)),
+}
+
+
+def test_there_are_sixteen_and_eight() -> None:
+    assert (16, 8) == (len(FOA), len(MIC))
+    turns = ("az+0 el+", "az+90 el-", "az+180 el+", "az-90 el-")
+    assert {*turns, "-az+0 el-", "-az+90 el+", "-az+180 el-", "-az-90 el+"} == {*MIC}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_known_channels(name: str) -> None:
+    format, *wanted = BY_HAND[name]
+    assert tuple(wanted) == channels(FOA[name], format)
+
+
+@pytest.mark.parametrize(("format", "name"), EACH)
+@given(azimuth=azimuths, elevation=elevations)
+def test_a_plane_wave_comes_from_the_new_direction(format: str, name: str, azimuth: float, elevation: float) -> None:
+    turned = ROTATIONS[format][name]
+    frequencies = [0, 500, 3000, 12_000]
+    before = arrays.response(format, azimuth, elevation, frequencies)[0]
+    after = arrays.response(format, *turned.directions(azimuth, elevation), frequencies)[0]
+    assert pytest.approx(after, abs=1e-11) == rotate_audio(before.T, turned, format).T
+
+
+@as_one
+@pytest.mark.parametrize(("format", "name"), EACH)
+@pytest.mark.parametrize("kind", ["int16", "int32", "float32", "float64"])
+def test_the_inverse_brings_every_sample_back(format: str, name: str, kind: str) -> None:
+    rng = np.random.default_rng(5)
+    sound = (rng.normal(size=(4, 64)) * 8000).astype(kind)
+    turned = ROTATIONS[format][name]
+    there = rotate_audio(sound, turned, format)
+    assert there.dtype == sound.dtype
+    assert (sound == rotate_audio(there, turned.inverse, format)).all()
+    assert sorted(np.abs(there).sum(1).tolist()) == sorted(np.abs(sound).sum(1).tolist())
+
+
+def test_the_lowest_number_becomes_the_highest() -> None:
+    sound = np.full((4, 2), -32768, np.int16)
+    turned = rotate_audio(sound, rotation("-az+0 el+"), "foa")
+    assert [[-32768] * 2, [32767] * 2, [-32768] * 2, [-32768] * 2] == turned.tolist()
+    assert (-32768 == sound).all()
+
+
+def test_more_dimensions_turn_alike() -> None:
+    batch = np.random.default_rng(0).normal(size=(3, 4, 10))
+    turned = rotate_audio(batch, MIC["az+90 el-"], "mic")
+    assert (turned[2] == rotate_audio(batch[2], MIC["az+90 el-"], "mic")).all()
+
+
+@pytest.mark.parametrize("format", ["foa", "mic"])
+def test_any_two_make_a_third(format: str) -> None:
+    those = ROTATIONS[format]
+    sound = np.arange(1.0, 9).reshape(4, 2)
+    for one in those.values():
+        assert Rotation() == one.then(one.inverse) == one.inverse.then(one)
+        for other in those.values():
+            both = one.then(other)
+            assert both == those[both.name]
+            assert (both.matrix == other.matrix @ one.matrix).all()
+            twice = rotate_audio(rotate_audio(sound, one, format), other, format)
+            assert (twice == rotate_audio(sound, both, format)).all()
+
+
+@given(any_rotation, st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90)), min_size=1))
+def test_whole_degrees_stay_whole_and_come_back(turned: Rotation, directions: list[tuple[int, int]]) -> None:
+    azimuth, elevation = np.array(directions).T
+    there = turned.directions(azimuth, elevation)
+    assert there[0].dtype == there[1].dtype == np.int64
+    assert (np.abs(there[0]) <= 180).all()
+    back = turned.inverse.directions(*there)
+    assert (0 == (back[0] - azimuth) % 360).all()
+    assert (back[1] == elevation).all()
+
+
+@given(any_rotation, st.decimals(-180, 180, places=3))
+def test_decimals_stay_what_they_are_on_paper(turned: Rotation, azimuth: object) -> None:
+    found = turned.directions(float(str(azimuth)), 0)[0]
+    assert len(repr(float(found)).split(".")[1]) <= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "azimuth", "wanted"),
+    [("az+180 el+", [-180, 180, 0, 10, -10], [0, 0, 180, -170, 170]), ("-az+0 el+", [-180, 180, 0], [180, -180, 0]),
+     ("az+90 el+", [90, 91, 180, -180], [180, -179, -90, -90]), ("az+0 el+", [-180, 180], [-180, 180]),
+     ("-az-90 el+", [90, 91, -180], [-180, 179, 90])],
+)  # fmt: skip
+def test_the_ends_of_the_circle(name: str, azimuth: list[int], wanted: list[int]) -> None:
+    assert wanted == FOA[name].directions(azimuth, 0)[0].tolist()
+    floats = FOA[name].directions(np.array(azimuth, float), 0)[0]
+    assert wanted == floats.tolist()
+    assert not np.signbit(floats[floats == 0]).any()
+
+
+def test_a_table_turns_and_the_rest_stays() -> None:
+    events = [
+        Event(clip="a", frame=0, class_id=1, source=2, azimuth=100.0, elevation=-20.0, distance=1.81, score=0.5, x=1.0, y=2.0, z=-3.0,
+              segmentation=[[[80.0, 110.0, 0.5], [359.0, 0.0, 1.0]], []], extra='{"k": 1}', hemisphere=True),
+        Event(clip="b", frame=3, class_id=0),
+    ]  # fmt: skip
+    table = from_events(events)
+    turned = rotate_table(table, FOA["az+90 el-"])
+    one, other = to_events(turned)
+    assert (-170.0, 20.0) == (one.azimuth, one.elevation)
+    assert (-2.0, 1.0, 3.0) == (one.x, one.y, one.z)
+    assert [[[350.0, 70.0, 0.5], [269.0, 180.0, 1.0]], []] == one.segmentation
+    assert events[1] == other
+    moved = {"azimuth", "elevation", "x", "y", "z", "segmentation"}
+    assert all(turned[name].equals(table[name]) for name in set(table.column_names) - moved)
+    assert turned.schema.equals(table.schema, check_metadata=True)
+    assert turned.num_rows == table.num_rows
+    assert events == list(to_events(rotate_table(turned, FOA["az+90 el-"].inverse)))
+
+
+def test_tables_of_other_types_and_without_rows() -> None:
+    table = pa.table({"azimuth": pa.array([10, None], pa.int32()), "elevation": pa.array([5, None], pa.int32())})
+    turned = rotate_table(table, FOA["-az+180 el-"])
+    assert {"azimuth": [170, None], "elevation": [-5, None]} == turned.to_pydict()
+    assert pa.int32() == turned["azimuth"].type
+    empty = pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items() if name != "clip"})
+    assert empty.equals(rotate_table(empty, FOA["az+90 el-"]))
+    plain = pa.table({"class_id": [1]})
+    assert plain.equals(rotate_table(plain, FOA["az+90 el-"]))
+
+
+def test_refusals() -> None:
+    with pytest.raises(UsageError, match=re.escape("'az+90 el+' does not map the four capsules")):
+        rotation("az+90 el+", "mic")
+    with pytest.raises(UsageError, match="is not a rotation; choose one of az"):
+        rotation("az+45 el+")
+    with pytest.raises(UsageError, match="not 45"):
+        Rotation(turn=45)
+    with pytest.raises(UsageError, match="does not map"):
+        rotate_audio(np.zeros((4, 3)), FOA["az+90 el+"], "mic")
+    with pytest.raises(UsageError, match=re.escape("(4, frames), not (3, 4)")):
+        rotate_audio(np.zeros((3, 4)), FOA["az+90 el+"], "foa")
+    with pytest.raises(UsageError, match="uint8 has no signs"):
+        rotate_audio(np.zeros((4, 4), np.uint8), FOA["az+90 el+"], "foa")
+    with pytest.raises(UsageError, match="makes x from y"):
+        rotate_table(pa.table({"x": [1.0]}), FOA["az+90 el+"])

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from commands import invoke
 from effort import some
-from typer.testing import CliRunner
 
 import seldio
-from seldio.cli import app
 from seldio.errors import DataError, SeldioError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.media.heard import array_heard
+from seldio.media.intensity import array_heard
 from seldio.synth import scene
 from seldio.synth.recording import RATE, RecordingOptions, record
 from seldio.synth.tree import write_tree
@@ -45,7 +44,7 @@ def tree(made: Path, tmp_path: Path) -> Path:
 
 
 def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, [str(one) for one in arguments])
+    done = invoke(*arguments)
     return done.exit_code, done.stderr + done.stdout
 
 

@@ -20,13 +20,12 @@ import pyarrow as pa
 import pytest
 import soundfile
 import yaml
+from commands import contents, invoke
 from hub_stand_in import HubStandIn, answer
 from huggingface_hub.errors import GatedRepoError, HfHubHTTPError
-from typer.testing import CliRunner
 
 import seldio
 from seldio.check.description import describe
-from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding, Severity
@@ -95,12 +94,8 @@ def starss(top: Path, clips: Mapping[str, str]) -> Path:
 CLIPS = {"fold3_room21_mix001": "train", "fold3_room21_mix002": "train", "fold4_room23_mix001": "test"}
 
 
-def content(top: Path) -> dict[str, bytes]:
-    return {p.relative_to(top).as_posix(): p.read_bytes() for p in sorted(top.rglob("*")) if p.is_file()}
-
-
 def cli(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(app, list(arguments))
+    result = invoke(*arguments)
     return result.exit_code, result.output
 
 
@@ -113,7 +108,7 @@ def configs_of(card: str) -> dict[str, dict[str, Any]]:
 
 
 def test_a_dry_run_shows_everything_and_changes_nothing(hub: HubStandIn, tree: Path) -> None:
-    before = content(tree)
+    before = contents(tree)
     code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
     assert code == 0
     for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md"):
@@ -121,7 +116,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(hub: HubStandIn, tree: P
     assert "Not uploaded: 2 names: .env, notes.xyz" in text
     assert "config_name: labels" in text
     assert not hub.private
-    assert content(tree) == before
+    assert contents(tree) == before
 
 
 @pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
@@ -170,10 +165,10 @@ def test_what_is_pushed_comes_back_byte_for_byte(hub: HubStandIn, tree: Path, tm
     done = push(tree, REPO, private=True, license="mit")
     assert done.commit == hub.sha(REPO)
     assert hub.private == {REPO: True}
-    sent = {name: data for name, data in content(tree).items() if name not in (".env", "notes.xyz")}
+    sent = {name: data for name, data in contents(tree).items() if name not in (".env", "notes.xyz")}
     assert hub.files(REPO) == sent | {"README.md": done.card.encode()}
     pulled = pull(REPO, tmp_path / "got")
-    assert content(tmp_path / "got") == hub.files(REPO)
+    assert contents(tmp_path / "got") == hub.files(REPO)
     assert set(pulled.fetched) == set(hub.files(REPO))
     assert not any("seldio-pull" in path.name for path in tmp_path.iterdir())
 
@@ -296,7 +291,7 @@ def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: P
 
     done = pull(REPO, out, overwrite=True)
     assert (done.same, set(done.fetched)) == (1, {"deep/b.wav", "README.md"})
-    assert content(out) == FILES | {"mine.txt": b"mine"}
+    assert contents(out) == FILES | {"mine.txt": b"mine"}
     assert not (out / ".cache").exists()
     assert pull(REPO, out).fetched == ()
 
@@ -304,9 +299,9 @@ def test_a_pull_replaces_nothing_without_being_told(hub: HubStandIn, tmp_path: P
 def test_some_files_of_a_commit_and_the_record(hub: HubStandIn, tmp_path: Path) -> None:
     hub.make(REPO, FILES)
     arguments = ["pull", f"{REPO}@{hub.sha(REPO)}", "-o", str(tmp_path / "got"), "--include", "*.wav", "--json"]
-    record = json.loads(CliRunner().invoke(app, arguments).stdout)
+    record = json.loads(invoke(*arguments).stdout)
     jsonschema.Draft202012Validator(SCHEMAS["pull"]()).validate(record)
-    assert content(tmp_path / "got") == {"deep/b.wav": FILES["deep/b.wav"]}
+    assert contents(tmp_path / "got") == {"deep/b.wav": FILES["deep/b.wav"]}
     assert record["commit"] == hub.sha(REPO)
 
 
@@ -331,7 +326,7 @@ def test_a_pull_follows_no_links(hub: HubStandIn, tmp_path: Path, place: str) ->
     link.symlink_to(tmp_path / ("mine/b.wav" if link.suffix in (".wav", ".csv") else "mine"))
     with pytest.raises(UsageError, match=rf"{re.escape(str(link))} is a link"):
         pull(REPO, tmp_path / "got", overwrite=True)
-    assert content(tmp_path / "mine") == {"b.wav": b"mine"}
+    assert contents(tmp_path / "mine") == {"b.wav": b"mine"}
 
 
 @pytest.mark.parametrize("name", [".git/config", "a/.GIT/hooks/post-checkout", "c:/x.csv", "con"])

@@ -21,8 +21,8 @@ import seldio
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.formats import TextFile, get
 from seldio.reports.tables import ScoreReport
-from seldio.scores.imaging import energy_maps
-from seldio.scores.imaging.count import Annotations, Average, Detections, MapScores, average_precision, paired, tied
+from seldio.scores.imaging import maps as energy_maps
+from seldio.scores.imaging.maps import Annotations, Average, Detections, MapScores, average_precision, paired, tied
 
 #: What the program makes of the sets of :func:`imaging_set`, by their seeds.
 OFFICIAL = Path(__file__).parent / "cases" / "imaging" / "official-2026.jsonl"

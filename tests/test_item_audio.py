@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from seldio import validate
-from seldio.cli import app
 from seldio.findings import Finding, Severity
 from seldio.media.audio import read_header
 from seldio.rules import CATALOGUE
@@ -115,7 +114,7 @@ def test_a_file_of_questions_alone_is_clean_with_one_note(tmp_path: Path) -> Non
         [finding] = validate(path).findings
         assert (finding.code, finding.severity, finding.line) == ("QAI309", Severity.INFO, None)
         assert finding.message == "none of 2 recordings found: not checked"
-    assert CliRunner().invoke(app, ["validate", str(file)]).exit_code == 0
+    assert invoke("validate", file).exit_code == 0
 
 
 def test_missing_recordings_once_each(tmp_path: Path) -> None:

@@ -11,14 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_qa_json import told
-from typer.testing import CliRunner
 
 from seldio import formats, validate
-from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
 from seldio.errors import DataError, LossError
@@ -30,7 +29,6 @@ from seldio.schema.qa import Item, Prediction
 from tests.test_qa_json import items, predictions
 
 ITEMS, PREDICTIONS = formats.get("items-parquet", ItemFormat), formats.get("predictions-parquet", ItemFormat)
-RUN = CliRunner()
 SO: dict[str, Any] = {
     "qa_id": "q1", "split": "test", "audio_id": "a", "audio_path": "a.wav", "task_name": "detect_time",
     "question_class": "detect", "answer_format": "structured_text", "question": "When?", "answer": "now",
@@ -192,7 +190,7 @@ def test_bad_metadata(metadata: object, tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     pq.write_table(table.replace_schema_metadata({b"seldio.items": text}), path)
 
-    done = RUN.invoke(app, ["validate", str(path)])
+    done = invoke("validate", path)
     assert 1 == done.exit_code, done.output
     assert "SYN302" in done.output
 
@@ -218,21 +216,11 @@ def test_what_cannot_be_written() -> None:
 
 
 def test_templates(shared: Path, tmp_path: Path) -> None:
-    rows = {}
     for name, to in (("jasco/v0.csv", "jasco-predictions"), ("so-bench/qa.jsonl", "so-bench-predictions"),
                      ("ruenvaqa/test.json", "ruenvaqa-submission")):  # fmt: skip
         out = convert(shared / "data" / name, tmp_path / to, to)
-        reading = formats.get(to, ItemFormat).read(out.read_bytes(), to, raise_errors)
-        assert reading is not None
-        rows[to] = list(reading.rows)
         assert {"PRD102"} == set(validate(out).by_rule())
 
-    official = formats.get("jasco-predictions", ItemFormat).read(
-        (shared / "data/jasco/predictions-example.csv").read_bytes(), "x", raise_errors
-    )
-    assert official is not None
-    ours = [(row.id, row.audio, getattr(row, "prompt", "")) for row in rows["jasco-predictions"]]
-    assert ours == [(row.id, row.audio, getattr(row, "prompt", "")) for row in official.rows]
     assert json.loads((tmp_path / "ruenvaqa-submission").read_text("utf-8")) == {
         "data": {"test": [{"outputs": "", "meta": {"id": 24}}]}
     }

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
 from seldio import formats, validate
-from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import ItemFormat
@@ -21,8 +19,6 @@ from seldio.formats.qa_csv import JASCO
 from seldio.synth.tree import write_demo
 from seldio.tasks.specs import COUNTS, PUBLISHED
 
-RUN = CliRunner()
-CASES = Path(__file__).parent / "cases" / "rules"
 CASES = Path(__file__).parent / "cases" / "rules"
 
 
@@ -88,7 +84,7 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
 
 def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1))
-    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
+    refused = invoke("convert", source, "--to", "so-dataset-qa", "-o", tmp_path / "x.json")
 
     assert 1 == refused.exit_code
     assert "answer_meta" in refused.stderr
@@ -98,7 +94,7 @@ def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
 def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1, source_refs="none of them"))
     lost = "answer_meta"
-    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost])
+    refused = invoke("convert", source, "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost)
 
     assert 1 == refused.exit_code
     assert "extra" in refused.stderr
@@ -106,8 +102,8 @@ def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
 
 def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
     text = lines(tmp_path / "qa.jsonl", question(1)).read_text("utf-8")
-    asked = RUN.invoke(app, ["convert", "-", "--to", "items"], input=text)
-    told = RUN.invoke(app, ["convert", "-", "--to", "items", "-f", "so-bench"], input=text)
+    asked = invoke("convert", "-", "--to", "items", input=text)
+    told = invoke("convert", "-", "--to", "items", "-f", "so-bench", input=text)
 
     assert (0, 0) == (asked.exit_code, told.exit_code)
     assert asked.stdout == told.stdout
@@ -117,7 +113,7 @@ def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> 
 def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1), question(2, note="\u2028 kept", answer_meta={}))
     for to, name in (("items", "items.jsonl"), ("so-bench", "back.jsonl")):
-        done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(tmp_path / name)])
+        done = invoke("convert", source, "--to", to, "-o", tmp_path / name)
         assert 0 == done.exit_code, done.output
         source = tmp_path / name
 
@@ -150,42 +146,6 @@ def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, 
     assert codes == validate(out).by_rule()
 
 
-GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})
-
-
-@pytest.mark.parametrize(
-    ("files", "codes"),
-    [
-        ({"ruEnvAQA.json": GOOD}, {}),
-        ({"ruEnvAQA.json": "{}"}, {"PRD111": 1}),
-        ({"ruEnvAQA.json": '{"data": {"dev": []}}'}, {"PRD112": 1}),
-        ({"ruEnvAQA.jsonl": GOOD}, {"PRD123": 1}),
-        ({"ruEnvAQA.jso": GOOD}, {"PRD123": 1}),
-        ({"ruEnvAQA": GOOD}, {"PRD123": 1}),
-        ({"ruenvaqa.json": GOOD}, {"PRD124": 1}),
-        ({"answers.json": GOOD, "logs_public.zip": ""}, {"PRD124": 1}),
-        ({"sub/answers.json": GOOD, "ruEthics.jso": "{}"}, {"PRD124": 1}),
-        ({"answers.json": GOOD, "labels/fold4_room1_mix001.csv": "0,1,0,-50,30\n"}, None),
-        ({"ruEnvAQA.md": "# our answers", "a.csv": "0,1,0,-50,30\n1,1,0,-50,30\n"}, None),
-    ],
-)
-def test_a_folder_for_mera_is_checked_like_its_zip(
-    tmp_path: Path, files: dict[str, str], codes: dict[str, int] | None
-) -> None:
-    folder = tmp_path / "submission"
-    with zipfile.ZipFile(tmp_path / "submission.zip", "w") as archive:
-        for name, text in files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
-            archive.writestr(name, text)
-
-    found = [validate(path).by_rule() for path in (folder, tmp_path / "submission.zip")]
-
-    expected = [codes] * 2 if codes is not None else found
-    assert expected == found
-    assert codes is not None or not any(code.startswith("PRD12") for code in found[0])
-
-
 def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     """The answers of one-sided hearing are what there is to choose from."""
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
@@ -212,7 +172,7 @@ def choice(number: int, answer: str, choices: list[str]) -> dict[str, object]:
 
 
 def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
-    done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(source.parent / name), "--allow-loss", "all"])
+    done = invoke("convert", source, "--to", to, "-o", source.parent / name, "--allow-loss", "all")
     assert done.exit_code in (0, 2), done.output
     return source.parent / name, " ".join(done.output.split())
 
@@ -223,7 +183,7 @@ def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
     assert ["C", "B"] == [record["outputs"] for record in json.loads(made.read_text())["data"]]
     assert "2 answers written as option letters" in said
     (tmp_path / "p.json").write_text(json.dumps({"data": {"test": [{"outputs": "C", "meta": {"id": 1}}, {"outputs": "B", "meta": {"id": 2}}]}}))  # fmt: skip
-    scored = RUN.invoke(app, ["score", str(tmp_path / "p.json"), "-r", str(made), "--json"])
+    scored = invoke("score", tmp_path / "p.json", "-r", made, "--json")
     assert json.loads(scored.output)["reports"][0]["tables"][0]["rows"][0]["exact_match"] == 1.0
     for through in ("items", "items-parquet"):  # items hold texts, and tables what they are made of
         between, _ = converted(source, through, "between.jsonl" if through == "items" else "between.parquet")
@@ -304,14 +264,14 @@ def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, t
 def test_a_text_is_filled_in_where_there_is_none(tmp_path: Path) -> None:
     source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
     bare = ["convert", str(source), "--to", "so-bench", "-o", str(tmp_path / "so.jsonl"), "--allow-loss", "all"]
-    refused = RUN.invoke(app, bare)
+    refused = invoke(*bare)
     assert 2 == refused.exit_code
     assert "2 rows: no task (1, 2). To set one value for all, use --fill task=TEXT" in refused.stderr
     each = {"audio": ["a.wav"], "question": "Which?"}
     lacking = [each | {"id": "1"}, each | {"id": "2", "task": "a"}, each | {"id": "3", "answer": "cow"}]
     with pytest.raises(UsageError, match=r"2 rows: no task \(1, 3\); 2 rows: no answer \(1, 2\)"):
         seldio.write(lacking, tmp_path / "so.jsonl", "so-bench")
-    assert 0 == RUN.invoke(app, [*bare, "--fill", "task=3"]).exit_code
+    assert 0 == invoke(*bare, "--fill", "task=3").exit_code
     assert ["3", "3"] == [json.loads(line)["task_name"] for line in (tmp_path / "so.jsonl").read_text().splitlines()]
     seldio.convert(source, tmp_path / "api.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
     seldio.write(seldio.read(source), tmp_path / "w.jsonl", "so-bench", allow_loss="all", fill={"task": "mmar"})
@@ -346,9 +306,9 @@ def test_questions_that_do_not_fit_are_left_out_and_listed(tmp_path: Path) -> No
                choice(3, "cow", ANIMALS), choice(4, "B", ANIMALS[:2]), choice(5, "no", ["yes", "no"])]  # fmt: skip
     source, out = lines(tmp_path / "q.jsonl", *records), tmp_path / "r.json"
     command = ["convert", str(source), "--to", "ruenvaqa", "-o", str(out), "--allow-loss", "all"]
-    assert 2 == RUN.invoke(app, command).exit_code
+    assert 2 == invoke(*command).exit_code
     assert not out.exists()
-    said = RUN.invoke(app, [*command, "--drop-unfit"]).stderr
+    said = invoke(*command, "--drop-unfit").stderr
     assert "5 rows became 2" in said
     assert "left out: 1 row, the answer is option A or C (2)" in said
     assert [1, 5] == [record["meta"]["id"] for record in json.loads(out.read_text())["data"]]
@@ -441,7 +401,7 @@ def test_jasco_has_80_questions(left_out: Sequence[int], code: str | None, says:
 def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "qa.jsonl"
 
-    done = RUN.invoke(app, ["convert", str(labels), "--to", "sobench-qa", "-o", str(out), "--seed", "7"])
+    done = invoke("convert", labels, "--to", "sobench-qa", "-o", out, "--seed", "7")
 
     assert 0 == done.exit_code, done.output
     records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]

@@ -190,9 +190,7 @@ SCALARS = st.one_of(
     st.text('[]{}",:\\\ue000\u2028\x7f😀'),
 )
 VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.text('"\\[é'), inner),
-    max_leaves=20,
+    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.text('"\\[é'), inner), max_leaves=20
 )
 
 

@@ -13,12 +13,11 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import Kept
 from effort import calls, examples, some
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from releases import older
-from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_files, text_file
+from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
 
 from seldio.errors import DataError, InvalidData
 from seldio.findings import Finding, Severity, raise_errors
@@ -50,9 +49,6 @@ def codes(found: list[Finding]) -> list[str]:
 def physical_lines(data: bytes) -> list[str]:
     """Lines as an editor shows them; written without seldio."""
     return re.split(r"\r\n|\r|\n", data.removeprefix(BOM).decode(errors="replace"))
-
-
-# --- examples: one folder for each format ------------------------------------------------------------
 
 
 #: Formats whose files are text, and can be written by hand.
@@ -102,9 +98,6 @@ def test_examples_come_back(format: LabelFormat, path: Path) -> None:
     if not format.tool:
         assert path.read_bytes() == data
     assert format.read([dataclasses.replace(example(path), data=data)], raise_errors).table.equals(reading.table)
-
-
-# --- the two paths -----------------------------------------------------------------------------------
 
 
 def assert_paths_agree(dialect: Dialect, *data: bytes) -> tuple[LabelReading, list[Finding]]:
@@ -208,9 +201,6 @@ def test_loading_raises_the_first_error_with_its_place() -> None:
     with pytest.raises(InvalidData, match=r"^mix001\.csv:2:5: SYN133 source is nan") as caught:
         get("starss22").read([text_file(b"0,1,0,5,5\n1,1,nan,5,5\n")], raise_errors)
     assert caught.value.finding.value == "nan"
-
-
-# --- where findings point ----------------------------------------------------------------------------
 
 
 def assert_points_at_its_value(finding: Finding, data: bytes) -> None:
@@ -360,20 +350,12 @@ def test_a_bad_first_row_costs_no_look_at_each_of_the_others(first: bytes) -> No
 
 def test_one_bad_file_does_not_touch_the_others() -> None:
     reading, found = read(get("starss22"), b"0,1,0,5,5\n", b"\x00", b"1,x,0,5,5\n2,1,0,5,5\n", b"", b"3,1,0,5,5")
-    assert [(finding.path, finding.code) for finding in found] == [
-        ("mix002.csv", "SYN104"),
-        ("mix003.csv", "SYN130"),
-    ]
+    assert [(finding.path, finding.code) for finding in found] == [("mix002.csv", "SYN104"), ("mix003.csv", "SYN130")]
     assert reading.table["frame"].to_pylist() == [0, 2, 3]
     assert reading.table["clip"].to_pylist() == ["mix001", "mix003", "mix005"]
     assert [part.rows for part in reading.parts] == [1, 0, 1, 0, 1]
     assert [int(reading.part_of(row).lines(np.zeros(1, int))[0]) for row in (1, 2)] == [2, 1]
     assert [part.readable for part in reading.parts] == [True, False, True, True, True]
-
-
-# --- what is reported --------------------------------------------------------------------------------
-
-# --- meaning -----------------------------------------------------------------------------------------
 
 
 def rows_of(name: str, data: str) -> list[dict[str, object]]:
@@ -412,9 +394,6 @@ def test_elevation_stands_before_azimuth_in_2019() -> None:
     assert row == {"onset": 0.5, "offset": 1.25, "class_id": 5} | place
 
 
-# --- round trips -------------------------------------------------------------------------------------
-
-
 @dialects
 @given(st.data())
 @settings(max_examples=examples(50))
@@ -426,11 +405,7 @@ def test_written_tables_read_back_equal(dialect: Dialect, data: st.DataObject) -
     assert [finding for finding in found if finding.severity is not Severity.INFO] == []
     assert table.cast(reading.table.schema).equals(reading.table.replace_schema_metadata(None))
     origin = reading.parts[0].origin
-    assert (file.newline, file.final_newline, file.frames) == (
-        origin.newline,
-        origin.final_newline,
-        origin.frames,
-    )
+    assert (file.newline, file.final_newline, file.frames) == (origin.newline, origin.final_newline, origin.frames)
     assert written == dialect.write(reading.table, origin)
 
 
@@ -445,9 +420,7 @@ def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     reading, _ = read(dialect, valid)
     if dialect.kind("distance") == "zero":
         reading = LabelReading(
-            dialect,
-            reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))),
-            reading.parts,
+            dialect, reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))), reading.parts
         )
     once = dialect.write(reading.table, reading.parts[0].origin)
     again, found = read(dialect, once)
@@ -471,35 +444,6 @@ def test_whole_numbers_are_rounded_and_never_cut_off() -> None:
     origin = text_file(b"")
     reading, _ = read(get("dcase2023-submission"), b"")
     assert get("dcase2023-submission").write(table, reading.parts[0].origin) == b"0,1,-120,30\n1,1,2,0\n", origin
-
-
-@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
-def test_real_files_come_back(kept: Kept, folder: str, name: str) -> None:
-    paths = sorted((kept / folder).rglob("*.csv"))
-    assert paths
-    found: list[Finding] = []
-    reading = get(name).read(
-        [TextFile(str(path), path.name, str(path), path.read_bytes()) for path in paths], found.append
-    )
-    assert {"SYN105"} >= set(codes(found))
-    for path, part in zip(paths, reading.parts, strict=True):
-        rows = reading.table.slice(part.first, part.rows)
-        assert path.read_bytes() == get(name).write(rows, part.origin), path.name
-
-
-@pytest.mark.parametrize(
-    ("name", "files", "said"), [("seld-studio", "sample1.csv", []), ("starss22", "*crlf*", ["SYN105"])]
-)
-def test_real_files_with_silent_rows_and_with_cr_lf_come_back(
-    kept: Kept, name: str, files: str, said: list[str]
-) -> None:
-    (path,) = (kept / "other-dialects").glob(files)
-    reading, found = read(get(name), path.read_bytes())
-    assert codes(found) == said
-    assert path.read_bytes() == get(name).write(reading.table, reading.parts[0].origin)
-
-
-# --- real files and bad ones -------------------------------------------------------------------------
 
 
 @given(st.binary(max_size=80))

@@ -45,8 +45,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "soundfile": ("media/audio.py",),
     "soxr": ("media/recording.py",),
     "av": ("media/",),
-    "scipy": ("scores/", "rules/deep_evidence.py"),
-    "pandas": ("reports/notebook.py", "rules/deep_evidence.py"),
+    "scipy": ("scores/", "rules/deep_pieces.py"),
+    "pandas": ("reports/page.py", "rules/deep_pieces.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
     "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),
@@ -57,19 +57,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pyarrow": ("",),
 }
 #: Heavy, so never loaded by ``import seldio``.
-HEAVY = (
-    "pandas",
-    "pyarrow",
-    "scipy",
-    "av",
-    "numpy",
-    "pydantic",
-    "rich",
-    "typer",
-    "soundfile",
-    "matplotlib",
-    "ray",
-)
+HEAVY = ("pandas", "pyarrow", "scipy", "av", "numpy", "pydantic", "rich", "typer", "soundfile", "matplotlib", "ray")
 
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -197,9 +185,7 @@ _DEEDS = frozenset([
     *("hardlink_to", "touch", "truncate", "chmod", "write_text", "copy", "copy2", "copyfile", "copytree", "mkfifo", "mknod"),
 ])  # fmt: skip
 #: Where that is right, and why.
-_OTHERS = {
-    ("cli/guard.py", "open"): "the null device, in the place of an output that nobody reads",
-}
+_OTHERS = {("cli/guard.py", "open"): "the null device, in the place of an output that nobody reads"}
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.
 _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/printing.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",
@@ -274,7 +260,7 @@ _TELLS = re.compile(
 #: Where these are parts of words, of modules, of outputs and of data of seldio itself.
 _OF_OTHER_NAMES = (
     "benchmarks/", "errors.py", "findings.py", "formats/cells.py", "formats/own_keys.py", "media/video.py", "plugins.py", "schema/events.py",
-    "scores/scorers.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
+    "scores/judge.py", "scores/seld/", "tasks/", "viewer/page.py", "viewer/plot.py", "vocabularies/",
 )  # fmt: skip
 #: Where it belongs besides the catalogue, files/ and the modules of formats: what several of these share, and where it is
 #: said what *others* make of a name or of the first bytes: the Hub, libsndfile.

@@ -87,9 +87,6 @@ def labels_only(verb: Callable[[Asked], None]) -> Callable[[Asked], None]:
     return only
 
 
-# --- the verbs -------------------------------------------------------------------------------------------
-
-
 def info(asked: Asked) -> None:
     told = seldio.info(asked.path)
     groups = told.get("groups" if asked.example.of_labels else "items", ())

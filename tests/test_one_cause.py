@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from test_package import A, B, system
 
 import seldio
+from seldio import rules, validate
 from seldio.check.reference import load
 from seldio.check.settings import Settings, read_baseline, write_baseline
 from seldio.check.validation import examine
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
+from seldio.rules.collection import Reference
 
 Row = tuple[int, int, int, int, int]
 Rows = list[Row]
@@ -141,9 +149,6 @@ def test_a_baseline_knows_places_whether_listed_alone_or_together(folder: Callab
     assert list(known.applied(together)) == together
 
 
-# --- rows that cannot be read as they are ---------------------------------------------------------------
-
-
 def each_cell(change: Callable[[str], str], table: Rows | None = None) -> str:
     return "".join(f"{','.join(change(str(cell)) for cell in row)}\n" for row in table or rows())
 
@@ -166,10 +171,9 @@ def test_rows_with_one_fault_are_one_finding(code: str, folder: Callable[..., Pa
     data = FAULTS[code]
     found = only(check(folder(data)), code)
     lines = data.splitlines()
-    wrong = {
-        "SYN121": [n for n in range(1, 61) if lines[n - 1].count(",") == 5],
-        "SYN110": list(range(2, 121, 2)),
-    }.get(code, list(range(1, 61)))
+    wrong = {"SYN121": [n for n in range(1, 61) if lines[n - 1].count(",") == 5], "SYN110": list(range(2, 121, 2))}.get(
+        code, list(range(1, 61))
+    )
 
     assert found.line == wrong[0]
     assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong
@@ -202,4 +206,182 @@ def test_rows_behind_the_last_label_of_the_reference_are_a_warning(tmp_path: Pat
     assert "SUB112" not in {one.code for one in same.findings}
 
 
-# --- outputs that go on behind their recordings ---------------------------------------------------------
+ROWS = [f"{frame},{frame % 13},{frame * 7 % 300 - 150},{frame % 60 - 30}" for frame in range(40)]
+
+
+def found(path: Path, rows: list[str], header: str = "", **options: str) -> list[Finding]:
+    path.write_text("\n".join([header, *rows] if header else rows) + "\n")
+    reference = load(options["reference"]) if "reference" in options else None
+    return validate(path.parent, format=options.get("format"), reference=reference).findings
+
+
+def codes(findings: list[Finding]) -> list[str]:
+    return [finding.code for finding in findings]
+
+
+@pytest.mark.parametrize("header", [",frame,class,azimuth,elevation", "Unnamed: 0,frame,class,a,e", ",0,1,2,3"])
+def test_a_row_index_of_pandas_is_one_finding(header: str, tmp_path: Path) -> None:
+    rows = [f"{number},{row}" for number, row in enumerate(ROWS)]
+    assert codes(found(tmp_path / "mix001.csv", rows, header)) == ["SYN114"]
+
+
+@pytest.mark.slow
+def test_the_header_of_a_row_index_goes_with_it(tmp_path: Path) -> None:
+    rows = [f"{number},{row}" for number, row in enumerate(ROWS)]
+    found(tmp_path / "mix001.csv", rows, ",0,1,2,3")
+
+    subprocess.run([sys.executable, "-m", "seldio", "validate", str(tmp_path), "--unsafe-fixes"], check=True)
+
+    assert (tmp_path / "mix001.csv").read_text().splitlines() == list(ROWS)
+
+
+def test_outputs_padded_to_one_frame_are_no_other_hop(tmp_path: Path) -> None:
+    """Recordings of several lengths, and outputs that all end at the same frame."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "labels").mkdir()
+    for number, length in enumerate([600, 900, 1500, 2500], 1):
+        for folder, end in (("out", 5699), ("labels", length - 1)):
+            rows = [f"{frame},1,{-(frame % 90)},0" for frame in range(0, end, 7)] + [f"{end},1,5,0"]
+            (tmp_path / folder / f"mix00{number}.csv").write_text("\n".join(rows) + "\n")
+
+    findings = validate(tmp_path / "out", format="dcase2023-submission", reference=tmp_path / "labels").findings
+
+    assert not [finding for finding in findings if finding.code == "LAB307" and "recording has" in finding.message]
+
+
+def test_folders_of_several_systems_may_have_several_layouts(tmp_path: Path) -> None:
+    for name, tail in (("one", ""), ("two", ",150")):
+        (tmp_path / name).mkdir()
+        for clip in "123":
+            rows = [row + tail for row in ROWS]
+            (tmp_path / name / f"mix00{clip}.csv").write_text("\n".join(rows) + "\n")
+    assert "SUB108" not in codes(validate(tmp_path).findings)
+    shutil.copy(tmp_path / "two/mix001.csv", tmp_path / "one/mix004.csv")
+
+    (finding,) = [finding for finding in validate(tmp_path).findings if finding.code == "SUB108"]
+
+    assert (finding.severity, finding.path) == ("error", str(tmp_path / "one/mix004.csv"))
+
+
+def test_one_file_for_all_clips_is_not_one_finding_for_each_clip(tmp_path: Path) -> None:
+    findings = found(tmp_path / "all.csv", ROWS, reference="mix001..mix079")
+    assert codes(findings) == ["SUB106"]
+
+
+def test_a_header_in_another_order_names_its_layout(tmp_path: Path) -> None:
+    rows = [f"{frame},1,0,{frame},1,{100 + frame}" for frame in range(40)]
+    findings = found(tmp_path / "mix001.csv", rows, "frame,class,source,azimuth,onscreen,distance")
+    assert codes(findings) == ["SYN113"]
+    assert "dcase2025" in findings[0].message
+
+
+def test_vectors_are_neither_radians_nor_metres(tmp_path: Path) -> None:
+    rows = [f"{frame},1,{0.1 + 0.02 * frame:.5f},{0.9 - 0.01 * frame:.5f},0.20000" for frame in range(40)]
+    findings = found(tmp_path / "mix001.csv", rows, format="dcase2024-submission")
+    assert codes(findings) == ["LAB302"]
+    assert "dcase2020-output" not in (findings[0].hint or "")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{'annotations': []}"])
+def test_a_damaged_file_of_2026_is_not_passed_over(text: str, tmp_path: Path) -> None:
+    for clip in ("mix001", "mix002"):
+        (tmp_path / f"{clip}_inference.json").write_text(json.dumps({"annotations": []}) if clip == "mix001" else text)
+    found = [finding for finding in validate(tmp_path).findings if finding.code != "SUB114"]  # about both names
+    assert [finding.path for finding in found] == [f"{tmp_path}/mix002_inference.json"]
+
+
+def test_the_folder_task3_holds_both_tracks(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as package:
+        for label in [f"Doe_UNI_task3{track}_{number}" for track in "ab" for number in (1, 2, 3, 4)]:
+            package.writestr(f"task3/{label}/{label}.meta.yaml", f"submission:\n  label: {label}\n")
+            package.writestr(f"task3/{label}/{label}/mix001.csv", "0,1,20,-5\n")
+    assert not {"SUB203", "SUB205"} & set(codes(validate(tmp_path / "package.zip").findings))
+
+
+CLIPS = [f"fold4_room{room}_mix{mix:03}" for room in (23, 24) for mix in range(1, 4)]
+EXPECTED = {"reference": Reference("recordings", dict.fromkeys(("mix001", "mix002")))}
+LENGTHS = {"reference": Reference("recordings", dict.fromkeys(CLIPS, 300))}
+
+
+def text_of(*rows: tuple[int, ...]) -> str:
+    return "".join(f"{','.join(map(str, row))}\n" for row in rows)
+
+
+#: Four clips in one file, each with a row that is there twice.
+MIXED = text_of(*((n, n % 13, n % 2, n - 60 + 30 * clip, 5) for clip in range(4) for n in (*range(60), 59)))
+CASES: dict[str, tuple[dict[str, str], dict[str, Any], str, set[str]]] = {
+    "one file for all clips": (
+        {"all.csv": MIXED}, EXPECTED, "SUB106", {"LAB201", "LAB202", "LAB203", "LAB204", "LAB322", "SUB101", "SUB102"},
+    ),
+    "a column of clips": (
+        {"all.csv": "".join(f"mix{n // 60:03},{n % 60},{n % 13},0,{n % 90},5\n" for n in range(120))}, EXPECTED,
+        "SUB106", {"SUB101", "SUB102"},
+    ),
+    "frames that start over": ({"a.csv": MIXED, "b.csv": MIXED[:500]}, {}, "LAB322", {"LAB201", "LAB202", "LAB203", "LAB204"}),
+    "frames and classes exchanged": (
+        {"all.csv": text_of(*((frame * 7 % 13, frame, 0, frame % 90, 5) for frame in range(200)))}, {},
+        "LAB320", {"SUB106"},
+    ),
+    "no frames": (
+        {"all.csv": text_of(*((row * 5 % 11, row % 3, 0, row % 90, 5) for row in range(200)))}, {},
+        "LAB324", {"SUB106"},
+    ),
+    "rows of zeros": (
+        {f"{clip}.csv": "0,0,0,0,0\n" * 40 if clip in CLIPS[:2] else text_of(*((n, n % 13, 0, n % 90, len(clip))
+         for n in range(30 + CLIPS.index(clip)))) for clip in CLIPS}, {}, "LAB315", {"SUB116"},
+    ),
+    "a finer grid": (
+        {f"{clip}.csv": text_of(*((10 * n, n // 25 % 13, 0, n % 90, 5) for n in range(295 + number)))
+         for number, clip in enumerate(CLIPS)}, LENGTHS, "SUB119", {"LAB307"},
+    ),
+    "nothing that is read": ({"mix001.txt": MIXED}, EXPECTED, "LAY118", {"SUB101"}),
+}  # fmt: skip
+
+
+@pytest.fixture
+def told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[set[str], set[str]]]:
+    """Checks files, and returns the codes of what is found, and of what is left out of it."""
+
+    def check(path: Path, **options: Any) -> tuple[set[str], set[str]]:
+        said = {one.code for one in seldio.validate(path, **options)}
+        with monkeypatch.context() as patched:
+            patched.setattr(rules, "unexplained", lambda findings, source: list(findings))
+            return said, {one.code for one in seldio.validate(path, **options)} - said
+
+    return check
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_one_cause_is_said_once(case: str, told_apart: Callable[..., Any], tmp_path: Path) -> None:
+    files, options, cause, others = CASES[case]
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    said, left_out = told_apart(tmp_path, format="starss22", **options)
+    assert cause in said
+    assert left_out == others
+
+
+def test_what_is_explained_explains_nothing() -> None:
+    def made(code: str, path: str) -> Finding:
+        return Finding(code, Severity.ERROR, "wrong", path)
+
+    swapped, mixed, twice = made("LAB320", "x/a.csv"), made("SUB106", "x/a.csv"), made("LAB202", "x/a.csv")
+    assert rules.unexplained([twice, mixed, swapped], "x") == [twice, swapped]
+    assert rules.unexplained([twice, mixed], "x") == [mixed]
+    assert rules.unexplained([twice, made("SUB106", "x/b.csv")], "x")[0] == twice
+    assert rules.unexplained([made("LAB307", "x/b.csv"), made("SUB119", "x")], "x") == [made("SUB119", "x")]
+
+
+def test_what_one_system_of_a_package_does_explains_nothing_of_another(tmp_path: Path) -> None:
+    """One counts frames of 10 ms, another leaves out four of five: they have nothing to do with each other."""
+    grids = {A: [10 * n for n in range(295)], B: [5 * n for n in range(60)]}
+    for label, frames in grids.items():
+        for name, content in system(label).items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content if name.endswith(".yaml") else text_of(*((n, 1, n % 90, 5) for n in frames)))
+    known = Reference("recordings", dict.fromkeys(("mix001", "mix002", "mix003"), 300))
+    told_apart = seldio.validate(tmp_path, format="dcase2023-submission", reference=known)
+    assert {(one.code, A in one.path, B in one.path) for one in told_apart if one.code in ("SUB119", "LAB307")} == {
+        ("SUB119", False, False), ("LAB307", False, True),
+    }  # fmt: skip

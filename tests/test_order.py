@@ -70,9 +70,6 @@ def frames(lines: Sequence[str]) -> list[float]:
     return [float(line.split(",")[0]) for line in lines]
 
 
-# --- what is never sorted ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", PAIRED)
 def test_two_clips_in_a_file_are_not_mixed(kept: Kept, tmp_path: Path, name: str) -> None:
     paths, tried = files(kept / name), 0
@@ -130,9 +127,6 @@ def test_a_frame_on_both_sides_of_a_fall_is_named(tmp_path: Path) -> None:
     )
 
 
-# --- what is ------------------------------------------------------------------------------------------------
-
-
 def test_whole_frames_are_sorted(kept: Kept, tmp_path: Path) -> None:
     """Frames in any order, each with its rows together: nothing but their order changes, and nothing within one."""
     for path in files(kept / REAL[0], 6):
@@ -141,9 +135,6 @@ def test_whole_frames_are_sorted(kept: Kept, tmp_path: Path) -> None:
         mixed = sorted(lines, key=lambda line: order.index(float(line.split(",")[0])))
         assert mixed != lines
         assert repaired(tmp_path / path.name, mixed)[0] == sorted(lines, key=lambda line: float(line.split(",")[0]))
-
-
-# --- order is no fault --------------------------------------------------------------------------------------
 
 
 def reordered(folder: Path, paths: Sequence[Path], order: Order) -> None:
@@ -207,9 +198,6 @@ def test_annotations_of_2026_stand_in_any_order(official: Kept, tmp_path: Path) 
         scores = [energy_maps(tmp_path / f"{number}-{seed}", clips, seed) for seed in (None, 1, 2, 3)]
         for one in scores[1:]:
             assert one == pytest.approx(scores[0], rel=1e-9, nan_ok=True)
-
-
-# --- what speaks of several clips ---------------------------------------------------------------------------
 
 
 def test_random_sets_of_2026_are_not_refused_in_any_order(tmp_path: Path) -> None:

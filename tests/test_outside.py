@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -14,7 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pages import ROOT, blocks
 from processes import other_process
+from releases import older
 
 import seldio as package
 
@@ -51,9 +54,6 @@ def data(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLES, tmp_path / "LAB2027"))
 
 
-# --- a label dialect and its vocabulary ------------------------------------------------------------
-
-
 def test_a_dialect_is_found_from_its_content(seldio: Run) -> None:
     code, shown, _ = seldio("info", EXAMPLES)
     assert code == 0
@@ -84,15 +84,9 @@ def test_a_profile_scores(data: Path, seldio: Run) -> None:
     assert (code, round(json.loads(shown)["reports"][0]["tables"][0]["rows"][0]["ER"], 3)) == (0, 0.1)
 
 
-# --- a data set ------------------------------------------------------------------------------------
-
-
 def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
     code, _, notes = fresh("convert", "lab2027", "--to", "parquet", "-o", "labels.parquet", folder=data.parent)
     assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
-
-
-# --- what cannot be added --------------------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
@@ -162,9 +156,6 @@ def test_own_classes_are_not_published_as_those_of_starss(tmp_path: Path) -> Non
     assert "Female speech" not in named[1]
 
 
-# --- a challenge year ------------------------------------------------------------------------------
-
-
 def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldio: Run) -> None:
     """The formats and the profiles of 2024 are in its file alone."""
     copy = Path(shutil.copytree(Path(package.__file__).parent, tmp_path / "code" / "seldio"))
@@ -185,3 +176,58 @@ def test_a_year_that_is_taken_away_comes_back_from_outside(tmp_path: Path, seldi
             shown, notes, code = outside(words, True)
             assert (code, shown, notes) == seldio(*words), words
             assert (shown, notes, code) != hidden(words, True), words
+
+
+PAGE = ROOT / "docs/extending.md"
+RUN = "import sys, pathlib, pages; page = pages.Page(pathlib.Path(sys.argv[1])); page.run(); print(*page.problems())"
+
+
+def python(*arguments: object, path: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python in a *folder*, with modules of *path*."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(path), str(ROOT / "tests")))}
+    command = [sys.executable, "-W", "ignore", *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_page_shows_what_an_installed_package_does(tmp_path: Path) -> None:
+    if importlib.util.find_spec("hatchling") is None:
+        pytest.skip("hatchling, which builds the package, is not installed: pip install --group test")
+    package, site, empty = tmp_path / "package", tmp_path / "site", tmp_path / "empty"
+    for block in blocks(PAGE.read_text("utf-8").replace("<!-- needs: lab2027 -->", "")):
+        if block.kind == "file":
+            file = package / block.options["caption"]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(block.body, "utf-8")
+    empty.mkdir()
+    pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", site)
+    installed = python(*pip, package, path=empty, folder=empty)
+    assert installed.returncode == 0, installed.stderr
+
+    shown = python("-c", RUN, PAGE, path=site, folder=empty)
+
+    if shown.stdout.strip() and older("rich", "14.3"):
+        pytest.skip("tables of rich before 14.3 have other spaces")
+    assert (shown.returncode, shown.stdout.strip()) == (0, ""), shown.stdout + shown.stderr
+    gone = python("-m", "seldio", "hears", "kettle.csv", path=empty, folder=empty)
+    assert (gone.returncode, "No such command 'hears'" in gone.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("group", "value", "words", "line"),
+    [
+        ("formats", "gone:NOTES", "ModuleNotFoundError: No module named 'gone'", "formats"),
+        ("commands", "seldio.plugins:VARIABLE", "str is not a function", "--help"),
+    ],
+)
+def test_an_entry_point_that_leads_nowhere_is_named(
+    group: str, value: str, words: str, line: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "lab-1.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: lab\nVersion: 1\n")
+    (folder / "entry_points.txt").write_text(f"[seldio.{group}]\nlab = {value}\n")
+
+    run = python("-m", "seldio", line, path=tmp_path, folder=tmp_path)
+
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"seldio: entry point lab = {value} of seldio.{group}: {words}\n"

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commands import invoke
 from layouts import wav
-from typer.testing import CliRunner
 
 import seldio
 from seldio.catalogues import own_datasets
 from seldio.check.description import describe
-from seldio.cli import app
 from seldio.errors import DataError, InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
@@ -201,7 +200,7 @@ def test_azimuths_turn_and_begin_where_the_dataset_says(yard: Path, keys: str, e
 
 
 def new(*arguments: object) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["new", *map(str, arguments)])
+    result = invoke("new", *arguments)
     return result.exit_code, result.output
 
 
@@ -249,7 +248,7 @@ def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
         place.parent.mkdir(parents=True)
         place.write_text("0,0,0,90,0,150\n1,2,0,90,0,150\n2,2,1,10,0,150\n3,2,1,11,0,150\n")
     record(tmp_path / "set/dev-train/a.wav")
-    result = CliRunner().invoke(app, ["info", str(tmp_path / "set"), "--write"])
+    result = invoke("info", tmp_path / "set", "--write")
     assert result.exit_code == 0, result.output
     about = tomllib.loads((tmp_path / "set/dataset.toml").read_text("utf-8"))
     assert about == {
@@ -257,7 +256,7 @@ def test_info_writes_what_a_known_dataset_is(tmp_path: Path) -> None:
         "splits": {"dev-test": {"folders": ["dev-test"]}, "dev-train": {"folders": ["dev-train"]}},
     }  # fmt: skip
     assert [finding.code for finding in found(tmp_path / "set") if finding.code.startswith("DAT")] == []
-    assert CliRunner().invoke(app, ["info", str(tmp_path / "set"), "--write"]).exit_code == 2
+    assert invoke("info", tmp_path / "set", "--write").exit_code == 2
 
 
 def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path) -> None:
@@ -268,9 +267,6 @@ def test_labels_in_another_format_keep_their_classes(yard: Path, tmp_path: Path)
     assert (group["format"], group["classes"]) == ("starss23", {"dog bark": 3, "bird": 1, "car": 2})
     assert codes(tmp_path / "out") == []
     assert splits(tmp_path / "out") == {"a": "train", "b": "test"}
-
-
-# --- labels in the columns of a dataset that lie elsewhere ------------------------------------------
 
 
 @pytest.fixture

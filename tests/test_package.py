@@ -136,9 +136,6 @@ def without(part: str) -> Files:
     return {name: text for name, text in clean().items() if part not in name}
 
 
-# --- what is clean ---------------------------------------------------------------------------------
-
-
 def write_folder(root: Path, files: Files) -> Path:
     for name, text in files.items():
         target = root / name
@@ -247,8 +244,6 @@ def test_the_folder_of_a_task_alone_is_told_what_it_lacks(tmp_path: Path) -> Non
         assert {task / A} == {Path(finding.path) for finding in found}
         assert "SUB208" in {finding.code for finding in seldio.validate(folder).findings}
 
-
-# --- one fault, one rule, one place ----------------------------------------------------------------
 
 FOLDER, SHEET = f"task3a/{A}", f"task3a/{A}/{A}.meta.yaml"
 OUTPUT = f"{FOLDER}/{A}"
@@ -364,10 +359,7 @@ def test_a_fault_in_a_meta_file(old: str, new: str, expected: list[Any]) -> None
         (META.encode() + b"#" * MAX_BYTES, [("SYN404", None, None)]),
         (META.encode().replace(b"\n", b"\r\n").replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
         (META.encode().replace(b"\n", b"\r").replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
-        (
-            META.encode().replace(b"Finland", "Suomi\u2028\x85".encode()).replace(b"29.9", b"0.3"),
-            [("SUB222", 33, 13)],
-        ),
+        (META.encode().replace(b"Finland", "Suomi\u2028\x85".encode()).replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
     ],
 )
 def test_a_fault_of_the_whole_meta_file(data: bytes, expected: list[Any]) -> None:
@@ -387,9 +379,6 @@ def assert_pointed(finding: Finding) -> None:
 def test_every_rule_has_a_fault_here() -> None:
     tested = {place[0] for row in LAYOUT for place in row[2]} | {place[0] for row in CONTENT for place in row[3]}
     assert {rule.code for rule in RULES} <= tested | {"SUB224", "SUB225"}  # with tests of their own
-
-
-# --- recordings ------------------------------------------------------------------------------------
 
 
 def test_a_reference_names_the_recordings() -> None:
@@ -420,9 +409,6 @@ def test_an_unreadable_meta_file_is_a_finding() -> None:
     assert [finding.code for finding in checked(package_of(Collection("x.zip", "zip", entries, ())))] == ["SAF107"]
 
 
-# --- real files ------------------------------------------------------------------------------------
-
-
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs the shared meta files")
 def test_real_meta_files_are_clean() -> None:
     files = sorted(REAL.glob("*.meta.yaml"))
@@ -435,9 +421,6 @@ def test_real_meta_files_are_clean() -> None:
         assert (
             found({"r.pdf": "", f"{base}/{label}.meta.yaml": file.read_text(), f"{base}/{label}/mix001.csv": ""}) == []
         )
-
-
-# --- YAML ------------------------------------------------------------------------------------------
 
 
 def parsed(text: str) -> tuple[Any, list[str]]:
@@ -504,8 +487,6 @@ def test_aliases_do_not_blow_up() -> None:
     lines = ["a: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 100))]
     assert parsed("\n".join(lines)) == (None, ["SYN404"])
 
-
-# --- whatever comes --------------------------------------------------------------------------------
 
 FUZZ = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SNIPPETS = st.sampled_from([

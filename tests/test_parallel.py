@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 from seldio import progress, validate
-from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.parallel import parallel_map, running
@@ -43,9 +42,6 @@ def killed(_: int) -> int:
 def process(_: int) -> int:
     time.sleep(0.02)
     return os.getpid()
-
-
-# --- where work runs -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -105,7 +101,7 @@ def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
 
 @pytest.mark.parametrize(("workers", "message"), [("0", "from 1 to 256, not 0"), ("-2", "not -2"), ("spark", "or ray")])
 def test_the_option_refuses_what_is_no_number(workers: str, message: str, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["validate", str(tmp_path), "--workers", workers])
+    result = invoke("validate", tmp_path, "--workers", workers)
     assert 2 == result.exit_code
     assert message in result.stderr
 
@@ -114,9 +110,6 @@ def stopped_while_results_travel() -> None:
     with contextlib.suppress(KeyboardInterrupt), running(workers=2):
         for _ in parallel_map(large, [1] * 40):
             raise KeyboardInterrupt
-
-
-# --- stops -------------------------------------------------------------------------------------------------
 
 
 def in_another_process(code: str) -> subprocess.Popen[bytes]:
@@ -186,12 +179,6 @@ def test_a_process_that_may_have_no_workers_says_so() -> None:
     spawn = multiprocessing.get_context("spawn")
     with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
         pool.apply(with_workers, (3,))
-
-
-# --- what travels to a worker ------------------------------------------------------------------------------
-
-
-# --- how far it is -------------------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, raise_errors
-from seldio.formats import TextFile, get, parquet
+from seldio.formats import TextFile, parquet
 from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
 from seldio.schema.event_rows import Event, from_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
@@ -48,8 +48,6 @@ def example(rows: int = 3) -> pa.Table:
     ]
     return from_events(events, "starss23")
 
-
-# --- tables come back as they were -------------------------------------------------------------------
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
@@ -98,20 +96,6 @@ def test_what_is_written_is_read(table: pa.Table) -> None:
     assert packed(again) == data == packed(table)
 
 
-def test_labels_come_back_from_parquet_as_they_were() -> None:
-    files = {
-        "dev/a.csv": b"1,2,0,-180,-5,181\r\n2,2,0,180,-5,64\r\n",
-        "dev/silent.csv": b"",
-        "b.csv": b"0,12,3,0,0,0\n5,1,0,3,4,5",
-    }
-    texts = [TextFile(name, name, name[:-4], data) for name, data in files.items()]
-    table, _ = read(packed(get("starss23").read(texts, lambda finding: None).table))
-    assert table is not None
-    parts = {file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files}
-    written = {file.name: get("starss23").write(parts[file.name], file) for file in origin_of(table).files}
-    assert written == files
-
-
 def test_row_groups_end_where_clips_end(monkeypatch: pytest.MonkeyPatch) -> None:
     def groups(table: pa.Table) -> list[int]:
         metadata = pq.read_metadata(io.BytesIO(packed(table)))
@@ -132,9 +116,6 @@ def test_other_metadata_is_kept() -> None:
     assert again.schema.metadata[b"licence"] == b"CC"
 
 
-# --- tables of other programs ------------------------------------------------------------------------
-
-
 def test_types_that_hold_the_same_values_are_cast() -> None:
     data = foreign(
         {"clip": ["a", "a"], "frame": pa.array([1, 2], pa.int64()), "azimuth": pa.array([30, 31], pa.int16())}
@@ -143,10 +124,7 @@ def test_types_that_hold_the_same_values_are_cast() -> None:
     assert not findings
     assert table is not None
     assert table.schema.field("frame").type == pa.int32()
-    assert table.to_pylist() == [
-        {"clip": "a", "frame": 1, "azimuth": 30.0},
-        {"clip": "a", "frame": 2, "azimuth": 31.0},
-    ]
+    assert table.to_pylist() == [{"clip": "a", "frame": 1, "azimuth": 30.0}, {"clip": "a", "frame": 2, "azimuth": 31.0}]
     assert origin_of(table).files == (ClipFile("a", "a.csv"),)
 
 
@@ -225,9 +203,6 @@ def test_bad_metadata(metadata: bytes) -> None:
     assert [str(finding) for finding in findings] == ["x.parquet: SYN302 its seldio metadata cannot be read"]
 
 
-# --- damaged and oversized files ---------------------------------------------------------------------
-
-
 @given(st.data())
 @settings(max_examples=examples(150))
 def test_damage_is_a_finding(data: st.DataObject) -> None:
@@ -290,9 +265,6 @@ def test_a_broken_file_gives_an_empty_reading() -> None:
     assert [finding.code for finding in findings] == ["SYN301"]
     with pytest.raises(InvalidData, match="SYN301"):
         read_parquet(b"PAR1", "x.parquet", raise_errors)
-
-
-# --- tables of several clips -----------------------------------------------------------------------
 
 
 def test_a_table_of_several_clips_is_not_taken_for_empty_files(tmp_path: Path) -> None:

@@ -43,9 +43,6 @@ def cut(size: int, held: bool) -> Iterator[None]:
         yield
 
 
-# --- the verbs, and what they are tried on: a verb is a row ---------------------------------------------------
-
-
 def checked(path: Path) -> object:
     report = validate(path)
     return report.files, report.findings

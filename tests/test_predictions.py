@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
 from seldio import validate
 from seldio.check.reference import load
-from seldio.cli import app
 from seldio.findings import Finding
 from seldio.formats import ItemFormat, get
 from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions
@@ -71,9 +70,6 @@ def changed(index: int, **changes: Any) -> Callable[[list[Record]], list[Record]
 
 ALL = [answer(n) for n in range(9)]
 NAMELESS = [answer(n, qa_id=None) for n in range(9)]
-
-
-# --- SO-Bench ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,9 +170,6 @@ def test_the_real_files(shared: Path) -> None:
         assert validate(shared / "data" / predictions, reference=load(str(shared / "data" / questions))).findings == []
 
 
-# --- JASCO ---------------------------------------------------------------------------------------------
-
-
 def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Finding]:
     others = {"Speech": "", "Audio-Only Answer": "", "Speech-Only Answer": ""}
     asked = [
@@ -226,9 +219,6 @@ def test_jasco(
     assert says in " ".join(f"{finding.message} {finding.hint}" for finding in found)
 
 
-# --- files of questions with outputs -------------------------------------------------------------------
-
-
 def mmau(number: int, **changes: Any) -> Record:
     record = {"id": f"m{number}", "audio_id": f"./a/m{number}.wav", "question": "Who?", "choices": ["cat", "dog"],
               "answer": "dog", "task": "sound", "split": "test-mini"}  # fmt: skip
@@ -255,9 +245,6 @@ def test_mmau(tmp_path: Path, row: Record, expected: list[tuple[str, int | None]
     assert short(against(tmp_path, [*rows, row], [mmau(n) for n in range(3)])) == expected
 
 
-# --- the wrong reference -------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     lines(tmp_path / "qa.jsonl", [question(n) for n in range(3)])
@@ -280,12 +267,9 @@ def files(tmp_path: Path) -> Path:
 )
 def test_references_of_the_wrong_kind(files: Path, path: str, reference: str, says: str) -> None:
     told = reference if ".." in reference else str(files / reference)
-    run = CliRunner().invoke(app, ["validate", str(files / path), "--reference", told])
+    run = invoke("validate", files / path, "--reference", told)
     assert run.exit_code == 2
     assert says in run.stderr
-
-
-# --- MERA ----------------------------------------------------------------------------------------------
 
 
 def mera_question(number: int, two: bool = False) -> Record:
@@ -308,37 +292,61 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
-def packed(folder: Path, **members: bytes) -> Path:
+def packed(folder: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(folder / "submission.zip", "w") as archive:
         for member, data in members.items():
-            archive.writestr(member.replace("_", "."), data)
+            archive.writestr(member, data)
     return folder / "submission.zip"
 
 
 WHOLE = outputs((1, "A"), (2, "B"), (3, "B"))
 MERA: list[tuple[dict[str, bytes], list[str]]] = [
-    ({"ruEnvAQA_json": WHOLE}, []),
-    ({"deep/ruEnvAQA_json": WHOLE, "logs_txt": b"x"}, []),
-    ({"ruEnvAQA_json": outputs((1, "A"), (3, "B"))}, ["PRD131"]),
-    ({"ruEnvAQA_json": outputs((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"]),
-    ({"ruEnvAQA_json": outputs((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"]),
-    ({"ruEnvAQA_json": outputs((1, "A"), (2, 7), (3, "B"))}, ["PRD116"]),
-    ({"ruEnvAQA_json": b"{}"}, ["PRD111"]),
-    ({"ruEnvAQA_json": b'{"data": {'}, ["SYN201"]),
-    ({"ruEnvAQA_jso": WHOLE}, ["PRD123"]),
-    ({"ruenvaqa_json": WHOLE}, ["PRD124"]),
-    ({"readme_txt": b"x"}, ["PRD124"]),
+    ({"ruEnvAQA.json": WHOLE}, []),
+    ({"deep/ruEnvAQA.json": WHOLE, "logs.txt": b"x"}, []),
+    ({"ruEnvAQA.json": outputs((1, "A"), (3, "B"))}, ["PRD131"]),
+    ({"ruEnvAQA.json": outputs((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"]),
+    ({"ruEnvAQA.json": outputs((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"]),
+    ({"ruEnvAQA.json": outputs((1, "A"), (2, 7), (3, "B"))}, ["PRD116"]),
+    ({"ruEnvAQA.json": b"{}"}, ["PRD111"]),
+    ({"ruEnvAQA.json": b'{"data": {"dev": []}}'}, ["PRD112"]),
+    ({"ruEnvAQA.json": b'{"data": {'}, ["SYN201"]),
+    ({"ruEnvAQA.jso": WHOLE}, ["PRD123"]),
+    ({"ruEnvAQA.jsonl": WHOLE}, ["PRD123"]),
+    ({"ruEnvAQA": WHOLE}, ["PRD123"]),
+    ({"ruenvaqa.json": WHOLE}, ["PRD124"]),
+    ({"answers.json": WHOLE, "logs_public.zip": b""}, ["PRD124"]),
+    ({"sub/answers.json": WHOLE, "ruEthics.jso": b"{}"}, ["PRD124"]),
+    ({"readme.txt": b"x"}, ["PRD124"]),
 ]
 
 
 @pytest.mark.parametrize(("members", "codes"), MERA)
 def test_mera_submissions(tmp_path: Path, gold: Path, members: dict[str, bytes], codes: list[str]) -> None:
-    path, reference = packed(tmp_path, **members), load(str(gold))
-    assert [finding.code for finding in validate(path, reference=reference).findings] == codes
-    folder = tmp_path / "unpacked"
+    """A folder is checked like its ZIP file, and without the questions for all but what they ask."""
+    path, folder = packed(tmp_path, members), tmp_path / "unpacked"
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder)
-    assert [finding.code for finding in validate(folder, reference=reference).findings] == codes
+    alone = [code for code in codes if not code.startswith("PRD13")]
+    for submission in (path, folder):
+        assert [finding.code for finding in validate(submission, reference=load(str(gold))).findings] == codes
+        if set(members) != {"readme.txt"}:
+            assert [finding.code for finding in validate(submission).findings] == alone
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"answers.json": WHOLE, "labels/fold4_room1_mix001.csv": b"0,1,0,-50,30\n"},
+        {"ruEnvAQA.md": b"# our answers", "a.csv": b"0,1,0,-50,30\n1,1,0,-50,30\n"},
+    ],
+)
+def test_what_lies_beside_labels_is_no_submission(tmp_path: Path, members: dict[str, bytes]) -> None:
+    path = packed(tmp_path, members)
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    found = [validate(submission).by_rule() for submission in (path, tmp_path / "unpacked")]
+    assert found[0] == found[1]
+    assert not any(code.startswith("PRD12") for code in found[0])
 
 
 def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
@@ -351,16 +359,10 @@ def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
     assert "the whole task 0" in (found[0].hint or "")
 
 
-# --- descriptions --------------------------------------------------------------------------------------
-
-
-# --- anything ------------------------------------------------------------------------------------------
-
-
 def test_files_that_cannot_be_read_say_why(tmp_path: Path, gold: Path) -> None:
     path = tmp_path / "ruEnvAQA.json"
     path.write_bytes(b'{"data": {"test_": [{"outputs": "A", "meta": {"id": 1}}]}}')
     assert short(validate(path, reference=load(str(gold))).findings) == [("PRD112", 1)]
-    packed_up = packed(tmp_path, ruEnvAQA_json=b"[]")
+    packed_up = packed(tmp_path, {"ruEnvAQA.json": b"[]"})
     found = validate(packed_up, format="ruenvaqa-submission", reference=load(str(gold))).findings
     assert [finding.code for finding in found] == ["PRD131"] * 3 + ["PRD117"]

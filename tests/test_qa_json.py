@@ -15,8 +15,7 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import harnesses
 from seldio.formats.items import ItemReading, Row
-from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import (
+from seldio.formats.json_items import (
     ADQA,
     ADQA_TRAIN,
     ITEMS,
@@ -27,6 +26,7 @@ from seldio.formats.qa_json import (
     SO_DATASET,
     SO_PREDICTIONS,
     SPATIAL_SOUND_QA,
+    JsonItems,
 )
 from seldio.rules import CATALOGUE
 from seldio.schema.qa import Item, Prediction

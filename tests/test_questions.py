@@ -21,7 +21,7 @@ from seldio.schema.qa import ITEM_SCHEMA, Item, Rows, to_table
 from seldio.tasks import REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
 from seldio.tasks.scene import RIVALS, cells, only_cell
 from seldio.tasks.specs import ASKED, PUBLISHED
-from seldio.tasks.wordings import ENGLISH
+from seldio.tasks.task import ENGLISH
 
 NEED_DISTANCE = {"estimate_distance", "compare_distance"}
 FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")

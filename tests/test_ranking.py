@@ -76,9 +76,6 @@ def test_what_cannot_be_ranked() -> None:
         rank({"a": {"F": 1.0}}, FOUR)
 
 
-# --- the published list ----------------------------------------------------------------------------------
-
-
 def test_published_list(shared: Path) -> None:
     """The list shows the best system of each team only, and its places are over all systems.
 
@@ -102,9 +99,6 @@ def test_published_list(shared: Path) -> None:
     sums = {str(row[0]): row[-1] for table in found.tables for row in table.rows}
     assert (sums["Kim_KU_task3a_4"], sums["Bai_JLESS_task3a_3"]) == (21, 20)
     assert sums["Liu_CQUPT_task3b_1"] == sums["AV_Baseline_FOA"] == 18
-
-
-# --- files -----------------------------------------------------------------------------------------------
 
 
 def scored(system: str, values: tuple[float, ...], profile: str = "dcase2023") -> ScoreReport:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import shown_contents
 
 import seldio
 from seldio.errors import InvalidData, SeldioError
@@ -63,18 +64,13 @@ def synth_finding() -> seldio.Finding:
     return seldio.Finding("SYN101", seldio.Severity.ERROR, "thirteen", "a.csv", 3)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file() and "/." not in path.as_posix())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
 def test_findings_and_an_export_are_the_same(cluster: Any, tree: Path, tmp_path: Path) -> None:
     alone = seldio.validate(tree, deep=True).findings
     seldio.export(tree, tmp_path / "alone", shard_bytes=1)
     with running(ray=True):
         assert alone == seldio.validate(tree, deep=True).findings
         seldio.export(tree, tmp_path / "ray", shard_bytes=1)
-    assert contents(tmp_path / "alone") == contents(tmp_path / "ray")
+    assert shown_contents(tmp_path / "alone") == shown_contents(tmp_path / "ray")
 
 
 def test_standard_output_is_the_report_alone(cluster: Any, tree: Path) -> None:

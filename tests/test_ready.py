@@ -80,9 +80,6 @@ def converted(path: Path, out: Path, name: str, *, labels: bool) -> None:
     assert not {code: words for code, words in found.items() if code not in left}, name
 
 
-# --- examples and mutants ------------------------------------------------------------------------------------
-
-
 @pytest.fixture(autouse=True)
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
@@ -184,9 +181,6 @@ def test_a_mutant_that_is_ready_is_accepted(seed: int, tmp_path: Path) -> None:
         kept(path, tmp_path / f"{number}-out", chance)
 
 
-# --- names and siblings decide what files must be --------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Labels of STARSS23, and outputs for them."""
@@ -263,9 +257,6 @@ def test_a_submission_has_the_official_layout(tree: Path, layout: str, reference
     assert target == ("dcase2024-submission" if layout == "dcase2024-output" else "dcase2023-submission")
     seldio.convert(tmp_path / "submission", f"{tmp_path / 'new/submission'}/", target, allow_loss=losses)
     assert not errors(tmp_path / "new/submission", reference="starss23:eval")
-
-
-# --- what one file has is said of it in its folder as well -----------------------------------------------------
 
 
 def one_file(tree: Path, out: Path, row: Callable[[list[str]], list[object]]) -> tuple[Path, Path]:

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import soundfile
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.conversion.recordings import convert_array
 from seldio.errors import UsageError
 from seldio.media.encoding import render
@@ -80,7 +79,7 @@ def test_recordings_are_made(tree: Path) -> None:
 
 def test_one_recording(tree: Path) -> None:
     out = tree.parent / "mic.wav"
-    run = CliRunner().invoke(app, ["convert", str(tree / f"foa_dev/{NAME}.wav"), "--to", "mic", "-o", str(out)])
+    run = invoke("convert", tree / f"foa_dev/{NAME}.wav", "--to", "mic", "-o", out)
     assert run.exit_code == 0, run.stderr
     assert soundfile.info(out).channels == 4
 
@@ -93,12 +92,12 @@ def test_what_cannot_be_converted(tree: Path) -> None:
         ([tree, "--to", "mic"], 2, "use -o FILE"),
         ([tree / "files.csv", "--to", "mic", "-o", tree.parent / "x.csv"], 2, "is no recording"),
     ):
-        run = CliRunner().invoke(app, ["convert", *map(str, arguments)])
+        run = invoke("convert", *arguments)
         assert run.exit_code == code, run.stderr
         assert words in run.stderr
     text = tree.parent / "text.wav"
     text.write_text("no sound")
-    run = CliRunner().invoke(app, ["convert", str(text), "--to", "mic", "-o", str(tree.parent / "x.wav")])
+    run = invoke("convert", text, "--to", "mic", "-o", tree.parent / "x.wav")
     assert run.exit_code == 3
     assert not (tree.parent / "x.wav").exists()
 
@@ -116,7 +115,7 @@ def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_pat
 
     def run(out: str, *options: str) -> tuple[str, list[np.ndarray]]:
         arguments = ["convert", str(root), "--to", "mic", "-o", str(tmp_path / out), *options]
-        done = CliRunner().invoke(app, arguments)
+        done = invoke(*arguments)
         assert done.exit_code == 0, done.stderr
         return done.stderr, [soundfile.read(p)[0] for p in sorted((tmp_path / out).rglob("*.wav"))]
 
@@ -142,7 +141,7 @@ def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_pat
 
 def test_conversions_count_recordings_not_rows(tree: Path) -> None:
     (tree / f"mic_dev/{NAME}.wav").unlink()
-    done = CliRunner().invoke(app, ["convert", str(tree), "--to", "mic", "--audio", "-o", str(tree.parent / "out")])
+    done = invoke("convert", tree, "--to", "mic", "--audio", "-o", tree.parent / "out")
     assert done.exit_code == 0, done.stderr
     assert done.stderr.startswith("foa to mic: 1 recording, 3 files written\n")
 

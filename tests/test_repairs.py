@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from commands import invoke
 from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import seldio
 from seldio import validate
-from seldio.cli import app
 
 Row = tuple[int, int, int, float, float, float]
 Change = Callable[[Row, int], tuple[object, ...]]
@@ -54,7 +53,7 @@ def cells(file: tuple[str, bytes]) -> list[list[float]]:
 
 
 def repaired(folder: Path, *options: str) -> dict[str, bytes]:
-    result = CliRunner().invoke(app, ["validate", str(folder), "--unsafe-fixes", *options])
+    result = invoke("validate", folder, "--unsafe-fixes", *options)
     assert result.exit_code in (0, 1), result.output
     return contents(folder)
 
@@ -163,9 +162,6 @@ def test_a_comma_that_may_stand_before_thousands_is_no_decimal_point(distances: 
     assert [one.fixable for one in found] == [COMMAS[distances]]
     after = repaired(tmp_path, "-f", "spatialscaper")[path.name]
     assert after == (before.replace(b",", b".").replace(b";", b",") if COMMAS[distances] else before)
-
-
-# --- faults of values and of text together: files are read here without seldio ---------------------------
 
 
 def value(cell: str) -> float | str:

@@ -8,13 +8,14 @@ import html
 import io
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from effort import examples
-from growing import grows_no_faster
+from commands import invoke
+from effort import examples, grows_no_faster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -22,13 +23,12 @@ from releases import printed_by_rich
 
 import seldio
 from seldio.errors import UsageError
-from seldio.findings import JSON_KEYS, Finding, Report, Severity
+from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
 from seldio.reports import Options, outputs, render, screens, terminal, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sections import verdict
 from seldio.rules import CATALOGUE as RULES
-from seldio.rules.deep_evidence import Heard
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -70,17 +70,7 @@ AZIMUTH = Finding(
     "12,3,0,240,-10",
 )
 UNSORTED = Finding(
-    "LAB203",
-    Severity.WARNING,
-    "Frame 11 after 12.",
-    "sub/mix001.csv",
-    13,
-    1,
-    3,
-    "11",
-    None,
-    True,
-    "11,3,0,0,5",
+    "LAB203", Severity.WARNING, "Frame 11 after 12.", "sub/mix001.csv", 13, 1, 3, "11", None, True, "11,3,0,0,5"
 )
 MISSING = Finding("SUB001", Severity.ERROR, "No file for clip mix002.", "sub.zip!/", hint="Write an empty file.")
 ODD = Finding("QA010", Severity.INFO, "Ответ не из списка.", "тест.json", 4, excerpt='  "ответ": "да"')
@@ -98,8 +88,6 @@ SMALL = make(AZIMUTH, UNSORTED, MISSING, ODD)
 def show(report: Report, format: str, **options: Any) -> str:
     return "".join(render(report, format, Options(**({"catalogue": CATALOGUE} | options))))
 
-
-# ------------------------------------------------------------------ nasty findings
 
 _NASTY = [
     "\x1b[31m",
@@ -147,8 +135,6 @@ findings = st.builds(
 reports = st.builds(lambda items: make(*items), st.lists(findings, max_size=8))
 quick = settings(max_examples=examples(60), deadline=None)
 
-# ------------------------------------------------------------------ the table of formats
-
 
 def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
     with pytest.raises(UsageError, match=r"unknown output 'pdf' for findings; choose from text, concise, json"):
@@ -188,9 +174,6 @@ def test_no_text_of_a_finding_commands_a_ci_system(format: str, text: str) -> No
     if format in ("json", "jsonl"):
         assert text in json.dumps(json.loads(shown.splitlines()[0] if format == "jsonl" else shown), ensure_ascii=False).replace(
             "\\n", "\n").replace("\\r", "\r")  # fmt: skip
-
-
-# ------------------------------------------------------------------ text
 
 
 def test_text() -> None:
@@ -276,8 +259,7 @@ class Terminal(io.StringIO):
 
 @printed_by_rich
 @pytest.mark.parametrize(
-    ("stream", "no_color", "coloured"),
-    [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)],
+    ("stream", "no_color", "coloured"), [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)]
 )
 def test_write_colours_terminals_only(
     monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], no_color: str, coloured: bool
@@ -289,9 +271,6 @@ def test_write_colours_terminals_only(
     target = stream()
     write(SMALL, target, options=Options(CATALOGUE))
     assert target.getvalue() == show(SMALL, "text", color=coloured, wrap=stream is Terminal)
-
-
-# ------------------------------------------------------------------ carets
 
 
 LONG = ",".join(str(number) for number in range(1300))[:5000]
@@ -315,18 +294,12 @@ def test_the_caret_stands_below_the_text(line: str, columns: tuple[int, int | No
     assert show(make(finding), "text", width=60).split("\n")[1:3] == [f"12 | {text}", f"   | {carets}"]
 
 
-# ------------------------------------------------------------------ what people read first, and how wide
-
-
 def test_what_is_to_be_known_about_a_file_comes_behind_what_is_wrong_in_it() -> None:
     layout = Finding("SYN902", Severity.INFO, "read as one layout", "a.csv", line=1)
     radians = Finding("LAB301", Severity.ERROR, "radians", "a.csv", line=1, column=7)
     other = Finding("LAB103", Severity.ERROR, "outside", "b.csv", line=2, column=1)
     shown = show(Report([layout, radians, other], files=2), "text")
     assert sorted(["LAB301", "SYN902", "LAB103"], key=shown.index) == ["LAB301", "SYN902", "LAB103"]
-
-
-# ------------------------------------------------------------------ concise and github
 
 
 def test_concise() -> None:
@@ -370,9 +343,6 @@ SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-# ------------------------------------------------------------------ json
-
-
 def test_the_schema_file_is_that_of_the_package() -> None:
     written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
     assert written == dumps(report_schema(), indent=2) + "\n"
@@ -412,9 +382,6 @@ def test_jsonl() -> None:
     assert last == json.dumps({"version": 1, "seldio": seldio.__version__, "summary": SMALL.summary()})
 
 
-# ------------------------------------------------------------------ sarif
-
-
 def sarif_run(report: Report, **options: Any) -> dict[str, Any]:
     log = json.loads(show(report, "sarif", **options))
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
@@ -446,12 +413,7 @@ def test_sarif_result() -> None:
             {
                 "physicalLocation": {
                     "artifactLocation": {"uri": "sub/mix001.csv"},
-                    "region": {
-                        "startLine": 12,
-                        "startColumn": 8,
-                        "endColumn": 11,
-                        "snippet": {"text": "240"},
-                    },
+                    "region": {"startLine": 12, "startColumn": 8, "endColumn": 11, "snippet": {"text": "240"}},
                     "contextRegion": {"startLine": 12, "snippet": {"text": "12,3,0,240,-10"}},
                 }
             }
@@ -508,9 +470,6 @@ def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
 
 
-# ------------------------------------------------------------------ markdown
-
-
 def test_markdown() -> None:
     assert show(SMALL, "markdown") == (
         "Not ready: 2 errors, 1 warning and 1 info; 168 files checked. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
@@ -556,9 +515,6 @@ def test_markdown_mentions_nobody_and_links_nowhere(text: str) -> None:
     assert f" {text}<br>" in table.replace("&#8203;", "")
 
 
-# ------------------------------------------------------------------ csv and html
-
-
 @given(reports)
 @quick
 def test_csv_has_a_row_for_each_finding_and_no_formula(report: Report) -> None:
@@ -592,10 +548,7 @@ def test_a_page_shows_the_line_of_a_finding_with_its_caret() -> None:
     lines = re.search(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL)
     assert lines is not None
     assert "<b>" not in page
-    assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == [
-        "12 | 10,1,0,240,<b>",
-        "   |        ^^^",
-    ]
+    assert html.unescape(re.sub("<[^>]*>", "", lines[1])).splitlines() == ["12 | 10,1,0,240,<b>", "   |        ^^^"]
     assert re.findall("<mark.*?>(.*?)</mark>", page) == ["240", "^^^"]
 
 
@@ -613,3 +566,56 @@ def test_a_page_says_first_whether_the_data_is_in_order(severity: str, mood: str
     assert f'<p class="verdict {mood}">{html.escape(verdict(report))}' in head
     assert "<table>" in rest
     assert "Write -120." in rest
+
+
+ROW = "0,1,0,10,0,100\n"
+ASKED = {"id": "q0", "audio": ["a.wav"], "question": "?", "options": ["rain", "dog"], "answer": "rain"}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for folder in ("ref", "pred", "pred2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mix001.csv").write_text(ROW)
+    with zipfile.ZipFile(tmp_path / "ref.zip", "w") as archive:
+        archive.writestr("mix001.csv", ROW)
+    (tmp_path / "asked.jsonl").write_text(json.dumps(ASKED) + "\n")
+    (tmp_path / "said.jsonl").write_text(json.dumps({"id": "q0", "prediction": "rain"}) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score said.jsonl --reference asked.jsonl -o said.jsonl",
+        "score said.jsonl --reference asked.jsonl -o asked.jsonl",
+        "score pred --reference ref -o pred/mix001.csv",
+        "score pred --reference ref -o ./pred/../ref/mix001.csv",
+        "compare pred ref --reference ref -o ref/mix001.csv",
+        "compare said.jsonl --reference asked.jsonl -o said.jsonl",
+        "validate pred -o pred/mix001.csv --output csv",
+        "validate pred/mix001.csv -o pred/mix001.csv",
+        "validate said.jsonl --reference asked.jsonl -o asked.jsonl",
+        "diff pred ref -o ref/mix001.csv",
+        "score pred --reference ref.zip:dev-test -o ref.zip",
+        "compare pred pred2 --reference ref.zip:dev-test -o ref.zip",
+        "package pred --year 2023 --label A_B_task3a_1 -o ref.zip --development pred --development-reference ref.zip:all",
+    ],
+)
+def test_a_report_takes_the_place_of_no_input(command: str, place: Path) -> None:
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    run = invoke(*command.split())
+    assert run.exit_code == 2
+    said = " ".join(run.output.split())
+    assert "this is one of the files that are read; choose another name" in said or "is read; choose another" in said
+    assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("output", ["html", "json", "sarif", "text"])
+def test_a_report_may_lie_beside_them_and_be_written_again(output: str, place: Path) -> None:
+    for _ in range(2):
+        command = ["validate", "pred", "--output", output, "-o", f"pred/report.{output}"]
+        run = invoke(*command)
+        assert run.exit_code in (0, 1), run.output
+        assert (place / "pred" / f"report.{output}").stat().st_size

@@ -22,7 +22,7 @@ from seldio.formats.mera import FORMATS, RUENVAQA, SUBMISSION, template
 from seldio.rules import findings
 from seldio.rules.item_table import ItemTable
 from seldio.rules.items import INSTRUCTION_RULES
-from seldio.rules.mera import ARCHIVE_RULES, MeraPackage, check_answers
+from seldio.rules.predictions import ARCHIVE_RULES, MeraPackage, check_answers
 from seldio.schema.qa import Item, Prediction
 
 TWO, FOUR = template(2), template(4)

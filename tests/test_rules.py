@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import io
 import json
 import os
 import re
 import sys
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterator
 from importlib import import_module, resources
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from conftest import Kept
 from effort import as_one
@@ -27,7 +23,6 @@ from seldio import validate
 from seldio.check.reference import load
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
-from seldio.formats.parquet import write_parquet
 from seldio.reader_rules import RECORDS
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
@@ -38,6 +33,7 @@ CASES = HERE / "cases" / "rules"
 
 #: Families whose examples are in tests of their own.
 ELSEWHERE = {
+    "SAF1": "test_files.py",
     "DAT204": "test_own_dataset.py",
     "SUB120": "test_changes.py",
     "SUB121": "test_file_sets.py",
@@ -69,17 +65,14 @@ def test_records_repeat_the_first_line_of_the_page() -> None:
     }
 
 
-# --- examples ------------------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """An example of a rule: a file, folder or archive under its code, or what a builder makes."""
+    """An example of a rule: a file, folder or archive under its code."""
 
     code: str
     name: str
     options: dict[str, Any]
-    path: Path | None = None
+    path: Path
 
     @property
     def bad(self) -> bool:
@@ -91,14 +84,6 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.code}/{self.name}"
-
-    def place(self, folder: Path) -> Path:
-        """Where it lies; in *folder* if it has to be made first."""
-        if self.path is not None:
-            return self.path
-        if sys.platform != "linux" and self.code in ("SAF103", "SAF108", "SAF109"):
-            pytest.skip("needs links, pipes, modes and names of any bytes")
-        return BUILDERS[self.code][self.name](folder)
 
 
 def run(path: Path, options: dict[str, Any]) -> list[Finding]:
@@ -128,206 +113,19 @@ def stored() -> Iterator[Case]:
                 yield Case(folder.name, path.name, shared | given.get(path.name, {}), path)
 
 
-# --- examples that are made on the spot -----------------------------------------------------------------
-
 ROWS = b"0,1,0,-50,30\n1,1,0,-49,30\n"
-Member = tuple[str | tarfile.TarInfo, bytes]
-
-
-def zipped(*members: tuple[str, bytes]) -> Callable[[Path], Path]:
-    def build(folder: Path) -> Path:
-        with zipfile.ZipFile(folder / "x.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-            for member, data in members:
-                archive.writestr(member, data)
-        return folder / "x.zip"
-
-    return build
-
-
-def tarred(*members: Member) -> Callable[[Path], Path]:
-    def build(folder: Path) -> Path:
-        with tarfile.open(folder / "x.tar", "w") as archive:
-            for member, data in members:
-                info = tarfile.TarInfo(member) if isinstance(member, str) else member
-                info.size = len(data)
-                archive.addfile(info, io.BytesIO(data))
-        return folder / "x.tar"
-
-    return build
-
-
-def tar_entry(name: str, kind: bytes = tarfile.REGTYPE, link: str = "", mode: int = 0o644) -> tarfile.TarInfo:
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname, info.mode = kind, link, mode
-    return info
-
-
-def twice(folder: Path) -> Path:
-    with pytest.warns(UserWarning, match="Duplicate name"):
-        return zipped(("mix001.csv", ROWS), ("mix001.csv", ROWS[:13]))(folder)
-
-
-def cut(build: Callable[[Path], Path], share: float) -> Callable[[Path], Path]:
-    """The same file without its end."""
-
-    def damaged(folder: Path) -> Path:
-        path = build(folder)
-        data = path.read_bytes()
-        path.write_bytes(data[: int(share * len(data))])
-        return path
-
-    return damaged
-
-
-def linked(target: str) -> Callable[[Path], Path]:
-    """A folder with a file, and a link beside it."""
-
-    def build(folder: Path) -> Path:
-        (folder / "tree").mkdir()
-        (folder / "tree" / "mix001.csv").write_bytes(ROWS)
-        (folder / "outside.csv").write_bytes(ROWS)
-        (folder / "tree" / "mix002.csv").symlink_to(target)
-        return folder / "tree"
-
-    return build
-
-
-def named(*names: str) -> Callable[[Path], Path]:
-    """A folder with files of these names."""
-
-    def build(folder: Path) -> Path:
-        (folder / "tree").mkdir()
-        for name in names:
-            (folder / "tree" / name).write_bytes(ROWS)
-        return folder / "tree"
-
-    return build
-
-
-def piped(folder: Path) -> Path:
-    (folder / "mix001.csv").write_bytes(ROWS)
-    os.mkfifo(folder / "mix002.csv")
-    return folder
-
-
-def parquet(**columns: list[Any]) -> Callable[[Path], Path]:
-    def build(folder: Path) -> Path:
-        path = folder / "events.parquet"
-        with path.open("wb") as stream:
-            write_parquet(pa.table({name: pa.array(values) for name, values in columns.items()}), stream)
-        return path
-
-    return build
-
-
-def foreign(**columns: list[Any]) -> Callable[[Path], Path]:
-    """A Parquet file that seldio would not write."""
-
-    def build(folder: Path) -> Path:
-        import pyarrow.parquet as pq
-
-        pq.write_table(pa.table(columns), folder / "events.parquet")
-        return folder / "events.parquet"
-
-    return build
-
-
-def azimuths(convert: Callable[[float], int]) -> Callable[[Path], Path]:
-    """A file whose azimuths run evenly around the front, made whole by *convert*."""
-
-    def build(folder: Path) -> Path:
-        rows = [f"{n},1,0,{convert(-6 + n * 0.009)},30" for n in range(1334)]
-        (folder / "mix001.csv").write_text("\n".join(rows) + "\n")
-        return folder / "mix001.csv"
-
-    return build
-
-
-EVENTS: dict[str, list[Any]] = {
-    "clip": ["mix001", "mix001"], "frame": [0, 1], "class_id": [1, 1], "azimuth": [-50.0, -49.0],
-}  # fmt: skip
-
-BUILDERS: dict[str, dict[str, Callable[[Path], Path]]] = {
-    "LAB311": {"good-rounded": azimuths(round), "bad-cut-off": azimuths(int)},
-    "SAF101": {
-        "good-plain.zip": zipped(("a/mix001.csv", ROWS)),
-        "bad-climbing.zip": zipped(("../../mix001.csv", ROWS)),
-        "bad-absolute.tar": tarred(("/tmp/mix001.csv", ROWS)),
-        "bad-drive.zip": zipped(("C:\\mix001.csv", ROWS)),
-        "bad-backslash.zip": zipped(("..\\mix001.csv", ROWS)),
-    },
-    "SAF102": {
-        "good-plain.tar": tarred(("a/mix001.csv", ROWS)),
-        "bad-symbolic.tar": tarred((tar_entry("a", tarfile.SYMTYPE, "/etc"), b""), ("a/mix001.csv", ROWS)),
-        "bad-hard.tar": tarred((tar_entry("a.csv", tarfile.LNKTYPE, "/etc/passwd"), b"")),
-    },
-    "SAF103": {
-        "good-file": named("mix001.csv"),
-        "bad-pipe": piped,
-        "bad-pipe.tar": tarred((tar_entry("mix001.csv", tarfile.FIFOTYPE), b"")),
-        "bad-device.tar": tarred((tar_entry("mix001.csv", tarfile.CHRTYPE), b"")),
-    },
-    "SAF104": {"good-two.zip": zipped(("mix001.csv", ROWS), ("mix002.csv", ROWS)), "bad-twice.zip": twice},
-    "SAF105": {
-        "good-packed.zip": zipped(("mix001.csv", ROWS * 1000)),
-        "bad-bomb.zip": zipped(("mix001.csv", bytes(3_000_000))),
-        "bad-name.zip": zipped(("a" * 1100 + ".csv", ROWS)),
-    },
-    "SAF107": {
-        "good-whole.zip": zipped(("mix001.csv", ROWS)),
-        "bad-cut-off.zip": cut(zipped(("mix001.csv", ROWS), ("mix002.csv", ROWS)), 0.6),
-        "bad-cut-off.tar": cut(tarred(("mix001.csv", ROWS)), 0.08),
-    },
-    "SAF108": {
-        "good-inside": linked("mix001.csv"),
-        "bad-outside": linked("../outside.csv"),
-        "bad-nowhere": linked("nowhere.csv"),
-        "bad-itself": linked("mix002.csv"),
-        "bad-above": linked("."),
-    },
-    "SAF109": {
-        "good-plain": named("mix001.csv", "fold1_room2-a.csv"),
-        "bad-case": named("mix001.csv", "Mix001.csv"),
-        "bad-unicode-forms": named("caf\u00e9.csv", "cafe\u0301.csv"),
-        "bad-device": named("aux.csv"),
-        "bad-colon": named("mix:001.csv"),
-        "bad-trailing-space": named("mix001.csv ", "mix002.csv"),
-        "bad-bidi": named("mix\u202e001.csv"),
-        "bad-not-utf8": named("mix\udcff.csv"),
-    },
-    "SAF111": {
-        "good-one-dot.tar": tarred(("mix001.csv", ROWS), ("mix001.txt", b"notes")),
-        "bad-two-dots.tar": tarred(("mix001.v2.csv", ROWS)),
-    },
-    "SYN301": {"good-whole": parquet(**EVENTS), "bad-cut-off": cut(parquet(**EVENTS), 0.9)},
-    "SYN302": {
-        "good-event-table": parquet(**EVENTS),
-        "bad-names": foreign(file=["a"], az=[1.0]),
-        "bad-types": foreign(**EVENTS | {"frame": ["0", "1"]}),
-        "bad-no-clip": foreign(frame=[0, 1]),
-    },
-}  # fmt: skip
-OPTIONS = {code: {"format": "starss22"} for code in BUILDERS if code.startswith(("SAF", "LAB"))}
-
-
-def built() -> Iterator[Case]:
-    for code, builders in BUILDERS.items():
-        for name in builders:
-            yield Case(code, name, OPTIONS.get(code, {}))
-
-
-ALL = [*stored(), *built()]
+ALL = [*stored()]
 Found = Callable[[Case], list[Finding]]
 
 
 @pytest.fixture(scope="module")
-def found_in(tmp_path_factory: pytest.TempPathFactory) -> Found:
+def found_in() -> Found:
     """What is reported of an example, which is examined once, whoever asks."""
 
     @functools.cache
     def found(name: str) -> list[Finding]:
         (case,) = (case for case in ALL if str(case) == name)
-        return run(case.place(tmp_path_factory.mktemp(case.code)), case.options)
+        return run(case.path, case.options)
 
     return lambda case: found(str(case))
 
@@ -367,9 +165,6 @@ def test_examples_belong_to_rules() -> None:
         assert files <= {path.name for path in folder.iterdir()}, folder
 
 
-# --- places --------------------------------------------------------------------------------------------
-
-
 def lines_of(path: Path) -> list[str]:
     """Lines as an editor shows them; written without seldio."""
     text = path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
@@ -407,14 +202,11 @@ def test_rules_with_a_fix_have_an_example_that_is_fixable(found_in: Found) -> No
     found = {
         finding.code
         for case in ALL
-        if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"
+        if case.bad and CATALOGUE[case.code].fix != "none"
         for finding in found_in(case)
         if finding.fixable
     }
     assert {code for code, rule in CATALOGUE.items() if rule.fix != "none" and code[:3] != "SUB"} <= found
-
-
-# --- pages ---------------------------------------------------------------------------------------------
 
 
 @as_one
@@ -458,9 +250,6 @@ def test_every_rule_is_listed_or_reported_by_a_reader() -> None:
     assert read | set(listed()) == set(CATALOGUE)
 
 
-# --- what is legal -------------------------------------------------------------------------------------
-
-
 def codes_of(path: Path, format: str | None = None) -> dict[str, int]:
     report = validate(path, format=format)
     assert report.files
@@ -496,9 +285,6 @@ def test_the_task_pages_example(tmp_path: Path) -> None:
     (tmp_path / "mix001.csv").write_text("\n".join(rows) + "\n")
     assert codes_of(tmp_path / "mix001.csv") == {}
     assert codes_of(tmp_path / "mix001.csv", "starss23") == {}
-
-
-# --- real data and bad inputs --------------------------------------------------------------------------
 
 
 def test_real_labels_have_duplicates_and_no_errors(shared: Path) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pyarrow as pa
 import pytest
 from effort import examples
@@ -14,10 +17,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from seldio.formats import get
+from seldio import plugins
+from seldio.errors import UsageError
+from seldio.formats import LABEL_FORMATS, cells, get
+from seldio.schema.dataset_file import KINDS, check
 from seldio.schema.event_rows import Event, to_events
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.schema.spans import spans
+from seldio.schemas import SCHEMAS
+from seldio.vocabularies import names, spelling, vocabulary
 
 
 def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
@@ -95,8 +103,7 @@ def frames_table(rows: Frames, source: bool = True) -> pa.Table:
 
 
 event_frames = st.lists(
-    st.tuples(st.sampled_from("abc"), st.integers(0, 8), st.integers(0, 2), st.integers(-1, 1) | st.none()),
-    max_size=30,
+    st.tuples(st.sampled_from("abc"), st.integers(0, 8), st.integers(0, 2), st.integers(-1, 1) | st.none()), max_size=30
 )
 
 
@@ -149,3 +156,118 @@ def test_classes_without_a_number_are_told_apart_by_name() -> None:
     found = spans(get("seld-studio").read([_file(data)], pytest.fail).table)
     assert found.table["class_id"].to_pylist() == [None, None, 12]
     assert sorted(found.trajectory(number).tolist() for number in range(3)) == [[0, 2], [1, 3], [4]]
+
+
+FOLDER = Path(__file__).parent.parent / "schemas"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_checked_in_schema_is_the_generated_one(name: str) -> None:
+    written = json.loads((FOLDER / f"{name}.schema.json").read_text("utf-8"))
+
+    jsonschema.Draft202012Validator.check_schema(written)
+    assert json.loads(json.dumps(SCHEMAS[name]()), object_hook=_said_once) == written
+
+
+def _said_once(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the list of one value that pydantic before 2.10 writes with a constant."""
+    return {key: value for key, value in schema.items() if key != "enum" or "const" not in schema}
+
+
+def test_every_file_of_a_dataset_is_what_its_schema_says() -> None:
+    schema = jsonschema.Draft202012Validator(SCHEMAS["dataset"]())
+    names = [str(record["name"]) for record in plugins.datasets()]
+    assert len(set(names)) == len(names) > 10
+    for record in plugins.datasets():
+        assert [] == [error.message for error in schema.iter_errors(record)], record["name"]
+        check({**record, "place": record["name"]})
+    assert set(KINDS) == set(cells.KINDS)
+
+
+#: By hand from the baselines' ``unique_classes``.
+PUBLISHED = {
+    "tau-sse-2019": "knock drawer clearthroat phone keysDrop speech keyboard pageturn cough doorslam laughter",
+    "tau-nigens-2020": "alarm baby crash dog engine female_scream female_speech fire footsteps knock male_scream "
+    "male_speech phone piano",
+    "tau-nigens-2021": "alarm baby crash dog female_scream female_speech footsteps knock male_scream male_speech "
+    "phone piano",
+}  # fmt: skip
+STARSS = (
+    "Female speech, woman speaking", "Male speech, man speaking", "Clapping", "Telephone", "Laughter",
+    "Domestic sounds", "Walk, footsteps", "Door, open or close", "Music", "Musical instrument", "Water tap, faucet",
+    "Bell", "Knock",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_indices_are_those_of_the_baselines(name: str) -> None:
+    expected = PUBLISHED[name].split()
+    assert len(expected) == len(vocabulary(name))
+    assert list(range(len(expected))) == [vocabulary(name).indices[spelling(label)] for label in expected]
+
+
+def test_starss_has_thirteen_classes() -> None:
+    assert list(STARSS) == [vocabulary("starss").label(index) for index in range(13)]
+    assert len(vocabulary("starss")) == 13
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_spelling_means_two_classes(name: str) -> None:
+    spellings = [{spelling(text) for text in row} for row in vocabulary(name).classes]
+    assert sum(map(len, spellings)) == len(set().union(*spellings))
+    assert vocabulary(name).title
+    assert vocabulary(name).source.startswith("https://")
+
+
+def test_every_format_has_a_vocabulary() -> None:
+    for format in LABEL_FORMATS:
+        for name in (format.vocabulary, *format.alias_vocabularies.values()):
+            assert name in names()
+        assert set(format.alias_vocabularies) <= set(format.aliases)
+
+
+def test_no_two_formats_share_a_name() -> None:
+    every = [name for format in LABEL_FORMATS for name in (format.name, *format.aliases)]
+    assert len(set(every)) == len(every)
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "expected"),
+    [("starss", 12, "Knock"), ("starss", 13, "class 13"), ("starss", -1, "class -1"), ("so-dataset", 47, "string_instrument"),
+     ("so-dataset", 0, "class 0"), ("so-dataset", 62, "class 62")],
+)  # fmt: skip
+def test_labels(name: str, index: int, expected: str) -> None:
+    assert expected == vocabulary(name).label(index)
+
+
+@pytest.mark.parametrize(
+    "name", ["Female speech, woman speaking", "female_speech", "FEMALE-SPEECH", "Female_speech_and_woman_speaking"]
+)
+def test_spellings_of_one_class(name: str) -> None:
+    assert vocabulary("starss").indices[spelling(name)] == 0
+
+
+def test_mapping_by_name() -> None:
+    old, new = vocabulary("tau-nigens-2020"), vocabulary("tau-nigens-2021")
+    assert old.mapping(new) == {0: 0, 1: 1, 2: 2, 3: 3, 5: 4, 6: 5, 8: 6, 9: 7, 10: 8, 11: 9, 12: 10, 13: 11}
+    assert {index: index for index in range(13)} == vocabulary("starss").mapping(vocabulary("starss"))
+    # female speech, footsteps, knock, male speech, phone
+    assert old.mapping(vocabulary("starss")) == {6: 0, 8: 6, 9: 12, 11: 1, 12: 3}
+
+
+def test_mapping_back_and_forth() -> None:
+    for one in map(vocabulary, names()):
+        for other in map(vocabulary, names()):
+            back = other.mapping(one)
+            assert all(index == back[target] for index, target in one.mapping(other).items())
+
+
+def test_so_dataset_knows_its_size() -> None:
+    assert len(vocabulary("so-dataset")) == 63
+
+
+def test_unknown_vocabularies_are_listed() -> None:
+    with pytest.raises(UsageError, match=r"unknown vocabulary 'x'; choose from .*starss"):
+        vocabulary("x")
+    with pytest.raises(UsageError):
+        vocabulary("../starss")

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
 from seldio import formats
-from seldio.cli import app
 from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Item, Prediction
@@ -26,7 +25,7 @@ OUTPUT = "".join(f"{frame},0,0,0.98,0.17,0.0,0\n{frame},1,0,0.0,-1.0,0.0,0\n" fo
 
 
 def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, ["score", *map(str, arguments)])
+    return invoke("score", *arguments)
 
 
 @pytest.fixture
@@ -70,11 +69,11 @@ def test_every_output_holds_every_number(labels: Path) -> None:
 def test_systems_side_by_side_and_ranked(labels: Path) -> None:
     out = labels / "scores.json"
     assert run(labels / "good", labels / "poor", "-r", labels / "ref", "--json", "-o", out).exit_code == 0
-    ranked = CliRunner().invoke(app, ["rank", str(out), "--json"])
+    ranked = invoke("rank", out, "--json")
     assert ranked.exit_code == 0, ranked.stderr
     rows = json.loads(ranked.stdout)["reports"][0]["tables"][0]["rows"]
     assert [(Path(row["system"]).name, row["rank"]) for row in rows] == [("good", 1), ("poor", 2)]
-    assert CliRunner().invoke(app, ["rank", str(labels / "nothing.json")]).exit_code == 2
+    assert invoke("rank", labels / "nothing.json").exit_code == 2
 
 
 def test_what_is_wrong_is_told(labels: Path) -> None:
@@ -105,9 +104,6 @@ def test_profiles_are_listed() -> None:
     assert done.exit_code == 0
     names = [line.split()[0] for line in done.stdout.splitlines()]
     assert {"dcase2023", "dcase2025", "so-bench-paper", "jasco", "ruenvaqa", "mmau"} <= set(names)
-
-
-# --- questions -------------------------------------------------------------------------------------
 
 
 def write(path: Path, format: str, rows: list[Any]) -> Path:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Kept
-from growing import grows_no_faster
+from effort import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import Kept
-from growing import grows_no_faster
+from effort import grows_no_faster
 from hypothesis import example, given
 from hypothesis import strategies as st
 

@@ -103,14 +103,6 @@ def test_stereo_labels_bring_their_profile(tmp_path: Path) -> None:
     assert {"no-elevation", "one-clip"} <= names(forced)
 
 
-def test_what_looks_swapped_or_unused_is_said(tmp_path: Path) -> None:
-    done = scored(tmp_path, OUTPUT, OUTPUT, SeldOptions())
-    assert done.profile == "dcase2023"
-    assert {"reference-is-output", "distance-unused"} <= names(done)
-    measured = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions("dcase2024"))
-    assert "distance-unused" not in names(measured)
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [

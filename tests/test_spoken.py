@@ -18,7 +18,7 @@ from seldio.schema.qa import Prediction
 from seldio.scores.so_bench import get, score
 from seldio.tasks import TASKS, generate
 from seldio.tasks.names import capitalized, name_of
-from seldio.tasks.nouns import noun_of
+from seldio.tasks.russian import noun_of
 from seldio.tasks.russian import stream as russian
 from seldio.vocabularies import names, vocabulary
 

@@ -21,16 +21,15 @@ import pyarrow.parquet as pq
 import pytest
 import soundfile
 import starss_tree
+from commands import invoke, shown_contents
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
 from seldio import formats, read, validate
 from seldio.check.description import describe
-from seldio.cli import app
 from seldio.data import Manifest, export
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import DEFAULTS, Entry, Limits, Source, open_source
@@ -47,14 +46,6 @@ SHARD = "data/train-00000-of-00001"
 WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-train-sony"),
          ("fold4_room2_mix001", "dev-test-tau"))  # fmt: skip
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """All files that are not hidden, by name."""
-    files = (
-        path for path in folder.rglob("*") if path.is_file() and "/." not in path.relative_to(folder.parent).as_posix()
-    )
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +79,8 @@ def exports(tree: Path) -> dict[str, tuple[Path, Manifest]]:
 def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path) -> None:
     done = seldio.convert(exports[kind][0], tmp_path / "back", "files")
 
-    assert content(tree) == content(tmp_path / "back")
-    assert [str(tmp_path / "back" / name) for name in sorted(content(tree))] == list(done.written)
+    assert shown_contents(tree) == shown_contents(tmp_path / "back")
+    assert [str(tmp_path / "back" / name) for name in sorted(shown_contents(tree))] == list(done.written)
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -97,7 +88,7 @@ def test_the_manifest_names_every_file(kind: str, exports: dict[str, Any]) -> No
     out, manifest = exports[kind]
 
     assert Manifest.load(out) == manifest
-    assert {"manifest.json", *(file.name for file in manifest.files)} == set(content(out))
+    assert {"manifest.json", *(file.name for file in manifest.files)} == set(shown_contents(out))
     assert all(file.bytes == (out / file.name).stat().st_size for file in manifest.files)
     assert manifest.statistics["clips"] == 4
     assert manifest.statistics["splits"] == {"test": 2, "train": 2}
@@ -109,14 +100,11 @@ def test_a_second_export_elsewhere_has_the_same_bytes(
 ) -> None:
     packed = tmp_path / "starss23.zip"  # from an archive too
     with zipfile.ZipFile(packed, "w") as archive:
-        for name, data in content(tree).items():
+        for name, data in shown_contents(tree).items():
             archive.writestr(name, data)
     export(packed, tmp_path / "again", kind)
 
-    assert content(exports[kind][0]) == content(tmp_path / "again")
-
-
-# --- Parquet ---------------------------------------------------------------------------------------
+    assert shown_contents(exports[kind][0]) == shown_contents(tmp_path / "again")
 
 
 def test_parquet_has_the_types_of_the_hub(exports: dict[str, Any]) -> None:
@@ -158,14 +146,14 @@ def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypat
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
     with open_source(tmp_path / "groups", raise_errors) as source:
         assert all(isinstance(entry._start, Stretch) for entry in source if entry.name.endswith((".wav", ".mp4")))
-        assert {entry.name: entry.read() for entry in source} == content(tree)
+        assert {entry.name: entry.read() for entry in source} == shown_contents(tree)
 
     for kind, suffix in (("parquet", "parquet"), ("webdataset", "tar")):
         made = export(tree, tmp_path / kind, kind, shard_bytes=1)
         names = {f"data/{s}-{n:05d}-of-00002.{suffix}" for s in ("train", "test") for n in (0, 1)}
         assert names == {file.name for file in made.files if file.name.startswith("data/")}
         seldio.convert(tmp_path / kind, tmp_path / f"{kind}-back", "files")
-        assert content(tree) == content(tmp_path / f"{kind}-back")
+        assert shown_contents(tree) == shown_contents(tmp_path / f"{kind}-back")
 
 
 def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
@@ -190,10 +178,7 @@ def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:
     asked = {"id": "m1", "task": "sound", "question": "Who?", "options": ["a", "b"], "answer": "b"}
     assert [("one", [asked]), ("two", None)] == [(row["clip"], row["items"]) for row in found]
     seldio.convert(tmp_path / "out", tmp_path / "back", "files")
-    assert content(folder) == content(tmp_path / "back")
-
-
-# --- WebDataset and folders ------------------------------------------------------------------------
+    assert shown_contents(folder) == shown_contents(tmp_path / "back")
 
 
 def test_tar_members_stand_together_and_hold_no_time(exports: dict[str, Any]) -> None:
@@ -223,7 +208,7 @@ def test_folders_name_their_files(kind: str, column: str, tree: Path, exports: d
         path for key, path in line.items() if key.endswith("file_name") and not (out / "train" / path).is_file()
     ] == []
     assert all((out / line[key]).is_file() for key in ("audio", "mic", "video") if key in line)
-    assert (out / "train" / line["file_name"]).read_bytes() in content(tree).values()
+    assert (out / "train" / line["file_name"]).read_bytes() in shown_contents(tree).values()
     assert len(line["events"]) == read(tree / "metadata_dev/dev-train-tau/fold3_room4_mix001.csv").num_rows
     # nothing else is taken for a file of the folder
     suffixes = {path.suffix for path in (out / "train").rglob("*.*")}
@@ -231,7 +216,7 @@ def test_folders_name_their_files(kind: str, column: str, tree: Path, exports: d
 
 
 def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_path: Path) -> None:
-    for name, data in content(tree).items():
+    for name, data in shown_contents(tree).items():
         if "test" not in name or name.endswith(".csv"):
             (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "tree" / name).write_bytes(data)
@@ -241,20 +226,17 @@ def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_p
     assert train == test
 
 
-# --- again, in several processes, damaged -----------------------------------------------------------
-
-
 def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: Path) -> None:
     export(tree, tmp_path / "out", shard_bytes=1)
     (tmp_path / "out/mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="add overwrite=True"):
         export(tree, tmp_path / "out", array="mic")
     command = ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out"), "--overwrite"]
-    done = CliRunner().invoke(app, command)
+    done = invoke(*command)
 
     assert 0 == done.exit_code, done.output
     assert "8 files of an earlier export replaced: data/test-00000-of-00002.parquet" in done.output
-    assert content(tmp_path / "out").keys() - {"mine.txt"} == {
+    assert shown_contents(tmp_path / "out").keys() - {"mine.txt"} == {
         "manifest.json", "other/LICENSE", "other/notes.md",
         *(f"{top}/{split}-00000-of-00001.parquet" for top in ("data", "labels") for split in ("train", "test")),
     }  # fmt: skip
@@ -264,7 +246,7 @@ def test_another_export_takes_the_place_of_a_finished_one(tree: Path, tmp_path: 
     row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
     assert row["array"] == "mic"
     assert row["audio"]["path"].startswith("mic_dev/")
-    refused = CliRunner().invoke(app, ["convert", str(tree), "--to", "foa", "-o", str(tmp_path / "x"), "--overwrite"])
+    refused = invoke("convert", tree, "--to", "foa", "-o", tmp_path / "x", "--overwrite")
     assert (2, True) == (refused.exit_code, "--overwrite is for" in refused.output)
 
 
@@ -274,13 +256,10 @@ def test_two_workers_write_the_same_bytes(kind: str, tree: Path, tmp_path: Path)
     export(tree, tmp_path / "one", kind, shard_bytes=1)
     with seldio.running(2):
         export(tree, tmp_path / "two", kind, shard_bytes=1)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
+    assert shown_contents(tmp_path / "one") == shown_contents(tmp_path / "two")
 
 
-@pytest.mark.parametrize("kind", ["parquet"])
-def test_an_export_is_opened_and_compared_before_it_is_done(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_export_is_opened_and_compared_before_it_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "set").mkdir()
     for name in ("a.csv", "b.csv"):
         (tmp_path / "set" / name).write_text("0,1,0,10,20,150\n1,1,0,10,20,150\n")
@@ -291,11 +270,11 @@ def test_an_export_is_opened_and_compared_before_it_is_done(
 
     monkeypatch.setattr("seldio.data.exporting.original_files", lossy)
     with pytest.raises(DataError, match="opens with no clip of b, which has 2 rows in the source"):
-        export(tmp_path / "set", tmp_path / "out", kind)
+        export(tmp_path / "set", tmp_path / "out")
     monkeypatch.undo()
     with pytest.raises(InvalidData, match="broken off"):
         seldio.open(tmp_path / "out")
-    export(tmp_path / "set", tmp_path / "out", kind)
+    export(tmp_path / "set", tmp_path / "out")
     assert 2 == len(seldio.open(tmp_path / "out").clips)
 
 
@@ -334,24 +313,20 @@ def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> No
     (tmp_path / "full/mine.txt").write_text("mine", "utf-8")
     (tmp_path / "empty").mkdir()
 
-    with pytest.raises(UsageError, match="not empty"):
-        export(tree, tmp_path / "full")
-    with pytest.raises(UsageError, match="inside the source"):
-        export(tree, tree / "out")
-    with pytest.raises(UsageError, match="unknown storage"):
-        export(tree, tmp_path / "out", "zarr")
-    with pytest.raises(UsageError, match="no files"):
-        export(tmp_path / "empty", tmp_path / "out")
-    with pytest.raises(UsageError, match="unknown array"):
-        export(tree, tmp_path / "out", array="binaural")
-    with pytest.raises(UsageError, match="above 0"):
-        export(tree, tmp_path / "out", shard_bytes=0)
+    for source, out, options, said in (
+        (tree, "full", {}, "not empty"),
+        (tree, tree / "out", {}, "inside the source"),
+        (tree, "out", {"kind": "zarr"}, "unknown storage"),
+        (tmp_path / "empty", "out", {}, "no files"),
+        (tree, "out", {"array": "binaural"}, "unknown array"),
+        (tree, "out", {"shard_bytes": 0}, "above 0"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            export(source, tmp_path / out, **options)
     with pytest.raises(UsageError, match="writes a folder"):
         seldio.convert(tree, io.BytesIO(), "webdataset")
     assert not (tmp_path / "out").exists()
 
-
-# --- names -----------------------------------------------------------------------------------------
 
 _NAMES = st.text("abAB.-_ é", min_size=1, max_size=6).filter(
     lambda n: not n.startswith((".", " ")) and not n.endswith((" ", "."))
@@ -369,7 +344,7 @@ def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: se
     for kind in ("webdataset", "audiofolder"):
         export(folder / "tree", folder / kind, kind, format="starss23")
         seldio.convert(folder / kind, folder / f"{kind}-back", "files")
-        assert content(folder / "tree") == content(folder / f"{kind}-back")
+        assert shown_contents(folder / "tree") == shown_contents(folder / f"{kind}-back")
 
 
 #: A path of a label file in a tree of no known layout, and the split it tells.
@@ -405,17 +380,14 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
 
 
 def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
-    there = CliRunner().invoke(app, ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out")])
-    back = CliRunner().invoke(app, ["convert", str(tmp_path / "out"), "--to", "files", "-o", str(tmp_path / "back")])
-    stream = CliRunner().invoke(app, ["convert", str(tree), "--to", "webdataset"])
+    there = invoke("convert", tree, "--to", "hf-parquet", "-o", tmp_path / "out")
+    back = invoke("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back")
+    stream = invoke("convert", tree, "--to", "webdataset")
 
     assert (0, 0, 2) == (there.exit_code, back.exit_code, stream.exit_code), there.output + back.output
     assert "starss23 to hf-parquet: 4 clips" in there.output
     assert "use -o FOLDER" in stream.output
-    assert content(tree) == content(tmp_path / "back")
-
-
-# --- exports read where they lie -----------------------------------------------------------------------
+    assert shown_contents(tree) == shown_contents(tmp_path / "back")
 
 
 @pytest.fixture(scope="module")
@@ -465,9 +437,6 @@ def rules_of(path: Path) -> dict[str, int]:
     return validate(path).by_rule()
 
 
-# --- the same as what it was made from -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, kinds: dict[str, Path]) -> None:
     with open_source(root, raise_errors) as source, open_source(kinds[kind], raise_errors) as stored:
@@ -485,7 +454,7 @@ def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, kinds:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_clean_where_the_source_is(kind: str, root: Path, kinds: dict[str, Path]) -> None:
-    result = CliRunner().invoke(app, ["validate", str(kinds[kind]), "--ignore", "AUD,VID,LAY105"])
+    result = invoke("validate", kinds[kind], "--ignore", "AUD,VID,LAY105")
 
     assert 0 == result.exit_code, result.output
     assert told(root) == told(kinds[kind])
@@ -509,7 +478,7 @@ def test_it_has_the_findings_of_its_source(kind: str, wrong: Path, tmp_path: Pat
 
     assert told(wrong) == told(tmp_path / kind)
     assert {"LAB103", "LAY103"} <= rules_of(tmp_path / kind).keys()
-    assert 1 == CliRunner().invoke(app, ["validate", str(tmp_path / kind)]).exit_code
+    assert 1 == invoke("validate", tmp_path / kind).exit_code
 
 
 def test_a_finding_names_shard_and_file(wrong: Path, tmp_path: Path) -> None:
@@ -576,9 +545,6 @@ def test_exports_of_earlier_versions(root: Path, copied: Callable[[str], Path], 
         seldio.convert(folder, tmp_path / "back", "files")
 
 
-# --- parts of an export --------------------------------------------------------------------------------
-
-
 def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
 
@@ -588,19 +554,6 @@ def test_tables_of_labels_alone_are_labels(kinds: dict[str, Path], root: Path, t
     seldio.convert(folder, tmp_path / "out", "starss23")
     assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
     assert seldio.score(folder, root / "metadata_dev").tables
-
-
-def test_tables_of_labels_alone_are_converted_and_scored(kinds: dict[str, Path], root: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(kinds["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
-    result = CliRunner().invoke(app, ["convert", str(folder), "--to", "starss23", "-o", str(tmp_path / "out")])
-
-    assert 0 == result.exit_code, result.output
-    assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
-    result = CliRunner().invoke(app, ["score", str(folder), "-r", str(root / "metadata_dev"), "--json"])
-    assert 0 == result.exit_code, result.output
-
-
-# --- tables and label files that differ ----------------------------------------------------------------
 
 
 def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
@@ -614,9 +567,6 @@ def turned(table: pa.Table) -> pa.Table:
     number = table.column_names.index("azimuth")
     values = table["azimuth"].to_pylist()
     return table.set_column(number, "azimuth", pa.array([*values[:2], 77.0, *values[3:]]))
-
-
-# --- what is unsafe or damaged -------------------------------------------------------------------------
 
 
 def test_long_recordings_are_read_in_parts(kinds: dict[str, Path]) -> None:
@@ -661,7 +611,7 @@ def test_a_damaged_shard_is_a_finding(copied: Callable[[str], Path]) -> None:
         path = next((folder / "data").glob("train*"))
         path.write_bytes(path.read_bytes()[:-9_000])
         assert "SAF107" in rules_of(folder)
-        assert 1 == CliRunner().invoke(app, ["validate", str(folder)]).exit_code
+        assert 1 == invoke("validate", folder).exit_code
 
 
 @pytest.mark.parametrize(
@@ -693,9 +643,6 @@ def test_a_recording_of_several_clips_is_one_file(root: Path, tmp_path: Path) ->
         (tmp_path / "set" / name).write_text("frame,class,azimuth,elevation\n")
     export(tmp_path / "set", tmp_path / "out", "webdataset")
     assert opened(tmp_path / "set") == opened(tmp_path / "out")
-
-
-# --- tables in a folder --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -761,16 +708,13 @@ def test_label_files_go_before_tables(root: Path, tables: Path, tmp_path: Path) 
     assert pa.table(seldio.open(root).events).equals(pa.table(seldio.open(folder).events))
 
 
-# --- pages about a clip --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["parquet", "audiofolder"])
 def test_a_clip_of_an_export_can_be_looked_at(kind: str, root: Path, kinds: dict[str, Path], tmp_path: Path) -> None:
     for name, arguments in (
         ("a.html", [str(root / LABELS)]),
         ("b.html", [str(kinds[kind]), "--clip", "fold3_room4_mix001"]),
     ):
-        result = CliRunner().invoke(app, ["view", *arguments, "-o", str(tmp_path / name)])
+        result = invoke("view", *arguments, "-o", tmp_path / name)
         assert 0 == result.exit_code, result.output
 
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
@@ -781,13 +725,10 @@ def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "in/here").mkdir(parents=True)
     pq.write_table(table, tmp_path / "in/labels.parquet")
     monkeypatch.chdir(tmp_path / "in/here")
-    result = CliRunner().invoke(app, ["view", "..", "--clip", "../evil"])
+    result = invoke("view", "..", "--clip", "../evil")
 
     assert 0 == result.exit_code, result.output
     assert ["_evil.html"] == [path.name for path in Path().iterdir()]
-
-
-# --- real labels ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 
 import seldio
 from seldio import clock, geometry, validate
@@ -21,7 +22,7 @@ from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.outputs import write_outputs
 from seldio.synth.recording import RATE, RecordingOptions, record
 from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
-from seldio.synth.tree import COLOURS, write_clip, write_tree
+from seldio.synth.tree import COLOURS, plant, write_clip, write_tree
 
 OPEN = RecordingOptions(reverberation=0, snr=None)
 HOP = RATE // 10
@@ -221,3 +222,26 @@ def test_an_imaginary_system_errs_as_much_as_asked(tmp_path: Path) -> None:
 
     assert 1.0 == found[0]
     assert 0.9 > found[1] > found[2] > 0.2
+
+
+CLIP = "dev-test-tau/fold4_room2_mix001"
+
+
+@pytest.mark.parametrize(
+    ("fault", "labels", "channels"),
+    [
+        ("late-by-1.2-s", "12,3,0,150,-20,100\n19,3,0,-180,20,110\n", [0, 1, 2, 3]),
+        ("channels-swapped", "0,3,0,150,-20,100\n7,3,0,-180,20,110\n", [0, 3, 2, 1]),
+    ],
+)
+def test_a_fault_changes_labels_or_sound(tmp_path: Path, fault: str, labels: str, channels: list[int]) -> None:
+    csv, wav = f"metadata_dev/{CLIP}.csv", f"foa_dev/{CLIP}.wav"
+    for name in (csv, wav):
+        (tmp_path / "tree" / name).parent.mkdir(parents=True)
+    (tmp_path / "tree" / csv).write_text("0,3,0,150,-20,100\n7,3,0,-180,20,110\n")
+    samples = np.arange(16, dtype=np.int16).reshape(4, 4)
+    soundfile.write(tmp_path / "tree" / wav, samples, 24_000, subtype="PCM_16")
+    plant(tmp_path / "tree", tmp_path / "planted", CLIP)
+
+    assert (tmp_path / "planted" / fault / csv).read_text() == labels
+    assert np.array_equal(soundfile.read(tmp_path / "planted" / fault / wav, dtype="int16")[0], samples[:, channels])

@@ -87,9 +87,6 @@ PLAIN = files("foa_dev") | files("metadata_dev")
 STARSS22 = {split.name: sorted(split.clips) for split in dataset("starss22").splits}
 
 
-# --- the table -------------------------------------------------------------------------------------
-
-
 def test_the_clip_lists_hold_the_real_data(shared: Path) -> None:
     predictions = {path.stem for path in (shared / "data/starss23-predictions/system-a-polar").glob("*.csv")}
     assert predictions == expected_clips("starss23", "dev-test")
@@ -132,9 +129,6 @@ def test_what_is_no_clip_range(text: str) -> None:
         clip_range(text)
 
 
-# --- reading ---------------------------------------------------------------------------------------
-
-
 def test_all_of_starss23() -> None:
     tree = read_tree(sorted(WHOLE))
     assert tree.layout == "starss23"
@@ -161,14 +155,8 @@ S21 = {
     "dev-val": ["fold5_room1_mix001"],
     "dev-test": ["fold6_room1_mix001"],
 }
-S25 = {
-    "dev-train-tau": ["fold3_room12_mix001_deg359_start2246"],
-    "dev-test-sony": ["fold4_room23_mix001_deg0_start0"],
-}
-COMBINED = {
-    "dev-train": SPLITS["dev-train-sony"] + SPLITS["dev-train-tau"],
-    "dev-test": SPLITS["dev-test-tau"],
-}
+S25 = {"dev-train-tau": ["fold3_room12_mix001_deg359_start2246"], "dev-test-sony": ["fold4_room23_mix001_deg0_start0"]}
+COMBINED = {"dev-train": SPLITS["dev-train-sony"] + SPLITS["dev-train-tau"], "dev-test": SPLITS["dev-test-tau"]}
 FLAT20 = {
     f"{top}/fold{f}_room1_mix001_ov1.{s}"
     for f in range(1, 7)
@@ -218,12 +206,6 @@ def test_loose_files_of_one_name_make_one_clip_only_where_they_belong_together()
         ("b", None, "run1/b.csv", None),
         ("b", None, "run2/b.csv", None),
     ]
-
-
-# --- the clip table --------------------------------------------------------------------------------
-
-
-# --- rules -----------------------------------------------------------------------------------------
 
 
 def swap(names: set[str], old: str, new: str) -> set[str]:
@@ -280,10 +262,7 @@ def test_one_finding_for_one_cause() -> None:
     assert "and 35 more" in found.message
     assert found.path == "data/foa_dev/dev-train-sony"
     (found,) = findings(without(PLAIN, "metadata_dev/dev-train-sony"))
-    assert (found.code, found.hint) == (
-        "LAY102",
-        "expected metadata_dev/dev-train-sony/fold3_room21_mix001.csv",
-    )
+    assert (found.code, found.hint) == ("LAY102", "expected metadata_dev/dev-train-sony/fold3_room21_mix001.csv")
 
 
 def test_a_finding_names_the_file_or_the_folder() -> None:
@@ -352,13 +331,7 @@ def test_a_wrong_type_is_not_also_a_missing_file(name: str) -> None:
 
 @pytest.mark.parametrize(
     "stem",
-    [
-        "Fold3_Room4_Mix001",
-        "fold3-room4-mix001",
-        "fold03_room04_mix001",
-        "fold3_room4_mix1",
-        "fold3_room4_mix001 (1)",
-    ],
+    ["Fold3_Room4_Mix001", "fold3-room4-mix001", "fold03_room04_mix001", "fold3_room4_mix1", "fold3_room4_mix001 (1)"],
 )
 def test_a_misspelt_name_is_not_also_a_missing_file(stem: str) -> None:
     (found,) = findings(swap(PLAIN, LABELS, f"metadata_dev/dev-train-tau/{stem}.csv"))
@@ -392,8 +365,6 @@ def test_labels_tell_a_dataset_from_the_one_that_it_is_a_part_of(tmp_path: Path)
     assert [found.code for found in seldio.validate(unread)] == ["SYN124"]
 
 
-# --- anything at all -------------------------------------------------------------------------------
-
 PARTS = st.sampled_from(
     ["foa_dev", "mic_dev", "metadata_dev", "video_eval", "stereo_dev", "foa_labels", "dev-train-sony", "dev-test",
      "dev-val", "eval", "STARSS22", "foa", "labels", "x", "", ".", "..", "Foa_Dev", "\u202e", "a\nb", "\udcff"]
@@ -423,12 +394,7 @@ def is_clip_file(name: str) -> bool:
     st.sampled_from(["", "x/foa_dev", "dev-test-tau", "a.zip", "/", "\\"]),
 )
 @example(
-    [
-        "foa_dev/dev-train-sony/a.csv",
-        "metadata_dev/dev-train-sony/a.csv",
-        "b/metadata_dev/dev-train-sony/a.csv",
-    ],
-    "",
+    ["foa_dev/dev-train-sony/a.csv", "metadata_dev/dev-train-sony/a.csv", "b/metadata_dev/dev-train-sony/a.csv"], ""
 )
 def test_no_file_is_lost_and_nothing_raises(names: list[str], root: str) -> None:
     tree = read_tree(names, root)

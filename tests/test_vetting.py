@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
+from commands import invoke
 
 import seldio
-from seldio.cli import app
 from seldio.data import export
+from seldio.errors import InvalidData
+from seldio.formats import LABEL_FORMATS, LabelFormat
+from seldio.formats.label_csv import Dialect
 
 GOOD = [f"{n},{n % 13},0,{-180 + 9 * n},{n - 20},{150 + n}" for n in range(41)]
 #: Files with one kind of wrong values, by the rule that finds it.
@@ -36,10 +40,6 @@ def folder(place: Path, *files: list[str], name: str = "labels") -> Path:
     for number, rows in enumerate(files, 1):
         (place / name / f"fold4_room1_mix{number:03}.csv").write_text("".join(f"{row}\n" for row in rows))
     return place / name
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, [*map(str, arguments)])
 
 
 def converting(to: str) -> Callable[..., object]:
@@ -89,11 +89,11 @@ def test_a_table_is_looked_at_as_files_are(tmp_path: Path, code: str) -> None:
 def test_the_command_says_in_how_many_files_an_error_is(tmp_path: Path) -> None:
     labels = folder(tmp_path, GOOD, [*WRONG["LAB102"], WRONG["LAB104"][-1]], GOOD)
     command = ("convert", labels, "--to", "parquet", "-o", tmp_path / "out", "--format", "starss23")
-    refused = run(*command)
+    refused = invoke(*command)
     assert 1 == refused.exit_code
     for text in ("fold4_room1_mix002.csv:42:", "LAB102", "in 1 of 3 files", "also LAB104", "--force"):
         assert text in refused.stderr
-    forced = run(*command, "--force")
+    forced = invoke(*command, "--force")
     assert 0 == forced.exit_code
     assert "LAB102" in forced.stderr
 
@@ -122,13 +122,105 @@ def test_unknown_values_are_no_errors(tmp_path: Path) -> None:
 def test_pictures_are_drawn_and_say_what_is_wrong(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     labels = folder(tmp_path, WRONG["LAB102"])
-    done = run("plot", labels / "fold4_room1_mix001.csv", "-o", tmp_path / "a.svg")
+    done = invoke("plot", labels / "fold4_room1_mix001.csv", "-o", tmp_path / "a.svg")
     assert 0 == done.exit_code, done.stderr
     assert "LAB102" in done.stderr
 
 
 def test_label_files_are_stored_as_they_are(tmp_path: Path) -> None:
     labels = folder(tmp_path, WRONG["LAB301"])
-    assert 0 == run("convert", labels, "--to", "webdataset", "-o", tmp_path / "out", "--format", "starss23").exit_code
-    assert 0 == run("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back").exit_code
+    assert (
+        0 == invoke("convert", labels, "--to", "webdataset", "-o", tmp_path / "out", "--format", "starss23").exit_code
+    )
+    assert 0 == invoke("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back").exit_code
     assert (labels / "fold4_room1_mix001.csv").read_bytes() == (tmp_path / "back/fold4_room1_mix001.csv").read_bytes()
+
+
+ROWS = {
+    "clip": ["a", "a", "b"], "frame": [0, 1, 2], "onset": [0.0, 0.1, 0.2], "offset": [0.1, 0.2, 0.3],
+    "class_id": [1, 1, 2], "source": [0, 0, 1], "azimuth": [10.0, 20.0, 30.0], "elevation": [0.0, 1.0, 2.0],
+    "distance": [1.0, 2.0, 1.5], "onscreen": [True, False, True], "score": [0.5, 0.5, 0.5],
+}  # fmt: skip
+FLOATS = ("azimuth", "elevation", "distance", "onset", "offset", "score")
+HELD = [
+    pytest.param(format, field, id=f"{format.name}-{field}")
+    for format in LABEL_FORMATS for field in FLOATS if field in format.carries
+]  # fmt: skip
+
+
+def _rows(format: LabelFormat, field: str, value: float | None) -> pa.Table:
+    kept = {name: list(values) for name, values in ROWS.items() if name in format.carries}
+    if {"onset", "frame"} <= kept.keys():
+        del kept["frame"]
+    kept[field][2] = value
+    return pa.table(kept)
+
+
+def _refused(format: LabelFormat, field: str, table: pa.Table, folder: Path) -> str:
+    """What is said of the table; nothing is written."""
+    out = folder / ("out.parquet" if format.role == "table" else "out")
+    with pytest.raises(seldio.SeldioError) as caught:
+        seldio.write(table, out, format.name, allow_loss="all", force=True)
+    assert not out.exists(), "a file was written"
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(("format", "field"), HELD)
+def test_no_number(format: LabelFormat, field: str, tmp_path: Path) -> None:
+    for value in (math.nan, -math.inf):
+        said = _refused(format, field, _rows(format, field, value), tmp_path)
+        assert f"{field} in row 3 (row 1 of clip b) is {value}, not a finite number" in said
+
+
+@pytest.mark.parametrize(("format", "field"), [case for case in HELD if case.values[0].role != "table"])
+def test_too_large(format: LabelFormat, field: str, tmp_path: Path) -> None:
+    for value in (-3e9, 1e300) if field != "score" else ():
+        said = _refused(format, field, _rows(format, field, value), tmp_path)
+        assert (
+            f"{field} in row 3 (row 1 of clip b) is {value:g}: {format.name} has numbers of up to nine digits" in said
+        )
+
+
+@pytest.mark.parametrize(
+    "format", [one for one in LABEL_FORMATS if "distance" in one.carries], ids=lambda one: one.name
+)
+def test_an_unknown_distance_is_no_0(format: LabelFormat, tmp_path: Path) -> None:
+    """It stays unknown where the format has a word for that; where it has none, nothing is written."""
+    table = _rows(format, "distance", None)
+    if isinstance(format, Dialect) and format.unknown_distance is None:
+        said = _refused(format, "distance", table, tmp_path)
+        assert f"{format.name} needs distance (1 of 3 rows have none)" in said
+        return
+    out = tmp_path / ("out.parquet" if format.role == "table" else "out")
+    fill = {"class_id": 0} if format.role != "table" else {}  # not every list has these classes
+    written = seldio.write(table, out, format.name, allow_loss="all", fill=fill)
+    read = seldio.read(written[-1], format=format.name)
+    known = read["distance"].to_pylist() if "distance" in read.column_names else [None]
+    assert known[-1] is None, "an unknown distance became a number"
+
+
+def test_a_polygon_with_no_number(tmp_path: Path) -> None:
+    format = seldio.formats.get("dcase2026")
+    table = _rows(format, "distance", 1.5)
+    spots = [[[[1.0, 2.0, 1.0]]], None, [[[1.0, math.nan, 1.0]]]]
+    table = table.append_column("segmentation", pa.array(spots, pa.list_(pa.list_(pa.list_(pa.float64())))))
+    assert "segmentation in row 3" in _refused(format, "segmentation", table, tmp_path)
+
+
+def test_conversions_are_held_back_alike(tmp_path: Path) -> None:
+    """A Parquet table from elsewhere is no way around it."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(_rows(seldio.formats.get("starss23"), "azimuth", math.nan), tmp_path / "labels.parquet")
+    with pytest.raises(seldio.SeldioError, match="azimuth in row 3"):
+        seldio.convert(tmp_path / "labels.parquet", tmp_path / "out", "starss23", force=True)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("format", "number"), [("items", "start"), ("so-bench", "start"), ("predictions", "extra")])
+def test_questions_hold_no_such_numbers(format: str, number: str, tmp_path: Path) -> None:
+    text = "prediction" if format == "predictions" else "question"
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": "1", text: "3 m", number: math.nan}) + "\n")
+    with pytest.raises(InvalidData, match="SYN203 NaN is not JSON"):
+        seldio.convert(tmp_path / "in.jsonl", tmp_path / "out.jsonl", format)
+    assert not (tmp_path / "out.jsonl").exists()

@@ -81,9 +81,6 @@ def shown(data: bytes, label_frames: range | list[int], **options: Any) -> list[
         return [number(picture) for _, picture in video.frames_at(label_frames, **options)]
 
 
-# --- exactness -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_are_those_of_a_full_decode(kind: str) -> None:
     data = made(kind)
@@ -140,9 +137,6 @@ def test_threads_may_share_a_video() -> None:
         assert list(found) == [[whole[clock.video_frame(k)] for k in frames] for frames in asked]
 
 
-# --- the clock -----------------------------------------------------------------------------------------
-
-
 def test_rates_and_lengths_are_exact() -> None:
     with Video(io.BytesIO(made("mp4"))) as video:
         assert (video.rate, video.frames, video.size, video.start) == (NTSC, 60, (192, 96), 0)
@@ -184,9 +178,6 @@ def test_at_a_constant_rate_stamps_and_numbers_agree(frame: int, name: str, hop:
         assert by_stamp == by_number or by_number >= video.frames or late
 
 
-# --- label frames without a picture, sizes ----------------------------------------------------------------
-
-
 def test_label_frames_without_a_picture() -> None:
     data = made("mp4")
     with pytest.raises(DataError, match=r"5 label frames without a picture, first 20 \(2 s\).* to 2.002 s; missing="):
@@ -223,9 +214,6 @@ def test_the_rate_of_a_video_with_variable_rate_is_its_mean(tmp_path: Path) -> N
         mean = 30 / (float(video.scan.end) - float(video.start))
         assert float(video.mean_rate) == pytest.approx(mean) != float(video.rate)
     assert f"at {mean:.6g} fps on average (variable)" in str(seldio.info(path))
-
-
-# --- what is no video ----------------------------------------------------------------------------------
 
 
 def sound_only() -> bytes:
@@ -326,8 +314,6 @@ def test_damage_ends_in_an_error_that_says_so(kind: str, spots: list[tuple[float
         for _, picture in video.frames_at(range(0, 20, 4), size=(36, 18), missing="skip"):
             assert picture.shape == (18, 36, 3)
 
-
-# --- rules ---------------------------------------------------------------------------------------------
 
 PANORAMA = (1920, 960)
 

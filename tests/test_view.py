@@ -17,13 +17,12 @@ import av
 import numpy as np
 import pytest
 import test_deep as deep
+from commands import invoke
 from hypothesis import given, strategies
-from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
-from seldio.cli import app
-from seldio.data.clip_media import media_of
+from seldio.data.index import media_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav
@@ -105,9 +104,6 @@ def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) ->
     assert media_of(labels).played is not None
 
 
-# --- files -------------------------------------------------------------------------------------------------
-
-
 def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path: Path) -> None:
     secret = wav(tmp_path / "elsewhere/x.wav", tone(0))
     for name in ("foa_dev", "mic_dev"):
@@ -138,9 +134,6 @@ def test_predictions_of_another_clip_are_not_drawn_in_silence(
 
     assert [one for one in page.media if "called" in one] == record(page.html)["media"][: said is not None]
     assert said is None or page.media[0].startswith(said)
-
-
-# --- labels ------------------------------------------------------------------------------------------------
 
 
 def test_events_with_their_directions(tree: Path) -> None:
@@ -214,9 +207,6 @@ def _two_clips(folder: Path) -> Path:
     return folder / "two"
 
 
-# --- findings ----------------------------------------------------------------------------------------------
-
-
 def test_findings_have_the_time_of_their_row(tmp_path: Path) -> None:
     path = tmp_path / f"{CLIP}.csv"
     path.write_text("10,1,1,-50,30,181\n\n25,1,1,-50,130,181\n26,1,1,-50,30,181\n27,torn\n40,1,1,-50,30,181\n")
@@ -264,9 +254,6 @@ def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Pat
     assert "does not prove that they are right" in record(view(labels, no_media=True, deep=True).html)["held"]
 
 
-# --- questions ---------------------------------------------------------------------------------------------
-
-
 def test_questions_of_the_clip_with_their_moments(tree: Path, tmp_path: Path) -> None:
     items = [
         {"id": "a", "audio": [f"{SPLIT}/{CLIP}.wav"], "start": 20.0, "end": 40.0, "question": "When?", "answer": "Then.",
@@ -285,9 +272,6 @@ def test_questions_of_the_clip_with_their_moments(tree: Path, tmp_path: Path) ->
     assert (20.0, 40.0) == (first["start"], first["end"])
     assert [{"text": "the answer", "t": 21.5, "end": 22.0}] == first["moments"]
     assert [{"text": "Bell at 90°", "t": 11.0, "end": 12.0}] == second["moments"]
-
-
-# --- the document ------------------------------------------------------------------------------------------
 
 
 @given(strategies.dictionaries(strategies.text(), strategies.text()))
@@ -321,9 +305,6 @@ def test_nothing_in_the_page_leads_out_of_it(tree: Path) -> None:
 
 def test_the_same_files_make_the_same_page(tree: Path) -> None:
     assert view(tree).html == view(tree).html
-
-
-# --- sound and pictures ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("azimuth", "louder"), [(90, 0), (-90, 1)])
@@ -392,12 +373,9 @@ def test_linked_files_are_named_from_the_page(tree: Path, tmp_path: Path) -> Non
     assert "media-src data: file: &#x27;self&#x27;" in page
 
 
-# --- the command -------------------------------------------------------------------------------------------
-
-
 def test_the_command_writes_the_page_and_says_what_is_in_it(tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "page.html"
-    done = CliRunner().invoke(app, ["view", str(tree), "-o", str(out)])
+    done = invoke("view", tree, "-o", out)
 
     assert 0 == done.exit_code
     assert f"{CLIP}: 3 events, " in done.stderr
@@ -418,17 +396,10 @@ def test_usage(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], code: int, told: str
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["view", str(tree), *options])
+    done = invoke("view", tree, *options)
 
     assert code == done.exit_code
     assert told in done.stderr
-
-
-def test_the_labels_are_never_overwritten(tree: Path) -> None:
-    done = CliRunner().invoke(app, ["view", str(tree), "-o", str(tree)])
-
-    assert 2 == done.exit_code
-    assert ROWS == tree.read_text()
 
 
 def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:

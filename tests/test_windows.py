@@ -50,9 +50,6 @@ def noise(frames: int, seed: int = 1) -> Sound:
     return np.random.default_rng(seed).integers(-(2**15), 2**15, (frames, 4)).astype(np.int16)
 
 
-# --- int16 -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("name", "subtype"), [("a.wav", "PCM_16"), ("a.wav", "PCM_U8"), ("a.flac", "PCM_16"),
                                                ("a.flac", "PCM_S8"), ("a.aiff", "PCM_16")])  # fmt: skip
 def test_int16_are_the_samples_of_the_file(name: str, subtype: str, tmp_path: Path) -> None:
@@ -87,9 +84,6 @@ def test_int16_refuses_what_it_would_round(subtype: str, tmp_path: Path) -> None
         seldio.windows(tmp_path, seconds=0.5, dtype="int16")
     with pytest.raises(UsageError, match=r"mix001\.wav has samples of another kind"):
         Recording(next(tmp_path.rglob("*.wav"))).read(dtype="int16")
-
-
-# --- another rate ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -191,9 +185,6 @@ def test_the_rate_of_the_files_needs_no_library(root: Path, tmp_path: Path, monk
         seldio.windows(root, seconds=0.5, rate=2 * data.RATE)
 
 
-# --- transforms ------------------------------------------------------------------------------------
-
-
 def louder(element: dict[str, Any]) -> dict[str, Any]:
     """In place, as many are."""
     element["audio"] *= 2
@@ -248,9 +239,6 @@ def test_as_many_labels_are_kept_as_asked(
     assert reads == len(seen)
 
 
-# --- options ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -262,9 +250,6 @@ def test_as_many_labels_are_kept_as_asked(
 def test_options_that_make_no_sense(root: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         seldio.windows(root, seconds=0.5, **options)
-
-
-# --- how long a stream is --------------------------------------------------------------------------
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -295,9 +280,6 @@ def test_a_stream_is_as_long_as_its_next_pass(
                 assert len(later) == len(stream) == sum(1 for _ in later)
 
 
-# --- recordings that are not what they should be -----------------------------------------------------
-
-
 @pytest.mark.parametrize("channels", [2, 5, 32])
 def test_four_channels_are_needed_where_foa_lies(channels: int, tmp_path: Path) -> None:
     place = tmp_path / "foa_dev/dev-train-x/fold3_room1_mix001.wav"
@@ -317,9 +299,6 @@ def test_a_header_without_length_is_not_silence(tmp_path: Path) -> None:
         seldio.windows(tmp_path, seconds=0.5)
     place.write_bytes(whole[:40] + bytes(4))
     assert [0] == [int(one["length"]) for one in seldio.windows(tmp_path, seconds=0.5)]
-
-
-# --- several recordings, no texts ------------------------------------------------------------------
 
 
 def two_arrays(folder: Path, mic: int = 1_200) -> Path:
@@ -374,9 +353,6 @@ def test_wrong_calls_say_what_to_write(root: Path) -> None:
         seldio.windows(root, second=1)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"unknown target 'acddoa'; did you mean accdoa\?"):
         seldio.windows(root, target="acddoa")  # type: ignore[arg-type]
-
-
-# --- batches ---------------------------------------------------------------------------------------
 
 
 def test_a_batch_stacks_arrays_and_lists_texts(root: Path) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import seldio
 from seldio.schema.qa import Item
 from seldio.scores.answers import TITLES
-from seldio.scores.imaging import count as maps
-from seldio.scores.imaging.report import SCORES as MAP_SCORES
+from seldio.scores.imaging import maps as maps
+from seldio.scores.imaging.score_maps import SCORES as MAP_SCORES
 from seldio.scores.scorers import ListedProfile, profile_titles
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench import FAULTS
 from seldio.scores.so_bench import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_tree
-from seldio.tasks import english, generate, russian
+from seldio.tasks import generate, russian, so_bench
 from seldio.tasks.task import Task
 
 from . import cell, empty_folder, facts, page, sentence, table
@@ -45,7 +45,7 @@ READ = {
 
 def pages() -> Iterator[tuple[str, str]]:
     """Path and text of each page."""
-    english_tasks, russian_tasks = english.TASKS, russian.TASKS
+    english_tasks, russian_tasks = so_bench.TASKS, russian.TASKS
     items = _items()
     yield "tasks.md", _index(english_tasks, russian_tasks)
     for name, task in (english_tasks | russian_tasks).items():
@@ -95,7 +95,7 @@ def _index(english_tasks: dict[str, Any], russian_tasks: dict[str, Any]) -> str:
         rows = [(f"[{name}](tasks/{file_of(name)}.md)", task.question_class, ANSWERS[task.answer], f"{task.weight:,}")
                 for name, task in tasks.items()]  # fmt: skip
         lines += [f"## {title}", "", *table(("task", "group", "answer", "weight"), rows)]
-    refused = {**english.REFUSED, **russian.REFUSED}
+    refused = {**so_bench.REFUSED, **russian.REFUSED}
     lines += [("The weights are the proportions that `--total` keeps to; for SO-Bench, the numbers "
               "of published questions."), ""]  # fmt: skip
     lines += ["## Tasks that labels cannot answer", ""]

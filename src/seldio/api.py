@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
     from seldio.schema import arrow_types as pa
+    from seldio.scores.judge import Judging
     from seldio.scores.resampling import Intervals
-    from seldio.scores.scorers import Judging
 
 __all__ = [
     "Description", "Validation", "cite", "compare", "convert", "diff", "info", "package", "rank", "read", "score",
@@ -98,7 +98,7 @@ def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = rais
     """*data* as a source called *name*; a path, and a source, as they are."""
     if isinstance(data, str | os.PathLike):
         return data
-    from seldio.conversion.item_inputs import in_memory
+    from seldio.conversion.inputs import in_memory
 
     return in_memory(data, name, own=own, sink=sink)
 
@@ -253,7 +253,7 @@ class Validation(Report):
         return self.reaches(self.fail_on)
 
     def _repr_html_(self) -> str:
-        from seldio.reports.notebook import as_html
+        from seldio.reports.page import as_html
         from seldio.rules import CATALOGUE
 
         return as_html(self, CATALOGUE)
@@ -464,18 +464,15 @@ def convert(
         SeldioError: a file cannot be read or written.
     """
     from seldio.conversion.dispatch import convert_any
-    from seldio.tasks.margins import margins_of
-    from seldio.tasks.specs import QuestionOptions
+    from seldio.tasks.specs import QuestionOptions, margins_of
 
     balanced, number = _total(total)
     options = QuestionOptions(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
         per_task=per_task, balance=balanced, total=number, audio=audio, force=force,
     )  # fmt: skip
-    return convert_any(
-        _in_memory(path, "the table"), out, target, format, _names(allow_loss), fill, options, gain, drop_unfit,
-        overwrite,
-    )  # fmt: skip
+    source = _in_memory(path, "the table")
+    return convert_any(source, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit, overwrite)
 
 
 def _total(total: str | int | None) -> tuple[bool, int | None]:
@@ -568,7 +565,7 @@ def score(
         items: answers: write each reply to this file (.jsonl or .csv) with what was read in it, by which layer, and its
             verdict, the most doubtful first.
         judge: judge: the language model that decides free-text answers, by its name on the server. In Python also a
-            :class:`~seldio.scores.scorers.Judging`.
+            :class:`~seldio.scores.judge.Judging`.
         judge_url: judge: the OpenAI-compatible server, up to ``/v1``.
         judge_set: judge: a setting: cache=FILE (SQLite, of replies), concurrency=8, again=yes (whatever the cache
             holds), timeout=120 (seconds), retries=4, max_tokens=1024, temperature=0, json=no (some servers reject it),
@@ -821,14 +818,14 @@ def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, 
     Raises:
         UsageError: the model or the server is missing, or a setting is unknown.
     """
-    from seldio.scores.scorers import Judging
-
-    if isinstance(judge, Judging):
-        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
     if judge is None and url is None:
         if settings or dry_run:
             raise UsageError("--dry-run and --judge-set require --judge MODEL and --judge-url URL")
         return None
+    from seldio.scores.judge import Judging
+
+    if isinstance(judge, Judging):
+        return dataclasses.replace(judge, dry_run=dry_run or judge.dry_run)
     if judge is None or url is None:
         raise UsageError("--judge MODEL and --judge-url URL must be used together")
     return Judging.with_settings(judge, url, settings, dry_run)
@@ -854,8 +851,7 @@ def rank(
     from seldio.reports.tables import ScoreReport
     from seldio.scores.ranking import collected, read_scores, report, scores_of
 
-    several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
-    parts = [scores_of([one]) if isinstance(one, ScoreReport) else read_scores(one) for one in several]
+    parts = [scores_of([each]) if isinstance(each, ScoreReport) else read_scores(each) for each in _each(scores)]
     return report(collected(parts), _names(metrics))
 
 
@@ -976,30 +972,28 @@ def package(
     from seldio.formats import LabelFormat, get
 
     keys = keys_of(year)
-    places, labels = _paths(outputs), [label] if isinstance(label, str) else list(label)
-    metas, developed = _paths(meta), _paths(development)
-    for option, given in (("label", labels), ("meta", metas), ("development", developed)):
-        if len(given) != len(places) and (given or option == "label"):
-            raise UsageError(f"--{option} was given for {len(given)} of {plural(len(places), 'system')}")
+    places, labels, metas, developed = _paths(outputs), _each(label), _paths(meta), _paths(development)
+    for option, values in (("label", labels), ("meta", metas), ("development", developed)):
+        if len(values) != len(places) and (values or option == "label"):
+            raise UsageError(f"--{option} was given for {len(values)} of {plural(len(places), 'system')}")
     if bool(developed) != (development_reference is not None):
         raise UsageError("--development and --development-reference must be used together")
-    also = [one for one in (reference, *developed, development_reference, technical_report) if one is not None]
+    others = [path for path in (reference, *developed, development_reference, technical_report) if path is not None]
     see_labels(labels, keys)
-    see_free(os.fspath(out), places, (*metas, *_paths(also)))
+    see_free(os.fspath(out), places, (*metas, *_paths(others)))
     scores = [
         score(system, development_reference, profile=keys.profile, allow_missing=allow_missing) for system in developed
     ]
+    files = {"reference": reference, "technical_report": technical_report}
+    given: Any = {name: None if path is None else os.fspath(path) for name, path in files.items()}
+    given |= {"format": None if format is None else get(format, LabelFormat), "allow_loss": _names(allow_loss)}
     return package_systems(
-        places, os.fspath(out), keys, labels, reference=None if reference is None else os.fspath(reference),
-        metas=metas, scores=scores, technical_report=None if technical_report is None else os.fspath(technical_report),
-        format=None if format is None else get(format, LabelFormat), allow_loss=_names(allow_loss), fill=fill,
-        force=force,
-    )  # fmt: skip
+        places, os.fspath(out), keys, labels, metas=metas, scores=scores, fill=fill, force=force, **given
+    )
 
 
 def _paths(given: Path | Sequence[Path]) -> list[str]:
-    """One path or several."""
-    return [os.fspath(one) for one in ([given] if isinstance(given, str | os.PathLike) else given)]
+    return [os.fspath(path) for path in _each(given)]
 
 
 # --- versions -------------------------------------------------------------------------------------------------------

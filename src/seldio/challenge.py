@@ -197,12 +197,12 @@ def package_systems(
     report = _checked(whole, out, expected, target.name if reading["format"] else None, origins)
     for path, data in templates.items():
         write_bytes(path, data)
-    if written := reading["force"] or not report.reaches(Severity.ERROR):
+    written = tuple(templates)
+    if reading["force"] or not report.reaches(Severity.ERROR):
         write_bytes(out, whole)
-    return Packaged(
-        path=out, year=keys.year, written=(*templates, *([out] if written else [])), systems=tuple(systems),
-        notes=() if expected is not None else (_unknown_clips(keys),), report=report,
-    )  # fmt: skip
+        written += (out,)
+    notes = () if expected is not None else (_unknown_clips(keys),)
+    return Packaged(path=out, year=keys.year, written=written, systems=tuple(systems), notes=notes, report=report)
 
 
 def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:

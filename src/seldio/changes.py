@@ -1,7 +1,8 @@
-"""Changes that the columns of labels may have undergone: one table for all judges.
+"""Changes that labels may have undergone: one table for all judges.
 
-Each change has what undoes it and what makes it, over columns as arrays or single values, and its sentences. A judge
-reports a change if the columns fit once it is undone, and not before; where two changes fit, none is repaired.
+Each change has what undoes it and what makes it, over columns as arrays or single values, or over the cells of a row,
+and its sentences. A judge reports a change if the columns, or the rows, fit once it is undone, and not before; where
+two changes fit, none is repaired. The rows that depend on what a file holds are made in :mod:`seldio.formats.shapes`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from seldio.text import listed
 
 #: Columns by field: arrays, or the values of a row.
 Columns = Mapping[str, Any]
-#: Returns the columns that it changes, of those that there are.
-Move = Callable[[Columns], Columns]
+#: The cells of a row, as they are written.
+Cells = Sequence[str]
+#: Returns the columns that it changes, of those that there are; or all cells of a row.
+Move = Callable[[Any], Any]
+#: Seconds, and parts of other units, that a written number may be beside the one that it was rounded from.
+ROUNDING = 1e-4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,12 +42,34 @@ class Change:
     unit: bool = False  # whether values are in another unit, and so written as their column asks for it
     exchanges: tuple[str, ...] = ()  # columns that are in each other's place, as they are written
     made: str = ""  # what was done, of labels in which it was made
+    code: str = ""  # the rule that reports it, of cells
+    hint: str = ""  # what to do about it, of cells
+    column: int = 0  # the one that it is about, from 0; 0 also where it is about all of them
+    takes_out: bool = False  # whether undoing it takes that column out, whose cells nothing gives back
+    certain: bool = True  # whether it is what such rows look like, and not only one way to make a format of them
 
     def fits(self, columns: Columns, allowed: Callable[[Columns], bool]) -> bool:
         """Return whether columns are *allowed* once this is undone, and redoing it gives them back."""
         undone = {**columns, **self.undo(columns)}
         again = {**undone, **self.redo(undone)}
         return allowed(undone) and all(np.allclose(again[field], columns[field]) for field in columns)
+
+    def gives_back(self, row: Cells) -> bool:
+        """Return whether undoing and redoing this gives the cells of a row back, but for those that it takes out."""
+        again = list(self.redo(self.undo(row)))
+        if self.takes_out:
+            again[self.column] = row[self.column]
+        return len(again) == len(row) and all(map(_alike, again, row))
+
+
+def _alike(cell: str, other: str) -> bool:
+    """Return whether two cells are written alike, or are numbers that differ by rounding errors alone."""
+    if cell.strip() == other.strip():
+        return True
+    try:
+        return bool(np.isclose(float(cell), float(other), rtol=0, atol=ROUNDING))
+    except ValueError:
+        return False
 
 
 def _each(by: Callable[[Any], Any], *fields: str) -> Move:
@@ -184,6 +211,11 @@ DOUBLED = Change(
     "doubled", _each(lambda azimuth: azimuth / 2, "azimuth"), _each(lambda azimuth: azimuth * 2, "azimuth"),
     why="were doubled",
 )  # fmt: skip
+#: What columns of whole files may have undergone, by the rules that report it.
+BY_RULE = {
+    "LAB103": FROM_0_TO_360, "LAB301": RADIANS, "LAB303": FROM_0_TO_360, "LAB304": ANGLES_EXCHANGED,
+    "LAB305": CLASSES_FROM_ONE, "LAB308": METRES, "LAB320": FRAME_AND_CLASS,
+}  # fmt: skip
 
 _TURNED = (
     turned(180, "behind", "azimuths turned by 180°", f"{_EITHER} measure them from the back"),

@@ -89,21 +89,22 @@ class Convention:
     #: *nearest*: the video frame nearest to that moment; *shown*: the one on the screen just before the middle of the
     #: label frame; *number*: counted, whatever the time stamps say
     by: Literal["nearest", "shown", "number"]
-    number: Callable[[int, Fraction, Fraction], int]  # the video frame of a label frame by number, from rate and hop
     error: str  # what is wrong with it, as documented
     source: str = ""  # who does so
+    #: of those that count, the video frame of a label frame, from rate and hop
+    counted: Callable[[int, Fraction, Fraction], int] | None = None
+
+    def number(self, label_frame: int, rate: Fraction, hop: Fraction = HOP) -> int:
+        """Return the video frame of a label frame at a constant *rate*."""
+        if self.counted is not None:
+            return self.counted(label_frame, rate, hop)
+        if self.by == "shown":
+            return max(0, math.ceil(centre(label_frame, hop) * rate) - 1)
+        return nearest_video_frame(self.moment(label_frame, hop), rate)
 
     def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
         """The time (seconds) at which the picture ought to be taken."""
         return (label_frame + self.aim) * hop
-
-
-def _centre(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    return nearest_video_frame(centre(label_frame, hop), rate)
-
-
-def _start(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    return nearest_video_frame(seconds(label_frame, hop), rate)
 
 
 def _truncated(label_frame: int, rate: Fraction, hop: Fraction) -> int:
@@ -131,43 +132,35 @@ def _by_chunk(label_frame: int, rate: Fraction, hop: Fraction) -> int:
     return int(float(rate) * (chunk * CHUNK))
 
 
-def _every_third(label_frame: int, _rate: Fraction, _hop: Fraction) -> int:
-    return 3 * label_frame
-
-
-def _shown(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    return max(0, math.ceil(centre(label_frame, hop) * rate) - 1)
-
-
 #: By name; the first is the default.
 CONVENTIONS: dict[str, Convention] = {
     row.name: row
     for row in (
         Convention(
-            "centre", "the video frame nearest to the middle of the label frame", _HALF, "nearest", _centre,
+            "centre", "the video frame nearest to the middle of the label frame", _HALF, "nearest",
             "none but rounding: at most half a video frame, 16.7 ms",
         ),
         Convention(
-            "start", "the video frame nearest to the start of the label frame", Fraction(0), "nearest", _start,
+            "start", "the video frame nearest to the start of the label frame", Fraction(0), "nearest",
             "none but rounding: at most half a video frame, 16.7 ms",
         ),
         Convention(
             "dcase2023-training", "the start times the rate, truncated: int(fps * seconds)", Fraction(0), "number",
-            _truncated, "0 to 33.4 ms early, 16.7 ms on average",
-            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py",
+            "0 to 33.4 ms early, 16.7 ms on average",
+            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py", _truncated,
         ),
         Convention(
             "dcase2023-inference", "one frame per chunk of 1.2 s, at its start, truncated", Fraction(0),
-            "number", _by_chunk, "up to 1.1 s old; 31 of 250 chunks in 5 minutes begin one label frame early",
-            "Sony's audio-visual-seld-dcase2023, seld_predictor.py",
+            "number", "up to 1.1 s old; 31 of 250 chunks in 5 minutes begin one label frame early",
+            "Sony's audio-visual-seld-dcase2023, seld_predictor.py", _by_chunk,
         ),
         Convention(
             "dcase2024", "every third video frame, as if there were 30 per second", Fraction(0), "number",
-            _every_third, "0.1 ms later with each label frame: one label frame late at 100 s, three at 5 minutes",
-            "the baselines of 2024 (cls_feature_class.py) and 2025 (utils.py)",
+            "0.1 ms later with each label frame: one label frame late at 100 s, three at 5 minutes",
+            "the baselines of 2024 (cls_feature_class.py) and 2025 (utils.py)", lambda frame, _rate, _hop: 3 * frame,
         ),
         Convention(
-            "dcase2026", "ffmpeg's fps=10, frames numbered from 0", Fraction(0), "shown", _shown,
+            "dcase2026", "ffmpeg's fps=10, frames numbered from 0", Fraction(0), "shown",
             "16.6 to 50 ms late, 33.3 ms on average",
             "the README of the 2026 baseline",
         ),

@@ -33,14 +33,18 @@ class _Workers:
     results: Callable[[Any], list[Any]]  # waits for a task
     close: Callable[[], None]
 
-    def map(self, work: Callable[[Item], Result], batches: Iterable[list[Item]]) -> Iterator[list[Result]]:
-        """Return the results of each batch, in their order; never more than two for each worker are under way."""
-        tasks: deque[Any] = deque()
-        for task in map(self.sender(work), batches):
-            tasks.append(task)
+    def map(
+        self, work: Callable[[Item], Result], batches: Iterable[list[Item]]
+    ) -> Iterator[tuple[list[Item], list[Result]]]:
+        """Yield each batch with its results, in order; never more than two for each worker are under way."""
+        tasks: deque[tuple[list[Item], Any]] = deque()
+        send = self.sender(work)
+        for batch in batches:
+            tasks.append((batch, send(batch)))
             if len(tasks) > 2 * self.count:
-                yield self.results(tasks.popleft())
-        yield from map(self.results, tasks)
+                sent, task = tasks.popleft()
+                yield sent, self.results(task)
+        yield from ((sent, self.results(task)) for sent, task in tasks)
 
 
 class _Running:
@@ -112,22 +116,18 @@ def parallel_map(
         SeldioError: a worker was killed, or the cluster failed; and what *work* raises.
     """
     workers = None if here else (_running.get() or _Running()).workers
-    length = 1 if workers is None else batch
-    sizes: deque[int] = deque()
-
-    def batches() -> Iterator[list[Item]]:
-        waiting = iter(items)
-        while batch := list(islice(waiting, length)):
-            sizes.append(0 if size is None else sum(map(size, batch)))
-            yield batch
-
     total, whole = None, None
     if isinstance(items, Sequence):
         total, whole = len(items), None if size is None else sum(map(size, items))
     with progress.task(what, total, whole) as advance:
-        done = map(partial(_work_on, work), batches()) if workers is None else workers.map(work, batches())
-        for results in done:
-            advance(len(results), sizes.popleft())
+        waiting = iter(items)
+        done: Iterator[tuple[list[Item], list[Result]]]
+        if workers is None:
+            done = (([item], [work(item)]) for item in waiting)
+        else:
+            done = workers.map(work, iter(lambda: list(islice(waiting, batch)), []))
+        for sent, results in done:
+            advance(len(sent), 0 if size is None else sum(map(size, sent)))
             yield from results
 
 
@@ -254,18 +254,16 @@ def _results_of_task(ray: Any, task: Any) -> list[Any]:
 Thing = TypeVar("Thing")
 
 
-def cut(
-    things: Iterable[Thing], most: int, size: Callable[[Thing], int], count: int | None = None
-) -> Iterator[list[Thing]]:
-    """Return *things* in their order, in runs of at most *most* bytes and *count* things, or of one larger thing.
+def cut(things: Iterable[Thing], most: int, size: Callable[[Thing], int]) -> Iterator[list[Thing]]:
+    """Yield *things* in their order, in runs of at most *most* bytes, or of one larger thing.
 
-    >>> list(cut([3, 4, 9, 1, 1, 1], 7, int, count=2))
-    [[3, 4], [9], [1, 1], [1]]
+    >>> list(cut([3, 4, 9, 1, 1, 1], 7, int))
+    [[3, 4], [9], [1, 1, 1]]
     """
     run: list[Thing] = []
     total = 0
     for thing in things:
-        if run and (len(run) == count or total + size(thing) > most):
+        if run and total + size(thing) > most:
             yield run
             run, total = [], 0
         run.append(thing)

@@ -17,10 +17,9 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from seldio.benchmarks import Benchmark, FieldValues, benchmark
 from seldio.findings import DOCS
-from seldio.formats.json_items import JsonItems
+from seldio.formats.json_items import ITEMS, SO_BENCH, JsonItems
 from seldio.formats.mera import RUENVAQA
 from seldio.formats.qa_csv import JASCO
-from seldio.formats.qa_json import ITEMS, SO_BENCH
 from seldio.reports.json_report import output_schemas, report_schema
 from seldio.rules.items import HOMOGLYPHS
 from seldio.schema.clips import Clip

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import invoke
 from conftest import NARROW, WIDE, Browser
-from typer.testing import CliRunner
-
-from seldio.cli import app
 
 CLIP = "fold4_room2_mix001"
 #: The commands that write the pages, by their names.
@@ -30,7 +28,7 @@ PAGES = {
 
 def seldio(*arguments: str) -> None:
     """Run a command; findings and changes are no failure."""
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(*arguments)
     assert result.exit_code in (0, 1), result.output
 
 

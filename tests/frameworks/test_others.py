@@ -23,9 +23,6 @@ def _key(window: Any) -> tuple[str, int]:
     return clip if isinstance(clip, str) else str(clip, "utf-8"), int(window["frames"][0])
 
 
-# --- Grain -----------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def grain() -> Any:
     return pytest.importorskip("grain", reason=f"grain {_MISSING}")
@@ -84,9 +81,6 @@ def test_workers_of_grain(grain: Any, windows: Any, keys: Keys) -> None:
     loader = grain.DataLoader(data_source=windows, sampler=sampler, worker_count=2)
 
     assert sorted(keys) == sorted(map(_key, loader))
-
-
-# --- datasets --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -156,9 +150,6 @@ def test_a_stream_is_not_split_once_more_by_datasets(
         _read(datasets.distributed.split_dataset_by_node(found, 0, 2), 0)
 
 
-# --- tf.data ---------------------------------------------------------------------------------------
-
-
 def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     tf = pytest.importorskip("tensorflow", reason=f"tensorflow {_MISSING}")
     signature = {name: tf.TensorSpec(*part) for name, part in windows.signature.items()}
@@ -172,9 +163,6 @@ def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys, monkeypatch:
     with pytest.raises(tf.errors.OpError, match=r"tensorflow( or \w+)* may split this stream"):
         list(found.as_numpy_iterator())
     assert np.array_equal(np.stack([w["target"] for w in windows]), np.concatenate([b["target"] for b in batches]))
-
-
-# --- Ray Data --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -207,9 +195,6 @@ def test_ray_takes_windows_as_a_torch_data_set(ray: Any, windows: Any, keys: Key
 @pytest.mark.filterwarnings("ignore")
 def test_ray_takes_the_tables(ray: Any, dataset: Any) -> None:
     assert dataset.events.table().to_pylist() == ray.data.from_arrow(pa.table(dataset.events)).take_all()
-
-
-# --- tables ----------------------------------------------------------------------------------------
 
 
 def test_polars_takes_the_tables(dataset: Any, questions: Any) -> None:

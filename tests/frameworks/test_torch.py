@@ -217,9 +217,6 @@ print(*torch.utils.data.DataLoader(stream.torch(), batch_size=None))
     assert "0 1 2 3 4" == done.stdout.strip()
 
 
-# --- StatefulDataLoader ----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def stateful() -> Any:
     return pytest.importorskip("torchdata.stateful_dataloader", reason="torchdata is not installed").StatefulDataLoader

@@ -37,9 +37,6 @@ def _run(name: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-# --- examples ------------------------------------------------------------------------------------------------
-
-
 def test_the_example_learns_resumes_and_submits() -> None:
     *epochs, checked, last = _run("train_crnn.py")
     scores = ast.literal_eval(last)
@@ -83,9 +80,6 @@ def test_intensity_vectors_point_at_the_source(azimuth: float, elevation: float)
     assert (1, 7, 100, 64) == tuple(found.shape)
     vectors = found[0, 4:].permute(1, 2, 0).numpy()
     np.testing.assert_allclose(vectors[2:-2], np.broadcast_to([x, y, z], vectors[2:-2].shape), atol=1e-3)
-
-
-# --- tensors -------------------------------------------------------------------------------------------------
 
 
 def _same(expected: Any, table: Any) -> None:

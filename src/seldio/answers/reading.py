@@ -562,25 +562,16 @@ def _labelled(text: str, options: KnownOptions) -> int | None:
     return place if label == place else CONFLICT
 
 
-class NamedPart(NamedTuple):
-    """A part of a text that names an option."""
+class OptionMention(NamedTuple):
+    """A part of a text that names an option, and what its sentence says of it."""
 
     start: int
     end: int
     option: int
     label: bool  # by its letter or its place
-
-
-class OptionMention(NamedTuple):
-    """A part of a text that names an option, and what its sentence says of it."""
-
-    option: int
-    start: int
-    end: int
-    sentence: int  # its number
-    denied: bool
-    doubted: bool
-    label: bool
+    sentence: int = 0  # its number
+    denied: bool = False
+    doubted: bool = False
 
     @property
     def sure(self) -> bool:
@@ -603,9 +594,9 @@ def sentence_texts(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)]
 
 
-def named(text: str, options: KnownOptions) -> list[NamedPart]:
+def named(text: str, options: KnownOptions) -> list[OptionMention]:
     """Return where a text has the words, the letter or the place of an option: the longest at each place."""
-    merged: list[NamedPart] = []
+    merged: list[OptionMention] = []
     for part in sorted(_all_named(text, options), key=lambda part: (part.start, -part.end)):
         before = merged[-1] if merged else None
         nothing = options.texts[part.option].lower() in listed("nothing") and _RE.within.match(text, part.end)
@@ -615,16 +606,16 @@ def named(text: str, options: KnownOptions) -> list[NamedPart]:
             continue
         between = text[before.end : part.start].strip(" .:()[]-–—\"'«“") if before else ""
         if before and before.option == part.option and before.label and not between:
-            merged[-1] = NamedPart(before.start, part.end, part.option, label=True)
+            merged[-1] = OptionMention(before.start, part.end, part.option, label=True)
         else:
             merged.append(part)
     return merged
 
 
-def _all_named(text: str, options: KnownOptions) -> list[NamedPart]:
+def _all_named(text: str, options: KnownOptions) -> list[OptionMention]:
     said = [(stem(word.spelled), word) for word in content(text)]
     spelled = [word for word, _ in said]
-    places: list[NamedPart] = []
+    places: list[OptionMention] = []
     for option, terms in enumerate(options.stems):
         letters = "".join(terms)
         if options.first[option] != option or not (len(letters) > 1 or letters.isdigit()):
@@ -634,13 +625,13 @@ def _all_named(text: str, options: KnownOptions) -> list[NamedPart]:
         for first in range(len(said) - len(terms) + 1):
             if spelled[first : first + len(terms)] == terms:
                 start, end = said[first][1].start, said[first + len(terms) - 1][1].end
-                places.append(NamedPart(start, end, option, label=False))
+                places.append(OptionMention(start, end, option, label=False))
     for named_by, of_label in ((_RE.mentioned, partial(options.of_letter, text=text)), (_RE.place, options.of_place)):
         for match in named_by.finditer(text):
             named_option = of_label(next(filter(None, match.groups()), ""))
             is_name = _RE.called_before.search(text, max(0, match.start() - 30), match.start())
             if named_option not in (None, CONFLICT) and not is_name:
-                places.append(NamedPart(match.start(), match.end(), named_option, label=True))
+                places.append(OptionMention(match.start(), match.end(), named_option, label=True))
     return places
 
 
@@ -663,13 +654,13 @@ def mentions(text: str, options: KnownOptions) -> list[OptionMention]:
     return named_options
 
 
-def _within(parts: list[NamedPart], start: int, end: int) -> list[NamedPart]:
+def _within(parts: list[OptionMention], start: int, end: int) -> list[OptionMention]:
     """Return those of some parts, which are in their order, that begin between two places."""
     first, last = (bisect_left(parts, place, key=attrgetter("start")) for place in (start, end))
     return parts[first:last]
 
 
-def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionMention]:
+def _judged(sentence: str, inside: list[OptionMention], number: int) -> list[OptionMention]:
     cuts = [0, *(cut.end() for cut in _RE.clause.finditer(sentence)), len(sentence)]
     doubt = bool(_RE.doubt.search(sentence))
     judged: list[OptionMention] = []
@@ -686,6 +677,6 @@ def _judged(sentence: str, inside: list[NamedPart], number: int) -> list[OptionM
             beside = bool(_RE.beside.search(sentence, begin, part.start))
             denied = negated or bool(_RE.behind.match(sentence, part.end, max(last, part.end + _BEHIND)))
             doubted = doubt or choice or refused or beside
-            judged.append(OptionMention(part.option, part.start, part.end, number, denied, doubted, part.label))
+            judged.append(part._replace(sentence=number, denied=denied, doubted=doubted))
             searched = part.start
     return judged

@@ -153,7 +153,7 @@ def files_by_layout(
             sink(_passed_over(group.files))
             lists += group.files
         elif group.words:
-            unshaped = dataclasses.replace(detection.rows, shape=None)
+            unshaped = dataclasses.replace(detection.rows, change=None)
             _report_undecided(group.files, Detection(unshaped), sink, wanted)
         elif (format := _decided(group, sink, wanted)) is not None:
             read.append((group, format))
@@ -322,9 +322,9 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
         code, column = "SYN114", 1
         message = "the first column has no name: it is a row index, not data"
         hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
-    elif detection.shape is not None:
-        code, column, message = detection.shape.code, 1, detection.shape.message
-        hint = f"{detection.shape.hint}; choose the format with --format ({names} would fit)"
+    elif (change := detection.rows.change) is not None:
+        code, column, message = change.code, 1, change.why
+        hint = f"{change.hint}; choose the format with --format ({names} would fit)"
     elif detection.blank:
         hint = "leave out rows in which nothing was detected"
         for file in group:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -38,16 +38,15 @@ from seldio.rules.predictions import (
     REFERRED,
     Answered,
     ItemReference,
+    MeraPackage,
     check_answered,
+    check_answers,
     has_outputs,
     instruction_missing_among_others,
     output_missing,
 )
 from seldio.schema.qa import Item, Rows
 from seldio.text import printable
-
-if TYPE_CHECKING:
-    from seldio.rules.mera import MeraPackage
 
 QUESTION_FILE_RULES = (
     *PATH_RULES,
@@ -141,8 +140,6 @@ def submission_in(source: Source, found: Sequence[Part], reference: AnyReference
     known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
     if not (known or named or (looks and source.kind != "file")):
         return None
-    from seldio.rules.mera import MeraPackage
-
     tasks, chosen = known or (RUENVAQA,), {file.entry.name for part in answers for file in part.files}
     texts = read_entries((entry for entry in source if suffix_of(entry.name) in _TEXTS), lambda _: None)
     members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
@@ -169,8 +166,6 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
         if any(finding.code == "PRD210" for finding in strange):
             return
     if reading.format is SUBMISSION:
-        from seldio.rules.mera import check_answers
-
         yield from check_answers(reading, _gold(expected, name, foreign), letters=not foreign)
 
 

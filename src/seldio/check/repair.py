@@ -15,10 +15,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from seldio import changes as label_changes
 from seldio.changes import Change
@@ -29,7 +28,6 @@ from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
-from seldio.formats.shapes import CODES
 from seldio.rules.registry import catalogue
 from seldio.text import Displayed, plural, printable
 
@@ -38,51 +36,28 @@ if TYPE_CHECKING:
 
 # --- what a repair rests on --------------------------------------------------------------------------------
 
-
-class Repair(NamedTuple):
-    """The premise of a rule's repair, and the change of values that it undoes."""
-
-    #: what puts it in doubt: what speaks against the format in any of its files, or in the file itself; or that only
-    #: some files of the whole set have the fault
-    premise: Literal["layout", "file", "set"]
-    change: Change | None = None
-    least: int = 0  # rows of a set from which on its content tells the format, if nobody names that
-
-
-#: The repairs that rest on something, by rule; those of other rules change how values are spelled.
-CHANGES: dict[str, Repair] = {
-    "LAB103": Repair("file", label_changes.FROM_0_TO_360),
-    "LAB201": Repair("file"),
-    "LAB202": Repair("file"),
-    "LAB301": Repair("set", label_changes.RADIANS),
-    "LAB303": Repair("file", label_changes.FROM_0_TO_360),
-    "LAB304": Repair("set", label_changes.ANGLES_EXCHANGED),
-    "LAB305": Repair("set", label_changes.CLASSES_FROM_ONE, least=50),
-    "LAB308": Repair("set", label_changes.METRES, least=50),
-    "LAB316": Repair("set"),
-    "LAB320": Repair("set", label_changes.FRAME_AND_CLASS),
-    "SYN111": Repair("layout"),
-    "SYN112": Repair("layout"),
-    "SYN114": Repair("set"),
-    "SYN124": Repair("layout"),
-    "SYN125": Repair("set"),
-    "SYN145": Repair("set"),
-}
-#: Changes whose undoing leaves directions where they are.
-_WRAPPED = {code for code, repair in CHANGES.items() if repair.change is label_changes.FROM_0_TO_360}
+#: Rules whose repair is in doubt where something speaks against the format in any of its files, or in the file itself.
+_ON_LAYOUT, _ON_FILE = {"SYN111", "SYN112", "SYN124"}, {"LAB103", "LAB201", "LAB202", "LAB303"}
+#: Rules whose repair is in doubt as well if only some files of the whole set have the fault.
+_ON_SET = {"LAB301", "LAB304", "LAB305", "LAB308", "LAB316", "LAB320", "SYN114", "SYN125", "SYN145"}
+#: Those of them whose set tells its format, if nobody names that, from so many rows on.
+_LONG, _ROWS = ("LAB305", "LAB308"), 50
+#: The rules whose repair leaves directions where they are.
+_WRAPPED = ("LAB103", "LAB303")
 
 
 def _change_of(code: str, dialect: Dialect) -> Change | None:
-    change = CHANGES[code].change
-    if change is label_changes.FROM_0_TO_360 and dialect.folded:
+    if code in _WRAPPED and dialect.folded:
         return label_changes.FOLDED
-    return label_changes.CENTIMETRES if change is label_changes.METRES and dialect.metre != 100 else change
+    return label_changes.CENTIMETRES if code == "LAB308" and dialect.metre != 100 else label_changes.BY_RULE.get(code)
 
 
 # --- what is in doubt --------------------------------------------------------------------------------------
 
 #: What says that a file is not what it is read as, wherever it is found as well as what is found in many of its rows.
-_AGAINST = {*CODES, "SYN113", "SYN146", "SYN147", "SUB106", "LAB325", "LAB327"} - {"SYN124"}
+_AGAINST = {
+    *("SYN113", "SYN114", "SYN125", "SYN145", "SYN146", "SYN147", "SUB106", "LAB316", "LAB317", "LAB325", "LAB327"),
+}
 #: Metres that the farthest of all sources is beyond.
 _NEAREST = 0.25
 #: Share of the rows of a file from which on what is wrong with them is a fault of the format.
@@ -96,11 +71,11 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         places = [place for place, finding in enumerate(findings) if finding.path in group.files]
         fixable = [place for place in places if findings[place].fixable]
         doubts = _doubts(group, [findings[place] for place in places]) if fixable else {}
-        for code in {findings[place].code for place in fixable} & CHANGES.keys():
+        for code in {findings[place].code for place in fixable} & (_ON_LAYOUT | _ON_FILE | _ON_SET):
             alike = {place: findings[place] for place in fixable if findings[place].code == code}
             shared = _doubt_of_all(group, code, alike.values())
             for place, finding in alike.items():
-                where = {finding.path} if CHANGES[code].premise == "file" else group.files.keys()
+                where = {finding.path} if code in _ON_FILE else group.files.keys()
                 against = sorted(other for other, paths in doubts.items() if other != code and paths & where)
                 if not group.named and (reason := _another_format(group, code)) is not None:
                     reasons[place] = f"{reason}: --format {group.format.name} says that it is not so"
@@ -137,7 +112,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
 
 def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
     """Why the fault of *alike* may be none of the whole set; None where it is."""
-    if CHANGES[code].premise != "set":
+    if code not in _ON_SET:
         return None
     filled = {path for path, part in group.files.items() if part.file.data.strip()}
     if lacking := len(filled.difference(finding.path for finding in alike)):
@@ -164,7 +139,7 @@ def _another_format(group: LabelGroup, code: str) -> str | None:
     near = format.metre is not None and group.labels.has("distance")
     if code == "LAB304" and near and np.nanmax(group.labels.column("distance")) < _NEAREST:
         return "not repaired, as its distances do not look like distances, so the format is in doubt"
-    if len(group.labels) < CHANGES[code].least:
+    if code in _LONG and len(group.labels) < _ROWS:
         return f"not repaired, as {plural(len(group.labels), 'row')} may be of another format"
     return None
 
@@ -244,8 +219,8 @@ def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> st
             lines[start:] = _sorted(lines[start:], dialect)
         elif code == "LAB202":
             lines[start:] = _without_duplicates(lines[start:], dialect)
-        elif code.startswith("LAB") and code not in CODES:  # the diagnosis mends a shape
-            lines[start:] = [_changed(line, dialect, code) for line in lines[start:]]
+        elif (change := _change_of(code, dialect)) is not None:
+            lines[start:] = [_changed(line, dialect, change) for line in lines[start:]]
     if _LINE_ENDS & {*codes}:
         lines = [line.rstrip("\r\n") + dialect.newline for line in lines]
     if not final:
@@ -287,13 +262,13 @@ def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
     return rows
 
 
-def _changed(line: str, dialect: Dialect, code: str) -> str:
+def _changed(line: str, dialect: Dialect, change: Change) -> str:
     """A row with the values that are meant; spaces before them stay.
 
     In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
     """
-    row, change = line.rstrip("\r\n").split(","), _change_of(code, dialect)
-    if len(row) != len(dialect.columns) or change is None:
+    row = line.rstrip("\r\n").split(",")
+    if len(row) != len(dialect.columns):
         return line
     places = {part.field: at for at, part in enumerate(dialect.columns)}
     if change.exchanges:
@@ -373,7 +348,7 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
     for one in after:
         for group in one.labels:
             guesses = {path: codes for path in group.files if (codes := unsafe.get(path))}
-            whole = any(CHANGES[code].premise == "set" for codes in guesses.values() for code in codes)
+            whole = any(codes & _ON_SET for codes in guesses.values())
             doubts = _doubts(group, (f for f in one.report.findings if f.path in group.files)) if guesses else {}
             doubtful = set().union(*doubts.values())
             refused |= {path for path in guesses if path in doubtful or (whole and doubtful)}
@@ -404,7 +379,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
 
 
 def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) -> Iterator[Fixed]:
-    """A file repaired, if anything is; not where what is safe would change a value that can be read."""
+    """A file repaired, if anything is."""
     format, stored = group.format, file.data if file.stored is None else file.stored
     if format.own:  # whose cells are left as they are
         if "SYN102" in codes and file.stored is not None:
@@ -415,8 +390,6 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
     if "SYN112" in codes and isinstance(format, Dialect) and not group.named and not _certain(file, format):
         codes = codes - {"SYN112"}
     fixed = fix(file.path, stored, format, codes)
-    if fixed.codes and not _reads_the_same(file, fixed, format):
-        return
     if unsafe and isinstance(format, Dialect):
         guesses = {code for code in codes if _is_unsafe(code)}
         guessed = fix(file.path, fixed.after, format, guesses, unsafe)
@@ -431,25 +404,6 @@ def _certain(file: TextFile, format: Dialect) -> bool:
     fits = {fit.format.name: fit for fit in fits_of(found.rows)}
     others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]
     return found.format == format and fits[format.name].share >= ENOUGH and not any(fit.possible for fit in others)
-
-
-def _reads_the_same(before: TextFile, fixed: Fixed, format: LabelFormat) -> bool:
-    """Whether all rows that can be read before can be read after, with the same values; sorted where they were not."""
-    after = dataclasses.replace(before, data=fixed.after, stored=None)
-    old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
-    if not set(old.column_names) <= set(new.column_names):
-        return len(old) == 0
-    if "LAB201" in fixed.codes:
-        old = old.take(np.argsort(old["frame"].to_numpy(), kind="stable"))
-    return _follows(old, new.select(old.column_names))
-
-
-def _follows(old: pa.Table, new: pa.Table) -> bool:
-    """Whether *new* has the rows of *old* in their order, and maybe others between them."""
-    if old.equals(new):
-        return True
-    rows, left = (zip(*(column.to_pylist() for column in table.columns), strict=True) for table in (old, new))
-    return len(old) <= len(new) and all(row in left for row in rows)
 
 
 def nothing(examined: Sequence[Examined], unsafe: bool) -> str:

@@ -23,7 +23,7 @@ from seldio.check.settings import Settings
 from seldio.files import Source
 from seldio.files.names import is_csv, is_zip, media_type
 from seldio.files.sources import Lookup, is_own, reopened
-from seldio.findings import RECORDS_SINGLY, Finding, Report, Severity, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from seldio.check.items import CheckedItems, Submission
     from seldio.check.reference import AnyReference
     from seldio.formats.own_dataset import OwnDatasets
-    from seldio.rules.deep_evidence import Heard
     from seldio.rules.package import Package
 
 Path = str | os.PathLike[str]
@@ -152,7 +151,7 @@ def examine(
                 layout = formats.named(format, LabelFormat) if format is not None else None
                 findings += (reader_rule("SUB120").at(source.path, why) for why in misfits(source, clips.path, layout))
         if submission is not None:
-            from seldio.rules.mera import ARCHIVE_RULES
+            from seldio.rules.predictions import ARCHIVE_RULES
 
             findings += rules.findings(ARCHIVE_RULES, submission.package)
         if not (source.single or package or submission):

@@ -238,15 +238,15 @@ class Command(Unconverted, TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse options; what is wrong with them is said as JSON too, where JSON is asked for."""
         asked = "--json" in args or "--output=json" in args or ("--output", "json") in pairwise(args)
-        outs = [one + (after if one == "-o" else "") for one, after in pairwise([*args, ""]) if one.startswith("-o")]
+        outs = [word + (after if word == "-o" else "") for word, after in pairwise([*args, ""]) if word[:2] == "-o"]
         data = any(parameter.name == "target" for parameter in self.params)  # seldio convert
         aside = data and not any(out not in ("-o", "-o-") for out in outs)
         try:
             return self._parsed(ctx, args)
         except Exception as error:
             if asked and getattr(error, "exit_code", 0) == ExitCode.USAGE:
-                said = getattr(error, "format_message", error.__str__)()
-                print_error(said, ExitCode.USAGE, ExitCode.USAGE, aside=aside)
+                message = getattr(error, "format_message", error.__str__)()
+                print_error(message, ExitCode.USAGE, ExitCode.USAGE, aside=aside)
                 if aside:  # it is all that is said there, as of every other error
                     raise typer.Exit(ExitCode.USAGE) from error
             raise
@@ -255,10 +255,8 @@ class Command(Unconverted, TyperCommand):
         """Parse options; refuse one that takes one value and is given several times."""
         if not ctx.resilient_parsing:
             parser = self.make_parser(ctx)
-            single: list[Any] = [
-                one for one in self.get_params(ctx)
-                if one.param_type_name == "option" and not (one.multiple or getattr(one, "is_flag", False))
-            ]  # fmt: skip
+            options = [parameter for parameter in self.get_params(ctx) if parameter.param_type_name == "option"]
+            single = [option for option in options if not (option.multiple or getattr(option, "is_flag", False))]
             for option in single:
                 gathering = copy.copy(option)
                 gathering.multiple = True
@@ -269,11 +267,11 @@ class Command(Unconverted, TyperCommand):
                     ctx.fail(f"{max(option.opts, key=len)} was given {_often(values)}; it takes one value")
             if given.get("json") and (form := given.get("output") or ["json"]) != ["json"]:
                 ctx.fail(f"--json is short for --output json, and --output {printable(form[0])} was given too")
-        rest = super().parse_args(ctx, args)
-        for one in self.get_params(ctx):  # typer before 0.17 with click 8.3 and later lets these pass
-            if one.required and ctx.params.get(one.name) is None and not ctx.resilient_parsing:
-                ctx.fail(f"Missing option '{max(one.opts, key=len)}'.")
-        return rest
+        left = super().parse_args(ctx, args)
+        for option in self.get_params(ctx):  # typer before 0.17 with click 8.3 and later lets these pass
+            if option.required and ctx.params.get(option.name) is None and not ctx.resilient_parsing:
+                ctx.fail(f"Missing option '{max(option.opts, key=len)}'.")
+        return left
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, the options that belong to no section, then each section."""

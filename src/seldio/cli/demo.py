@@ -127,11 +127,12 @@ def _run(step: Step, folder: Path, number: int) -> None:
     sys.stdout.flush()
     for name in re.findall(r" -o (\S+)", step.line):
         in_the_way(folder / name, folder)
+    command = [sys.executable, "-m", "seldio", *shlex.split(step.line)]
+    settings = {**os.environ, **colours, "COLUMNS": str(width)}
+    errors = None if step.slow else subprocess.STDOUT
     done = subprocess.run(
-        [sys.executable, "-m", "seldio", *shlex.split(step.line)], cwd=folder, check=False, text=True, encoding="utf-8",
-        stdout=subprocess.PIPE, stderr=None if step.slow else subprocess.STDOUT,
-        env={**os.environ, **colours, "COLUMNS": str(width)},
-    )  # fmt: skip
+        command, cwd=folder, env=settings, stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", check=False
+    )
     if done.returncode != step.expected:
         raise SeldioError(
             f"the demo failed: exit code {done.returncode} instead of {step.expected}\n{done.stdout[-2000:]}"

@@ -86,7 +86,6 @@ def _report(text: str, kind: ExitCode, code: int, options: Mapping[str, Any]) ->
 
 @contextmanager
 def _showing_progress() -> Iterator[None]:
-    """Show the progress of long work on a terminal."""
     if not sys.stderr.isatty():
         yield
         return

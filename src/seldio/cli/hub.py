@@ -47,7 +47,6 @@ def _record(pushed: Pushed) -> dict[str, object]:
 
 
 def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
-    """Say what was done, for people."""
     shown, more = capped(pushed.report, 10)
     for finding in shown:
         hint = f" ({finding.hint})" if finding.hint else ""

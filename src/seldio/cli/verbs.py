@@ -109,7 +109,6 @@ def _show_some(text: str) -> None:
 
 
 def _list_profiles(wanted: bool) -> None:
-    """Print the scoring profiles."""
     if not wanted:
         return
     from seldio.scores.scorers import profile_titles

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seldio.catalogues.trees import read_tree
-from seldio.data.clip_media import media_of
+from seldio.data.index import media_of
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, open_source
 from seldio.files.entries import name_fault
@@ -26,7 +26,7 @@ from seldio.media.audio import NotAudio, margin, resample, write_wav
 from seldio.media.recording import Recording
 from seldio.schema.clips import Array, Clip
 from seldio.schema.qa import Item
-from seldio.tasks.generation import recording_place
+from seldio.tasks.scene import recording_place
 from seldio.text import clipped, plural, printable
 
 #: Frames a second of SO-Bench's audio.
@@ -47,21 +47,6 @@ def _chosen(clip: Clip) -> str:
     return next(clip.recordings[array] for array in _CHOSEN if array in clip.recordings)
 
 
-class FoundRecording(NamedTuple):
-    """The recording that a label file is of."""
-
-    name: str  # in the source, or below the folder next to it in which it was found
-    place: str | None  # where it is on disk; None in an archive
-
-    def named_from(self, folder: Path) -> str:
-        """Return its path for a file in *folder*; paths of questions lead down from there or from a folder above."""
-        if self.place is None:
-            return self.name
-        place, folder = Path(os.path.abspath(self.place)), Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
-        bases = (folder, *folder.parents[:LEVELS])
-        return next((place.relative_to(base).as_posix() for base in bases if place.is_relative_to(base)), self.name)
-
-
 @dataclasses.dataclass(frozen=True)
 class RecordingFinder:
     """Find the recordings of label files in their source, or on disk next to it."""
@@ -70,27 +55,41 @@ class RecordingFinder:
     kind: str  # of the source, as :class:`Source` has it
     bases: tuple[str, ...]  # folders from which the usual path of a recording may count
     inside: Mapping[str, str]  # names of recordings by label file, and by clip where one recording alone is called so
+    folder: Path | None  # of the questions; None where the clips are cut out
 
     @staticmethod
-    def of(source: Source) -> RecordingFinder:
+    def of(source: Source, folder: Path | None) -> RecordingFinder:
         """Return what finds the recordings of the label files in *source*."""
         rows = [row for row in read_tree([entry.name for entry in source], source.path).clips if row.recordings]
         counts = Counter(row.clip for row in rows)
         by_clip = {row.clip: _chosen(row) for row in rows if counts[row.clip] == 1}
         by_label = {row.metadata: _chosen(row) for row in rows if row.metadata is not None}
         bases = (os.path.dirname(source.path) or ".",) if source.archived else bases_of(source)  # noqa: PTH120
-        return RecordingFinder(source.path, source.kind, tuple(bases), by_clip | by_label)
+        return RecordingFinder(source.path, source.kind, tuple(bases), by_clip | by_label, folder)
 
-    def find(self, label_file: str, clip: str) -> FoundRecording | None:
-        """Return the recording of a *clip*, whose labels are in *label_file* of the source; None without."""
+    def find(self, label_file: str, clip: str) -> str | None:
+        """Return the path of the recording of a *clip*, whose labels are in *label_file* of the source; None without.
+
+        It leads down from the folder of the questions or from one above. Without that folder, and in an archive, it is
+        the name in the source, or below the folder in which the recording lies.
+        """
+        name, place = self._place(label_file, clip)
+        if name is None or place is None or self.folder is None:
+            return name
+        path, folder = Path(os.path.abspath(place)), Path(os.path.abspath(self.folder))  # noqa: PTH100 - links stay
+        bases = (folder, *folder.parents[:LEVELS])
+        return next((path.relative_to(base).as_posix() for base in bases if path.is_relative_to(base)), name)
+
+    def _place(self, label_file: str, clip: str) -> tuple[str | None, str | None]:
+        """Return the name of a recording, and where it is on disk; None in an archive, or without a recording."""
         if (name := self.inside.get(label_file) or self.inside.get(clip)) is not None:
-            return FoundRecording(name, f"{self.path}/{name}" if self.kind == "folder" else None)
+            return name, f"{self.path}/{name}" if self.kind == "folder" else None
         beside: Entry | None = None
         if self.kind in ("file", "folder"):
             beside = media_of(self.path if self.kind == "file" else f"{self.path}/{label_file}").entry(_CHOSEN)
         usual = f"{recording_place(label_file)}.wav"
         entry = beside or next(filter(None, (on_disk(base, usual) for base in self.bases)), None)
-        return None if entry is None else FoundRecording(entry.name, entry.path)
+        return (None, None) if entry is None else (entry.name, entry.path)
 
 
 # --- clips --------------------------------------------------------------------------------------------------
@@ -172,7 +171,7 @@ def _moved(item: Item, clip: ClipSpan) -> Item:
 
 def _opened(source: Source, lookup: Lookup, path: str, channels: int | None) -> Recording:
     """Return the recording called *path* in the items; raise SeldioError if it is missing or no FOA recording."""
-    from seldio.media.heard import array_heard
+    from seldio.media.intensity import array_heard
 
     entry = lookup.find(path)
     if entry is None and source.archived:

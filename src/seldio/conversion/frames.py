@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from seldio import clock
+from seldio import clock, geometry
 from seldio.errors import DataError, UsageError
 from seldio.formats import LabelFormat
 from seldio.formats.label_csv import Dialect
@@ -35,6 +36,24 @@ def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
     if field in table.column_names:
         return table.set_column(table.column_names.index(field), field, column)
     return table.append_column(field, column)
+
+
+def with_directions(table: pa.Table) -> pa.Table:
+    """*table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
+    if not all(has(table, axis) for axis in "xyz"):
+        return table
+    polar = geometry.to_polar(*(to_numpy(table[axis]) for axis in "xyz"))
+    table = _completed(table, dict(zip(("azimuth", "elevation"), polar, strict=True)))
+    cartesian = geometry.to_cartesian(*(to_numpy(table[field]) for field in ("azimuth", "elevation")))
+    return _completed(table, dict(zip("xyz", cartesian, strict=True)))
+
+
+def _completed(table: pa.Table, values: Mapping[str, Any]) -> pa.Table:
+    for field, numbers in values.items():
+        given = pa.array(numbers, from_pandas=True)
+        known = pc.coalesce(table[field], given) if field in table.column_names else given
+        table = with_column(table, field, known)
+    return table
 
 
 def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], Ints]:

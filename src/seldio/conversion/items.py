@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.item_inputs import read_items
+from seldio.conversion.inputs import only_reading
 from seldio.conversion.losses import NOTHING, allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
@@ -34,7 +34,7 @@ from seldio.formats.mera import SUBMISSION
 from seldio.formats.parquet import too_large
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Prediction, Rows
-from seldio.text import clipped, listed, plural, printable
+from seldio.text import clipped, listed, plural
 
 Place = str | os.PathLike[str]
 #: Fields of questions and predictions that ``--fill`` can set: one text for every row that has none.
@@ -58,7 +58,7 @@ def convert_items(
     checked_fill(fill, target)
     place = path.path if isinstance(path, Source) else path
     with reopened(path, raise_errors) as source:
-        reading = only_reading(source, place, format)
+        reading = only_reading(source, format)
         if reading.format.holds != target.holds:
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
@@ -86,18 +86,6 @@ def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
             raise UsageError(f"--fill {field}: {target.name} has no such field")
         if not isinstance(value, str) or not value:
             raise UsageError(f"--fill {field}={value}: not a text")
-
-
-# --- reading --------------------------------------------------------------------------------------------------------
-
-
-def only_reading(source: Source, place: Place, format: ItemFormat | None) -> ItemReading:
-    """Read the only file of questions or predictions in a source."""
-    readings = read_items(source, format, raise_errors)
-    if len(readings) != 1:
-        count = plural(len(readings), "file")
-        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: choose one")
-    return readings[0]
 
 
 # --- what is written ------------------------------------------------------------------------------------------------

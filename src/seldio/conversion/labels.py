@@ -17,9 +17,8 @@ from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
 from seldio.check.labels import Faults
-from seldio.conversion.carry import filled, given_class
 from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
-from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields
+from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled, given_class
 from seldio.conversion.outputs import folder_place, is_folder, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
@@ -154,9 +153,13 @@ def _described(target: LabelFormat, source: Source, folder: Path) -> str:
 
 
 def _write(
-    converted: Sequence[Converted], out: str | BinaryIO, target: LabelFormat, local: Sequence[str], source: str,
+    converted: Sequence[Converted],
+    out: str | BinaryIO,
+    target: LabelFormat,
+    local: Sequence[str],
+    source: str,
     single: bool,
-) -> tuple[str, ...]:  # fmt: skip
+) -> tuple[str, ...]:
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
     files = [file for part in converted for file in part.files]
     single = single and len(files) == 1 and not (isinstance(out, str) and is_folder(out))

@@ -28,7 +28,7 @@ from seldio.formats.cells import from_utf16, number_in, numeric
 from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset, parsed
 from seldio.formats.plain_csv import bare_lines, delimiter_of, first_line
-from seldio.media.heard import array_heard
+from seldio.media.intensity import array_heard
 from seldio.rules.collection import probed
 from seldio.rules.ignored import why_no_labels
 from seldio.schema.column_names import LIKELY, UNIT, plain_title

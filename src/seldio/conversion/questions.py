@@ -7,13 +7,12 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import compress
 from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO, cast
-
-import pyarrow as pa
 
 from seldio import benchmarks, formats
 from seldio.catalogues import own_datasets
@@ -29,14 +28,13 @@ from seldio.files.names import is_zip
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
-from seldio.formats.json_items import JsonItems
-from seldio.formats.qa_json import ITEMS
+from seldio.formats.json_items import ITEMS, JsonItems
 from seldio.parallel import parallel_map
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.schema.splits import TEST
-from seldio.tasks import english, mix
-from seldio.tasks.generation import told_split
+from seldio.tasks import mix, so_bench
+from seldio.tasks.scene import told_split
 from seldio.tasks.specs import QuestionOptions
 from seldio.text import clipped, listed, plural, printable
 
@@ -75,54 +73,42 @@ class QuestionBatch:
         self.unheard += other.unheard
 
 
-@dataclasses.dataclass(frozen=True)
-class MakingQuestions:
-    """Make items of the labels of a part, as texts of a format."""
-
-    options: dict[str, Any]
-    russian: bool
-    text: str
-    selects: bool
-    force: bool
-    finder: RecordingFinder
-    folder: Path | None  # of the questions, from which paths of recordings count; None where the clips are cut out
-
-    def __call__(self, part: Part) -> QuestionBatch:
-        """Ask about the labels of *part*."""
-        labels = part.labels(raise_errors)
-        batch = QuestionBatch(Faults(labels))
-        if not self.force and batch.faults.errors()[0]:
-            return batch  # nothing is asked in the end
-        for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
-            files, recordings = origin_of(table).files, self._recordings(table)
-            text = formats.get(ITEMS.name if recordings and self.folder is None else self.text, ItemFormat)
-            batch.layouts[layout.name] = None
-            batch.splits.update(told_split(file.name, self.options["own"]) for file in files)
-            batch.unheard += [file.clip for file in files if file.name not in recordings]
-            stream = task_module(self.russian).stream
-            for item in stream(table, skipped=batch.skipped, recordings=recordings, **self.options):
-                batch.texts.append(encoded(item, cast("JsonItems", text)))
-                batch.asked[item.task] += 1
-                if self.selects:
-                    batch.lots.append(mix.lot_of(item, self.options["seed"]))
-        return batch
-
-    def _recordings(self, table: pa.Table) -> dict[str, str]:
-        found = {file.name: self.finder.find(file.name, file.clip) for file in origin_of(table).files}
-        return {
-            name: recording.name if self.folder is None else recording.named_from(self.folder)
-            for name, recording in found.items()
-            if recording is not None
-        }
+def asked_about(
+    part: Part, target: str, options: QuestionOptions, asking: Mapping[str, Any], finder: RecordingFinder
+) -> QuestionBatch:
+    """Make items of the labels of a part, as texts of *target*."""
+    labels = part.labels(raise_errors)
+    batch = QuestionBatch(Faults(labels))
+    if not options.force and batch.faults.errors()[0]:
+        return batch  # nothing is asked in the end
+    for table, layout in ((recognized.reading.table, recognized.reading.format) for recognized in labels):
+        files = origin_of(table).files
+        places = {file.name: finder.find(file.name, file.clip) for file in files}
+        recordings = {name: place for name, place in places.items() if place is not None}
+        text = ITEMS if recordings and finder.folder is None else _text_format(target)
+        batch.layouts[layout.name] = None
+        batch.splits.update(told_split(file.name, asking["own"]) for file in files)
+        batch.unheard += [file.clip for file in files if file.name not in recordings]
+        for item in task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking):
+            batch.texts.append(encoded(item, text))
+            batch.asked[item.task] += 1
+            if options.selects:
+                batch.lots.append(mix.lot_of(item, options.seed))
+    return batch
 
 
-def task_module(russian: bool) -> ModuleType:
-    """The module with the tasks."""
-    if not russian:
-        return english
-    from seldio.tasks import russian as module
+def task_module(target: str) -> ModuleType:
+    """Return the module with the tasks that are asked in a format."""
+    if target != RUSSIAN:
+        return so_bench
+    from seldio.tasks import russian
 
-    return module
+    return russian
+
+
+def _text_format(target: str) -> JsonItems:
+    format = get(target, ItemFormat)
+    return format if isinstance(format, JsonItems) else ITEMS
 
 
 def encoded(item: Item, target: JsonItems) -> bytes:
@@ -130,22 +116,13 @@ def encoded(item: Item, target: JsonItems) -> bytes:
     return target.layout.record(target.record(item)).encode()
 
 
-@dataclasses.dataclass(frozen=True)
-class CuttingSound:
-    """Cut the audio that items of the format ``items`` ask about out of recordings."""
-
-    root: str  # where the recordings are
-    out: str  # the folder for ``audio/``
-    text: str  # the format of the texts that come out
-    rate: int
-    channels: int | None  # that the recordings need; None for any number
-
-    def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
-        """The items with their new audio, and what was odd about it."""
-        target, remarks = cast("JsonItems", formats.get(self.text, ItemFormat)), list[str]()
-        given = map(Item.model_validate_json, texts)
-        items = cut(given, self.root, self.out, rate=self.rate, channels=self.channels, say=remarks.append)
-        return [encoded(item, target) for item in items], remarks
+def _cut(
+    texts: Sequence[bytes], *, target: str, root: str, out: Path, rate: int, channels: int | None
+) -> tuple[list[bytes], list[str]]:
+    """Cut the audio that items ask about out of the recordings in *root*; return the items, and remarks on it."""
+    remarks, items = list[str](), map(Item.model_validate_json, texts)
+    moved = cut(items, root, out, rate=rate, channels=channels, say=remarks.append)
+    return [encoded(item, _text_format(target)) for item in moved], remarks
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
@@ -156,13 +133,12 @@ def make_questions(
 ) -> QuestionsMade:
     """Make questions from labels; nothing is written unless everything is right."""
     check_target(target)
-    place, russian = _place(out, target, options.split or TEST), target.name == RUSSIAN
-    text_format = target.name if isinstance(target, JsonItems) else ITEMS.name
+    place = _place(out, target, options.split or TEST)
     cuts = isinstance(place, Path) and options.audio is not False
     asking = options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language)
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
-    finder = RecordingFinder.of(source)
-    work = MakingQuestions(asking, russian, text_format, options.selects, options.force, finder, folder)
+    finder = RecordingFinder.of(source, folder)
+    work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
     parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
     if not parts:
         from seldio.rules.ignored import why_no_labels
@@ -174,10 +150,10 @@ def make_questions(
     for batch in batches:
         made.add(batch)
     forced = made.faults.settle(options.force)
-    tasks = task_module(russian)
+    tasks = task_module(target.name)
     texts, kept, why_fewer = _chosen(batches, made, options, {name: task.weight for name, task in tasks.TASKS.items()})
     remarks = list[str]()
-    if "answer_meta" not in target.carries and not russian:
+    if "answer_meta" not in target.carries and target.name != RUSSIAN:
         remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
     sound = _sound(made, cuts)
     benchmark = benchmarks.find(target.name)
@@ -201,7 +177,8 @@ def make_questions(
     with single_file(place, sources) as (stream, written):
         if sound == "cut":
             top, rate = cast("Path", place).parent, recordings.get("rate", RATE)
-            cutting = CuttingSound(source.path, str(top), text_format, rate, recordings.get("channels"))
+            channels = recordings.get("channels")
+            cutting = partial(_cut, target=target.name, root=source.path, out=top, rate=rate, channels=channels)
             try:
                 cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
             except SeldioError as error:
@@ -323,8 +300,9 @@ def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
         head, joint, tail = (text.encode() for text in (layout.head, layout.joint, layout.tail))
         return head + joint.join(texts) + tail if texts else layout.file([]).encode()
     items = [Item.model_validate_json(text) for text in texts]
-    numbered = [_numbered(item, number) for number, item in enumerate(items, 1)]
-    return target.write(numbered if target.name == RUSSIAN else items)
+    if target.name == RUSSIAN:
+        items = [_numbered(item, number) for number, item in enumerate(items, 1)]
+    return target.write(items)
 
 
 def _numbered(item: Item, number: int) -> Item:

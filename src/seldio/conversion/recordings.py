@@ -6,7 +6,8 @@ import dataclasses
 import math
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -18,7 +19,7 @@ from seldio.files.names import is_lossless
 from seldio.findings import raise_errors
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
-from seldio.media.heard import SHORT, ArrayHeard, array_heard, check_heard, renamed
+from seldio.media.intensity import SHORT, ArrayHeard, array_heard, check_heard, renamed
 from seldio.parallel import parallel_map
 from seldio.text import listed, plural, printable
 
@@ -45,32 +46,6 @@ class ArrayConversion(Conversion):
         converted = f"{plural(self.clips, 'recording')}, {plural(len(self.written), 'file')} written"
         yield f"{' and '.join(self.formats)} to {self.target}: {converted}"
         yield from (f"  {note}" for note in self.notes)
-
-
-@dataclasses.dataclass(frozen=True)
-class ConvertingRecording:
-    """Convert a recording of the other array block by block, to WAV of 16 bits."""
-
-    to: Array
-    gain: float  # decibels
-    out: str | None  # the folder that the files stay below
-
-    def __call__(self, entry_and_place: tuple[Entry, str]) -> tuple[str, WrittenSound]:
-        """Write the recording, and return the name of the source and what was clipped."""
-        entry, place = entry_and_place
-        try:
-            header = probe_entry(entry)
-            if header.channels != 4:
-                channels = plural(header.channels, "channel")
-                raise DataError(f"{printable(entry.path)} has {channels}, but an array recording has 4")
-            with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place, self.out) as written:
-                starts = range(0, header.frames, _BLOCK)
-                blocks = (decoder.read(start, min(_BLOCK, header.frames - start)) for start in starts)
-                louder = (block * 10 ** (self.gain / 20) for block in encode(blocks, header.rate, self.to))
-                comment = f"seldio convert --to {self.to} --gain {self.gain:g} (dB)" if self.gain else ""
-                return entry.name, write_blocks(written, louder, header.rate, comment)
-        except NotAudio as error:
-            raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
 
 
 def convert_array(
@@ -101,8 +76,8 @@ def convert_array(
             raise DataError(
                 f"{printable(source.path)} is a recording of {SHORT[to]} already: --to {OTHER[to]} converts it"
             )
-        sounds = [ConvertingRecording(to, gain, None)((entry, str(out)))]
-        return _report(to, gain, sounds, [str(out)], 1, _about(to, 1, arrays))
+        sounds = {entry.name: _converted((entry, Path(out)), to, gain, None)}
+        return _report(to, gain, sounds, [str(out)], 1, arrays, [])
 
 
 def _folder(source: Source, out: Path, to: Array, gain: float, audio: bool, said: Array | None) -> ArrayConversion:
@@ -120,26 +95,25 @@ def _folder(source: Source, out: Path, to: Array, gain: float, audio: bool, said
     for name in copied:
         with files[name].open() as stream, atomic_write(out / name, out) as copy:
             shutil.copyfileobj(stream, copy, 1 << 20)
-    tasks = [(files[name], str(out / place)) for name, place in places.items()]
-    what, here = "converting recordings" if tasks else None, packed(entry for entry, _ in tasks)
-    work = ConvertingRecording(to, gain, str(out))
-    sounds = [*parallel_map(work, tasks, what=what, size=lambda task: task[0].size, here=here)]
+    jobs = [(files[name], out / place) for name, place in places.items()]
+    what, here = "converting recordings" if jobs else None, packed(entry for entry, _ in jobs)
+    work = partial(_converted, to=to, gain=gain, out=out)
+    sounds = parallel_map(work, jobs, what=what, size=lambda job: job[0].size, here=here)
     noun, both = f"{SHORT[OTHER[to]]} recording", len(others) - len(places)
     notes = [f"{plural(len(places), noun)} converted"] if places else []
     notes += [f"{plural(both, noun)} left out: in {SHORT[to]} as well"] if both else []
     notes += [] if others else [f"no {noun}: labels are the same for both arrays"]
     notes += [f"{plural(len(copied), 'other file')} copied unchanged, with the paths in them"] if copied else []
     written = sorted({*(str(out / name) for name in (*copied, *places.values()))})
-    return _report(to, gain, sounds, written, len(others), [*notes, *_about(to, len(places), arrays)])
+    return _report(to, gain, dict(zip(places, sounds, strict=True)), written, len(others), arrays, notes)
 
 
 def _arrays(
     recordings: Mapping[str, Entry], above: str, said: Array | None, alone: bool = False
 ) -> dict[str, ArrayHeard]:
     """Return the array of recordings, stated, named or heard; raise DataError if sound and name contradict."""
-    paths = [(entry, f"{above}/{name}") for name, entry in recordings.items()]
-    what = "listening" if paths else None
-    heard = parallel_map(_heard, paths, what=what, batch=8, here=packed(recordings.values()))
+    jobs, what = [(entry, f"{above}/{name}") for name, entry in recordings.items()], "listening" if recordings else None
+    heard = parallel_map(_heard, jobs, what=what, batch=8, here=packed(recordings.values()))
     arrays = {
         name: array._replace(named=(said or array.named) if alone else (array.named or said))
         for name, array in zip(recordings, heard, strict=True)
@@ -154,34 +128,48 @@ def _arrays(
     return {name: array._replace(named=array.named or array.heard) for name, array in arrays.items()}
 
 
-def _heard(entry_and_path: tuple[Entry, str]) -> ArrayHeard | None:
-    return array_heard(*entry_and_path)
+def _heard(job: tuple[Entry, str]) -> ArrayHeard | None:
+    return array_heard(*job)
 
 
-def _about(to: Array, converted: int, arrays: Mapping[str, ArrayHeard]) -> Iterator[str]:
-    """Yield how good the converted recordings are, and of which recordings the sound does not tell the array."""
-    how = "a plane-wave model" if to == "mic" else "filters from the array's response"
-    if converted:
-        yield (
+def _converted(job: tuple[Entry, Path], to: Array, gain: float, out: Path | None) -> WrittenSound:
+    """Write a recording of the other array block by block, as WAV of 16 bits; the file stays below *out*."""
+    entry, place = job
+    try:
+        header = probe_entry(entry)
+        if header.channels != 4:
+            channels = plural(header.channels, "channel")
+            raise DataError(f"{printable(entry.path)} has {channels}, but an array recording has 4")
+        with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place, out) as written:
+            starts = range(0, header.frames, _BLOCK)
+            blocks = (decoder.read(start, min(_BLOCK, header.frames - start)) for start in starts)
+            louder = (block * 10 ** (gain / 20) for block in encode(blocks, header.rate, to))
+            comment = f"seldio convert --to {to} --gain {gain:g} (dB)" if gain else ""
+            return write_blocks(written, louder, header.rate, comment)
+    except NotAudio as error:
+        raise SeldioError(f"{printable(entry.path)}: {error.text}") from error
+
+
+def _report(
+    to: Array, gain: float, sounds: Mapping[str, WrittenSound], written: Sequence[str], count: int,
+    arrays: Mapping[str, ArrayHeard], notes: list[str],
+) -> ArrayConversion:  # fmt: skip
+    if sounds:
+        how = "a plane-wave model" if to == "mic" else "filters from the array's response"
+        notes.append(
             f"recordings converted with {how}: directions are accurate to a few degrees up to the 1 kHz octave and get "
             "worse above, where four capsules alias (measured errors: docs/concepts/channels.md); original recordings "
             "are better"
         )
     if names := [name for name, heard in arrays.items() if heard.heard is None]:
         recordings = f"the sound of {plural(len(names), 'recording')} does not tell FOA from MIC"
-        yield f"{recordings} ({listed(names, 3)}): the name or --format decided"
-
-
-def _report(
-    to: Array, gain: float, sounds: Sequence[tuple[str, WrittenSound]], written: Sequence[str], count: int,
-    notes: Iterable[str],
-) -> ArrayConversion:  # fmt: skip
-    notes, clipped = [*notes], [(sound.peak, name, sound.clipped) for name, sound in sounds if sound.clipped]
-    total = sum(samples for _, _, samples in clipped)
+        notes.append(f"{recordings} ({listed(names, 3)}): the name or --format decided")
+    clipped = {name: sound for name, sound in sounds.items() if sound.clipped}
+    total = sum(sound.clipped for sound in clipped.values())
     if clipped:
-        peak, loudest, _ = max(clipped)
+        peak, loudest = max((sound.peak, name) for name, sound in clipped.items())
         beyond = 20 * math.log10(peak / _LARGEST)
-        samples = plural(sum(sound.samples for _, sound in sounds), "sample")
+        samples = plural(sum(sound.samples for sound in sounds.values()), "sample")
         notes.append(
             f"clipped: {total:,} of {samples} in {len(clipped):,} of {plural(len(sounds), 'recording')}, by up to "
             f"{beyond:.1f} dB ({printable(loudest)}); --gain {gain - math.ceil(10 * beyond) / 10:.1f} avoids clipping, "
@@ -190,6 +178,5 @@ def _report(
     if gain:
         recorded = f"gain of {gain:+g} dB in every converted recording; a comment in each file records it"
         notes.append(recorded if sounds else "--gain has no effect: no recording was converted")
-    return ArrayConversion(
-        (OTHER[to],), to, count, tuple(written), count, (count, count), notes=tuple(notes), clipped=total, gain=gain
-    )
+    rows, source = (count, count), (OTHER[to],)
+    return ArrayConversion(source, to, count, tuple(written), count, rows, notes=tuple(notes), clipped=total, gain=gain)

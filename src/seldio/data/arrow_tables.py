@@ -26,44 +26,38 @@ from seldio.formats import LabelFormat
 from seldio.formats.dialects import DIALECTS
 from seldio.schema.events import COLUMNS, origin_of, with_origin
 from seldio.schema.frames import to_pandas
-from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from seldio.schema import arrow_types
+    from seldio.schema.qa import Item
 
 T = TypeVar("T")
 
 
 class ArrowTable(ABC):
-    """Rows that are made when they are asked for; ``pa.table``, pandas, polars and duckdb take it as it is."""
+    """A table that is read when its rows are asked for; ``pa.table``, pandas, polars and duckdb take it as it is."""
 
     @property
     @abstractmethod
     def schema(self) -> pa.Schema:
-        """The columns, with their types."""
+        """Return the names and the types of the columns."""
 
     @abstractmethod
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, part by part; each call begins anew."""
-
     def table(self) -> arrow_types.Table:
-        """All rows."""
-        table: arrow_types.Table = pa.Table.from_batches(self.batches(), self.schema)
-        return table
+        """Return all rows."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """All rows as a DataFrame, see :func:`seldio.to_pandas`."""
+        """Return all rows as a DataFrame, see :func:`seldio.to_pandas`."""
         return to_pandas(self.table())
 
     def __arrow_c_schema__(self) -> object:
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
-        return reader.__arrow_c_stream__(requested_schema)
+        return self.table().__arrow_c_stream__(requested_schema)
 
 
 class ClipLabelFile(NamedTuple):
@@ -156,11 +150,11 @@ class Events(ArrowTable):
         kinds = {name: kind for name, kind in COLUMNS.items() if name in carried}
         return pa.schema({**kinds, "clip": pa.string()})
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, clip by clip."""
+    def table(self) -> arrow_types.Table:
+        """Return the rows of all clips, clip by clip."""
         schema = self.schema
-        for clip in self:
-            yield from conformed(self[clip], schema).to_batches()
+        batches = [batch for _, table in self.items() for batch in conformed(table, schema).to_batches()]
+        return cast("arrow_types.Table", pa.Table.from_batches(batches, schema))
 
     @cached_property
     def _read(self) -> Mapping[str, ClipLabelFile]:
@@ -241,10 +235,6 @@ def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table(columns, schema=schema)
 
 
-#: Rows of a batch.
-_BATCH = 4096
-
-
 class ItemRow(NamedTuple):
     """An item, and the name of the file that it stands in."""
 
@@ -284,10 +274,13 @@ class Items(ArrowTable):
 
     @property
     def schema(self) -> pa.Schema:
-        """That of all item tables."""
+        """Return the columns of every table of questions, ``seldio.schema.qa.ITEM_SCHEMA``."""
+        from seldio.schema.qa import ITEM_SCHEMA
+
         return ITEM_SCHEMA
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, some thousand at a time."""
-        for first in range(0, len(self), _BATCH):
-            yield from to_table(self[first : first + _BATCH]).to_batches()
+    def table(self) -> arrow_types.Table:
+        """Return a row for each question."""
+        from seldio.schema.qa import to_table
+
+        return cast("arrow_types.Table", to_table(list(self)))

@@ -16,12 +16,11 @@ import pyarrow as pa
 from seldio import formats
 from seldio.check.facts import label_counts
 from seldio.data.arrow_tables import Events, Items
-from seldio.data.clip_media import Media
-from seldio.data.index import Index, holds_predictions
+from seldio.data.index import Index, Media, holds_predictions
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
-from seldio.formats import ItemFormat, get
+from seldio.formats import get
 from seldio.schema.arrays import pc
 from seldio.schema.clips import CLIP_SCHEMA, RECORDINGS, Clip, ClipTable
 from seldio.text import listed, meant, plural
@@ -277,6 +276,6 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, for
         UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
         SeldioError: the disk fails.
     """
-    items = formats.named(format, ItemFormat) if format is not None else None
+    items = formats.of_questions(format) if format is not None else None
     labels = get(format) if format is not None and items is None else None
     return Dataset(Index(open_source(path, raise_errors), labels, items, force=force).filled())

@@ -49,11 +49,10 @@ from seldio.catalogues import Catalogue
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.report import Conversion
 from seldio.data.arrow_tables import Events, conformed
-from seldio.data.clip_media import ClipMedia
-from seldio.data.index import Index
+from seldio.data.index import ClipMedia, Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
-from seldio.files import Entry, Limits, atomic_write, in_the_way, make_folder, open_source, write_bytes
-from seldio.files.exports import MANIFEST, SIZES, ExportFile, Manifest, original_files
+from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files
 from seldio.files.names import suffix_of
 from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
@@ -87,8 +86,6 @@ ITEM = {
     "id": pa.string(), "task": pa.string(), "question": pa.string(), "options": pa.list_(pa.string()),
     "answer": pa.string(),
 }  # fmt: skip
-#: Recordings are longer than what other verbs hold in memory.
-LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
 KINDS = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
@@ -159,7 +156,7 @@ def export(
 def _clip_parts(plan: ExportPlan, kind: str, shard_bytes: int) -> list[FilePart]:
     if kind == "parquet":
         return [*clip_shards(plan, shard_bytes), *label_shards(plan)]
-    return tar_shards(plan, shard_bytes) if kind == "webdataset" else folder_files(plan, kind)
+    return [*tar_shards(plan, shard_bytes)] if kind == "webdataset" else folder_files(plan, kind)
 
 
 def _check_that_it_opens(plan: ExportPlan, out: Path, manifest: Manifest) -> None:
@@ -187,7 +184,7 @@ def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
 
 
 def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:
-    """See that shards can be cut by size, and that each file fits a cell of a Parquet file, before any is read."""
+    """Raise UsageError where a size is unknown, or with *embedded* where a file does not fit into a Parquet cell."""
     files = [entry for row in plan.rows for entry in row.files]
     if any(entry.size < 0 for entry in files):
         path = printable(plan.index.source.path)
@@ -208,12 +205,12 @@ _DTYPES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 
 def class_label(names: Sequence[str]) -> Feature:
-    """A class number with the names of the classes."""
+    """Return the description of a column of class numbers, which index *names*."""
     return {"names": list(names), "_type": "ClassLabel"}
 
 
 def feature(kind: pa.DataType) -> Feature:
-    """A column of an Arrow type."""
+    """Return how ``datasets`` describes a column of the Arrow type *kind* in JSON."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return {"feature": feature(kind.value_type), "_type": "List"}
     if pa.types.is_struct(kind):
@@ -223,13 +220,12 @@ def feature(kind: pa.DataType) -> Feature:
     return {"dtype": _DTYPES.get(str(kind), str(kind)), "_type": "Value"}
 
 
-def describe(schema: pa.Schema, known: Mapping[str, Feature]) -> dict[str, Feature]:
-    """The features of a schema; those that its types do not tell are *known*."""
-    return {field.name: known[field.name] if field.name in known else feature(field.type) for field in schema}
+def features_metadata(schema: pa.Schema, known: Mapping[str, Feature]) -> dict[bytes, bytes]:
+    """Return the metadata of a Parquet file in which ``datasets`` looks for the descriptions of all columns.
 
-
-def features_metadata(features: Mapping[str, Feature]) -> dict[bytes, bytes]:
-    """The features as metadata of a schema, where ``datasets`` looks for them."""
+    *known* describes columns by name of which the Arrow type says too little: recordings, videos, class numbers.
+    """
+    features = {field.name: known[field.name] if field.name in known else feature(field.type) for field in schema}
     return {b"huggingface": json.dumps({"info": {"features": features}}, ensure_ascii=False).encode()}
 
 
@@ -238,7 +234,7 @@ def features_metadata(features: Mapping[str, Feature]) -> dict[bytes, bytes]:
 
 @dataclasses.dataclass(frozen=True)
 class ClipRow:
-    """A clip and its files."""
+    """A clip that is exported, with the files that go with it."""
 
     name: str  # of the clip; no other one has it
     key: str  # the same as a file name without a dot
@@ -250,21 +246,29 @@ class ClipRow:
 
     @property
     def files(self) -> tuple[Entry, ...]:
-        """All files."""
+        """Return recordings, video and label file."""
         return (*self.media.values(), *((self.labels,) if self.labels is not None else ()))
 
     @property
     def size(self) -> int:
-        """Bytes of all files, or of its labels where that is all there is."""
+        """Return the bytes of all files; without files those that its labels take in memory."""
         return sum(max(entry.size, 0) for entry in self.files) or self.table_bytes
 
     def facts(self) -> dict[str, Any]:
-        """Return what the names tell of the clip, by the names in ``FACTS``."""
+        """Return the values of the columns ``FACTS``: its name, split, array, room and so on; None where unknown."""
         return self.clip.model_dump(include=set(FACTS)) | {"clip": self.name, "array": self.array}
 
 
 class ExportPlan:
-    """The contents of an export; *array* is the one for the column ``audio``, where a clip has it."""
+    """Collect what is exported: a row for each clip with its files, and the tables of labels and questions.
+
+    Args:
+        index: the clips, labels and questions of the source.
+        array: the array that becomes the column ``audio`` where a clip has it; else its first recording does.
+
+    Raises:
+        UsageError: there is no such array.
+    """
 
     def __init__(self, index: Index, array: str) -> None:
         if array not in RECORDINGS:
@@ -292,7 +296,7 @@ class ExportPlan:
 
     @cached_property
     def splits(self) -> dict[str, list[ClipRow]]:
-        """The rows of each split, in the order of the splits' names."""
+        """Return the rows by split, splits in alphabetical order."""
         splits: dict[str, list[ClipRow]] = {}
         for row in self.rows:
             file = self.label_files.get(row.name)
@@ -302,35 +306,35 @@ class ExportPlan:
 
     @cached_property
     def facts(self) -> tuple[str, ...]:
-        """The columns of ``FACTS`` that any clip fills."""
+        """Return the names in ``FACTS`` for which at least one clip has a value."""
         filled = {field for row in self.rows for field, value in row.facts().items() if value is not None}
         return tuple(field for field in FACTS if field in filled)
 
     @cached_property
     def media(self) -> tuple[str, ...]:
-        """The columns of recordings and videos, ``audio`` first and ``video`` last."""
+        """Return the names of the columns of recordings and videos, ``audio`` first and ``video`` last."""
         order = {"audio": 0, "video": 2}
         columns = {column for row in self.rows for column in row.media}
         return tuple(sorted(columns, key=lambda column: (order.get(column, 1), column)))
 
     @cached_property
     def events(self) -> Events:
-        """The labels by clip."""
+        """Return the event tables by clip, read when the first one is asked for."""
         return self.index.events(self.label_files)
 
     @cached_property
     def classes(self) -> list[str]:
-        """The class list of all labels.
+        """Return a name for each class number of the labels.
 
         Raises:
-            UsageError: they are of several.
+            UsageError: the labels use several class lists.
         """
         rows = vocabulary(self.events.vocabulary).classes
         return [names[0] if names else f"class {number}" for number, names in enumerate(rows)]
 
     @cached_property
     def items(self) -> dict[str, list[dict[str, Any]]]:
-        """The questions about each clip, with the fields of ``ITEM``."""
+        """Return the questions about each clip, by its name, as records with the fields of ``ITEM``."""
         questions: dict[str, list[dict[str, Any]]] = {}
         if Catalogue(self.index.source.restricted(self.others), labels=False).questions:
             for item, file in self.index.items.rows:
@@ -341,7 +345,7 @@ class ExportPlan:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns that any clip fills, and their types."""
+        """Return the columns for which at least one clip has a value, with their Arrow types."""
         fields = [(name, pa.int32() if name in NUMBERS else pa.string()) for name in self.facts]
         fields += [(name, FILE) for name in self.media]
         if any(row.labels is not None for row in self.rows):
@@ -354,28 +358,24 @@ class ExportPlan:
             fields.append(("items", pa.list_(pa.struct(list(ITEM.items())))))
         return pa.schema(fields)
 
-    @cached_property
-    def described(self) -> dict[str, Feature]:
-        """The columns as the library ``datasets`` describes them."""
-        # all channels of a recording are in its bytes, whatever a decoder makes of them
-        known: dict[str, Feature] = {"video": {"_type": "Video"}}
-        known |= {name: {**rate, "_type": "Audio"} for name, rate in self._rates().items()}
-        described = describe(self.schema, known)
-        if "events" in described and _CLASS[0] in described["events"]["feature"]:
-            described["events"]["feature"][_CLASS[0]] = class_label(self.classes)
-        return described
-
-    def _rates(self) -> dict[str, dict[str, int]]:
-        """Return the rate of the recordings in each column, where all of them have one."""
-        rates: dict[str, set[int | None]] = {}
-        for row in self.rows:
-            for column in row.media.keys() - {"video"}:
-                rates.setdefault(column, set()).add(_rate(row.media[column]))
-        equal = {column: next(iter(known)) for column, known in rates.items() if len(known) == 1}
-        return {column: {"sampling_rate": rate} if (rate := equal.get(column)) else {} for column in rates}
+    @property
+    def features(self) -> dict[str, Feature]:
+        """Return how ``datasets`` describes recordings (with samples per second, if all have one rate) and labels."""
+        features: dict[str, Feature] = {"video": {"_type": "Video"}}
+        for column in self.media:
+            if column != "video":
+                # all channels of a recording are in its bytes, whatever a decoder makes of them
+                rates = {_rate(row.media[column]) for row in self.rows if column in row.media}
+                rate = rates.pop() if len(rates) == 1 else None
+                features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
+        if "events" in self.schema.names:
+            features["events"] = feature(self.schema.field("events").type)
+            if _CLASS[0] in features["events"]["feature"]:
+                features["events"]["feature"][_CLASS[0]] = class_label(self.classes)
+        return features
 
     def statistics(self) -> dict[str, Any]:
-        """Return counts of clips, splits and files, and the bytes of the source."""
+        """Return the numbers of clips, of clips by split and of files by column, and the bytes of the source."""
         # a recording that several people labelled is that of several clips
         named = {(column, entry.name) for row in self.rows for column, entry in row.media.items()}
         files = Counter(column for column, _ in named)
@@ -389,7 +389,7 @@ class ExportPlan:
         }
 
     def columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
-        """Return the columns that tell what a clip is, and those of labels and of questions, where there are any."""
+        """Return all columns of *rows* that hold no files, by name: ``FACTS``, then ``events`` and ``items``."""
         facts = [row.facts() for row in rows]
         kinds = {field.name: field.type for field in self.schema}
         columns = {name: pa.array([fact[name] for fact in facts], kinds[name]) for name in self.facts}
@@ -400,7 +400,7 @@ class ExportPlan:
         return columns
 
     def event_table(self, clips: Sequence[str]) -> pa.Table:
-        """Return one event table of clips, whose columns and class list are those of all labels."""
+        """Return the label rows of *clips* as one event table, with the columns that any clip's labels have."""
         tables = [self.events[clip] for clip in clips]
         files = [file for table in tables for file in origin_of(table).files]
         layouts = {origin_of(table).format for table in tables}
@@ -451,7 +451,7 @@ def _keys(names: Iterable[str]) -> dict[str, str]:
 
 @dataclasses.dataclass(frozen=True)
 class FilePart:
-    """One file of an export."""
+    """A file of an export that is to be written; other processes get it pickled."""
 
     name: str  # POSIX path below the folder of the export
     size: int  # bytes of the files that it is made of
@@ -462,7 +462,7 @@ class FilePart:
 
 
 def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
-    """Return a file of the source as it is."""
+    """Return the part that copies *entry*, a file of the source, unchanged to *name*."""
     return FilePart(name, max(entry.size, 0), partial(_copy, entry), split, origin=entry.name)
 
 
@@ -472,7 +472,7 @@ def _copy(entry: Entry, stream: BinaryIO) -> None:
 
 
 def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[str, str, list[ClipRow]]]:
-    """Yield name, split and clips of files of at most *shard_bytes*, or of one clip that is larger."""
+    """Yield name, split and clips of each shard, which has at most *shard_bytes* bytes or holds a single clip."""
     for split, rows in plan.splits.items():
         parts = list(cut(rows, shard_bytes, attrgetter("size")))
         for number, part in enumerate(parts):
@@ -483,15 +483,15 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 
 
 def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
-    """Yield the shards of clips."""
-    schema = plan.schema.with_metadata(features_metadata(plan.described))
+    """Yield the Parquet files of clips, ``data/SPLIT-00000-of-00001.parquet``, with a row for each clip."""
+    schema = plan.schema.with_metadata(features_metadata(plan.schema, plan.features))
     for name, split, rows in _shards(plan, "parquet", shard_bytes):
         write = partial(write_clips, rows, pa.table(plan.columns(rows)), schema)
         yield FilePart(name, sum(row.size for row in rows), write, split, len(rows))
 
 
 def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
-    """Yield the tables of labels."""
+    """Yield the Parquet files of labels, ``labels/SPLIT-00000-of-00001.parquet``, with a row for each event row."""
     for split, rows in plan.splits.items():
         clips = [row.name for row in rows if row.name in plan.label_files]
         parts = [clips[first : first + LABEL_CLIPS] for first in range(0, len(clips), LABEL_CLIPS)]
@@ -499,12 +499,11 @@ def label_shards(plan: ExportPlan) -> Iterator[FilePart]:
             size = sum(max(plan.label_files[clip].entry.size, 0) for clip in part)
             name = f"labels/{split}-{number:05d}-of-{len(parts):05d}.parquet"
             table = plan.event_table(part)
-            described = describe(table.schema, {"class_id": class_label(plan.classes)})
-            yield FilePart(name, size, partial(_write_labels, table, described), split, table.num_rows)
+            yield FilePart(name, size, partial(_write_labels, table, plan.classes), split, table.num_rows)
 
 
 def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, stream: BinaryIO) -> None:
-    """Write a Parquet file of clips; *facts* are the columns that hold no files."""
+    """Write *rows* as a Parquet file of *schema*; *facts* has their columns that hold no files, and as many rows."""
     names = [field.name for field in schema if field.type.equals(FILE)]
     files = {name: [row.labels if name == LABELS else row.media.get(name) for row in rows] for name in names}
     sizes = {name: [-1 if entry is None else entry.size for entry in entries] for name, entries in files.items()}
@@ -537,7 +536,7 @@ def _cells(entries: Sequence[Entry | None]) -> pa.Array:
 
 
 def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
-    """Yield the paths of the columns inside of a column as they lie in a Parquet file."""
+    """Yield Parquet's names of the columns that a nested column of type *kind* is stored in, as in ``audio.bytes``."""
     if pa.types.is_struct(kind):
         for field in kind:
             yield from _leaves(f"{path}.{field.name}", field.type)
@@ -547,49 +546,47 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
         yield path
 
 
-def _write_labels(table: pa.Table, described: Mapping[str, Feature], stream: BinaryIO) -> None:
-    extended = {**(table.schema.metadata or {}), **features_metadata(described)}
+def _write_labels(table: pa.Table, classes: Sequence[str], stream: BinaryIO) -> None:
+    features = features_metadata(table.schema, {_CLASS[1]: class_label(classes)})
+    extended = table.replace_schema_metadata({**(table.schema.metadata or {}), **features})
     # where the stored type is not that of the feature, `datasets` passes the feature over
-    wide = {name: pa.int64() for name, feature in described.items() if feature.get("_type") == "ClassLabel"}
-    write_parquet(table.replace_schema_metadata(extended), stream, wide)
+    write_parquet(extended, stream, {_CLASS[1]: pa.int64()} if _CLASS[1] in table.column_names else {})
 
 
 # --- WebDataset ------------------------------------------------------------------------------------------
 
 
-def tar_shards(plan: ExportPlan, shard_bytes: int) -> list[FilePart]:
-    """Return shards of clips; there are no typed columns to tell of."""
-    parts = []
+def tar_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
+    """Yield the tar files of clips, ``data/SPLIT-00000-of-00001.tar``, each clip's files under its key."""
     for name, split, rows in _shards(plan, "tar", shard_bytes):
-        facts = [{field: value for field, value in row.facts().items() if field in plan.facts} for row in rows]
-        items = [{"items": plan.items.get(row.name, [])} if plan.items else {} for row in rows]
-        write = partial(_write_tar, rows, facts, items)
-        parts.append(FilePart(name, sum(row.size for row in rows), write, split, len(rows)))
-    return parts
+        records = [{field: value for field, value in row.facts().items() if field in plan.facts} for row in rows]
+        for row, record in zip(rows, records, strict=True):
+            record["files"] = {name.removeprefix(f"{row.key}."): entry.name for name, entry in _members(row)}
+            if plan.items:
+                record["items"] = plan.items.get(row.name, [])
+        yield FilePart(name, sum(row.size for row in rows), partial(_write_tar, rows, records), split, len(rows))
 
 
-def _write_tar(
-    rows: Sequence[ClipRow], facts: Sequence[dict[str, Any]], items: Sequence[dict[str, Any]], stream: BinaryIO
-) -> None:  # fmt: skip
+def _write_tar(rows: Sequence[ClipRow], records: Sequence[dict[str, Any]], stream: BinaryIO) -> None:
     with tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-        for row, fact, questions in zip(rows, facts, items, strict=True):
-            members = dict(sorted(_members(row)))
-            for name, entry in members.items():
+        for row, record in zip(rows, records, strict=True):
+            for name, entry in _members(row):
                 with entry.open() as file:
                     _add(tar, name, file)
-            origins = {name.removeprefix(f"{row.key}."): entry.name for name, entry in members.items()}
-            text = json.dumps({**fact, "files": origins, **questions}, ensure_ascii=False)
+            text = json.dumps(record, ensure_ascii=False)
             _add(tar, f"{row.key}.json", io.BytesIO(text.encode(errors="backslashreplace")))
 
 
-def _members(row: ClipRow) -> Iterator[tuple[str, Entry]]:
-    """Yield the names in the tar, and the files; a name goes on behind the key with what the file is."""
+def _members(row: ClipRow) -> list[tuple[str, Entry]]:
+    """Return the files of a clip with their names in the tar, such as ``KEY.foa.wav`` and ``KEY.csv``, by name."""
+    members: dict[str, Entry] = {}
     for column, entry in row.media.items():
         array = "" if column == "video" else f"{row.array if column == 'audio' else column}."
-        yield f"{row.key}.{array}{suffix_of(entry.name)}", entry
+        members[f"{row.key}.{array}{suffix_of(entry.name)}"] = entry
     if row.labels is not None:
         suffix = suffix_of(row.labels.name)
-        yield f"{row.key}.{'labels.' if suffix == 'json' else ''}{suffix}", row.labels
+        members[f"{row.key}.{'labels.' if suffix == 'json' else ''}{suffix}"] = row.labels
+    return sorted(members.items())
 
 
 def _add(tar: tarfile.TarFile, name: str, file: BinaryIO) -> None:
@@ -606,7 +603,7 @@ _MAIN = {"audiofolder": "audio", "videofolder": "video"}
 
 
 def folder_files(plan: ExportPlan, kind: str) -> list[FilePart]:
-    """Return copies of the files of each clip, and the metadata of each split."""
+    """Return the files of an AudioFolder or VideoFolder (*kind*): copies of each clip's files, metadata by split."""
     listings = {split: _listing(plan, kind, split) for split in plan.splits}
     # JSON alone does not tell the type of a column that is empty throughout, which `datasets` wants to know
     in_json = all(_has_values(column.combine_chunks()) for table in listings.values() for column in table.columns)
@@ -622,25 +619,25 @@ def folder_files(plan: ExportPlan, kind: str) -> list[FilePart]:
 
 
 def _typed(kind: str, column: str) -> bool:
-    """Return whether the files of a column are of the type of the folder."""
+    """Return whether ``datasets`` loads a column's files: recordings of an AudioFolder, videos of a VideoFolder."""
     return column != "labels" and (column == "video") == (kind == "videofolder")
 
 
 def _column(kind: str, column: str) -> str:
-    """Return the name in the metadata: ``file_name``, ``mic_file_name``, or the column itself if it is but a path."""
+    """Return a column's name in the metadata: ``file_name`` or ``mic_file_name`` where ``datasets`` loads the files."""
     if not _typed(kind, column):
         return column
     return "file_name" if column == _MAIN[kind] else f"{column}_file_name"
 
 
 def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> str:
-    """Return where a file goes; below the split lie only files of the folder's type, for which others were taken."""
+    """Return the path of a file; ``datasets`` would take any file below the split for one of the folder's type."""
     name = f"{row.array if column == 'audio' else column}/{row.key}.{suffix_of(entry.name)}"
     return f"{split}/{name}" if _typed(kind, column) else name
 
 
 def _listing(plan: ExportPlan, kind: str, split: str) -> pa.Table:
-    """Return the metadata of a split."""
+    """Return the metadata of a split, a row for each clip: paths of its files, then what :meth:`columns` has."""
     rows = plan.splits[split]
     columns: dict[str, Any] = {}
     for column in sorted(plan.media, key=lambda column: _column(kind, column) != "file_name"):
@@ -652,7 +649,7 @@ def _listing(plan: ExportPlan, kind: str, split: str) -> pa.Table:
 
 
 def _has_values(column: pa.Array) -> bool:
-    """Return whether each column inside of a column has a value anywhere."""
+    """Return whether a column has a value in any row, and if it is nested each column in it as well."""
     if pa.types.is_list(column.type):
         return _has_values(column.flatten())
     if pa.types.is_struct(column.type):
@@ -777,7 +774,7 @@ def _sha256(path: Path) -> str:
 
 
 class _Hashed(io.RawIOBase):
-    """A stream for writing that knows the hash and the number of bytes."""
+    """A stream that passes bytes on to *stream*, and counts and hashes them (SHA-256) on the way."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
@@ -827,12 +824,12 @@ def unpack(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> list[Pa
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Stored(Conversion):
-    """The result of an export or an import."""
+    """The result of writing an export, or of making files from one again."""
 
     bytes: int = 0  # of the files written
 
     def lines(self) -> Iterator[str]:
-        """Yield lines for people about the result."""
+        """Yield the lines that ``seldio convert`` prints."""
         size = f"{self.bytes:,} bytes"
         yield (
             f"{' and '.join(self.formats)} to {self.target}: {plural(self.clips, 'clip')} from "
@@ -845,7 +842,7 @@ def convert_stored(
     path: str | os.PathLike[str], out: str | os.PathLike[str] | BinaryIO, to: str, format: str | None, *,
     force: bool = False, overwrite: bool = False,
 ) -> Stored:  # fmt: skip
-    """Export a dataset, or with *files* make the files again that an export was made from."""
+    """Export a dataset as :func:`export` does; with *to* ``files`` make an export's files again by :func:`unpack`."""
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes a folder: use -o FOLDER")
     if to == "files":

@@ -1,8 +1,12 @@
 """The index of a source: its clips with their files, its labels and questions, told from the names of its files.
 
 Content is looked at only where names do not tell, and nothing is opened before it is asked for. Views, windows,
-exports, pictures and the page of a clip take their files from here.
+exports, pictures and the page of a clip take their files from here. The recordings and the video of a label file that
+is alone are looked for next to it.
 """
+
+# Plain strings, as in seldio.files.
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -11,8 +15,9 @@ import io
 import os
 import posixpath
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,25 +25,141 @@ from seldio import formats
 from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.look import PARQUET_SUFFIX, begins_like_numbers, named_like_labels
 from seldio.catalogues.trees import TYPES, Tree, read_tree
-from seldio.conversion.item_inputs import held_items, read_items
+from seldio.conversion.inputs import read_items
 from seldio.data.arrow_tables import ClipLabelFile, Events, ItemRow, Items, clip_files, joined_files
-from seldio.data.clip_media import ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
-from seldio.files.names import media_type, suffix_of, without_suffix
-from seldio.files.sources import Lookup, is_own, on_this_machine
+from seldio.files.entries import plain_file
+from seldio.files.names import MEDIA, media_type, plain_stem, suffix_of, without_suffix
+from seldio.files.sources import LEVELS, Lookup, is_own, on_disk, on_this_machine
 from seldio.findings import raise_errors
-from seldio.formats import PARQUET, Format, LabelFormat, get, stem_of
-from seldio.formats.dcase_json import DCASE2026
-from seldio.formats.items import ItemFormat
-from seldio.rules.ignored import why_no_labels
-from seldio.schema.clips import Clip, ClipTable
+from seldio.formats import Format, LabelFormat, get, stem_of
+from seldio.formats.datasets import TOPS
+from seldio.media.recording import Recording
+from seldio.schema.clips import RECORDINGS, Array, Clip, ClipTable
 from seldio.schema.events import origin_of
-from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
+    from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.media.video import Video
+
+#: The format of labels as JSON of which each file is of one clip, the recording that it is called after.
+_ANNOTATIONS = "dcase2026"
+
+
+Path = str | os.PathLike[str]
+#: The order in which recordings are chosen to be heard.
+PLAYED: tuple[Array, ...] = ("stereo", "foa", "mic", "audio")
+
+
+@dataclass(frozen=True, slots=True)
+class ClipMedia:
+    """The files of one clip."""
+
+    clip: Clip  # its row in the clip table
+    files: Mapping[str, Entry]  # by the fields of :class:`Clip`
+
+    @staticmethod
+    def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:
+        """Those of a clip; *entries* are the files of its dataset by name."""
+        return ClipMedia(clip, {field: entries[path] for field, path in clip.files.items()})
+
+    def entry(self, arrays: Sequence[str] = RECORDINGS) -> Entry | None:
+        """The first recording of *arrays* that there is, as a file; None without."""
+        return next((self.files[name] for name in arrays if name in self.files), None)
+
+    def recording(self, array: str | None = None) -> Recording | None:
+        """The recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first there is; None without."""
+        entry = self.entry((array,) if array else RECORDINGS)
+        return Recording(entry) if entry is not None else None
+
+    @property
+    def foa(self) -> Recording:
+        """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""
+        return Recording(self._file("foa"))
+
+    @property
+    def mic(self) -> Recording:
+        """Tetrahedral microphone array."""
+        return Recording(self._file("mic"))
+
+    @property
+    def stereo(self) -> Recording:
+        """Stereo."""
+        return Recording(self._file("stereo"))
+
+    @property
+    def video(self) -> Video:
+        """The video, opened."""
+        return open_video(self._file("video"))
+
+    def _file(self, field: str) -> Entry:
+        if field not in self.files:
+            there = listed([name for name in self.files if name != "metadata"]) or "no recording and no video"
+            raise UsageError(f"{printable(self.clip.clip)} has no {field}; it has {there}")
+        return self.files[field]
+
+    @property
+    def array(self) -> Array:
+        """The array of the recording that is heard."""
+        return next((field for field in PLAYED if field in self.files), "audio")
+
+    @property
+    def played(self) -> Entry | None:
+        """The recording that is heard."""
+        return self.files.get(self.array)
+
+    @property
+    def sibling(self) -> Entry | None:
+        """The recording of the other array, MIC where FOA is heard."""
+        return self.files.get("mic") if self.array == "foa" else None
+
+    def replaced(self, audio: Path | None, video: Path | None) -> ClipMedia:
+        """The same with the recording and the video that the user named in their places."""
+        files = {field: entry for field, entry in self.files.items() if audio is None or field not in RECORDINGS}
+        if audio is not None:
+            name = os.path.abspath(audio).replace(os.sep, "/").lstrip("/")
+            arrays = (field for clip in read_tree([name]).clips for field in PLAYED if field in clip.recordings)
+            files[next(arrays, "audio")] = named_file(audio)
+        if video is not None:
+            files["video"] = named_file(video)
+        return ClipMedia(self.clip, files)
+
+
+def named_file(path: Path) -> Entry:
+    """The file that the user named."""
+    shown = on_this_machine(os.fspath(path), DEFAULTS)
+    if not os.path.isfile(shown):
+        raise UsageError(f"no such file: {clipped(shown, 200)}")
+    return plain_file(shown)
+
+
+def open_video(entry: Entry) -> Video:
+    """Open a video on disk or in an archive (then in memory)."""
+    from seldio.media.video import Video
+
+    return Video(entry)
+
+
+class Media(Mapping[str, ClipMedia]):
+    """The recordings and videos of a dataset by clip; nothing is opened before it is asked for."""
+
+    def __init__(self, clips: Mapping[str, Clip], entries: Mapping[str, Entry]) -> None:
+        self._clips, self._entries = clips, entries
+
+    def __repr__(self) -> str:
+        return f"Media({plural(len(self), 'clip')})"
+
+    def __len__(self) -> int:
+        return len(self._clips)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clips)
+
+    def __getitem__(self, clip: str) -> ClipMedia:
+        return ClipMedia.of(self._clips[clip], self._entries)
 
 
 class Index:
@@ -71,23 +192,16 @@ class Index:
         tables = self.source.restricted(entry for entry in self.source if suffix_of(entry.name) == "csv")
         return {part.format.name for part in Catalogue(tables, self.format).labels if part.format is not None}
 
-    @property
-    def likely(self) -> bool:
-        """Whether anything is called like a recording, a video, labels or questions."""
-        suffixes = {*TYPES, *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS), "parquet"}
-        if self.own:
-            suffixes.add("tsv")
-        alone = self.source.single and bool(self.source.entries)
-        known = any(suffix_of(name) in suffixes for name in self.entries)
-        return alone or known or any(map(named_like_labels, self.source))
-
     def filled(self) -> Self:
-        """Itself, unless there is nothing in it that would be used."""
-        where = printable(self.source.path)
-        if not self.likely:
-            raise UsageError(f"{where} holds no recording, video, labels or questions")
+        """Return the index itself; raise UsageError where nothing is called like what would be used."""
+        of_questions = (format.suffix.lstrip(".") for format in formats.index() if format.holds != "events")
+        suffixes = {*TYPES, *of_questions, "parquet", *(["tsv"] if self.own else [])}
+        known = any(suffix_of(name) in suffixes for name in self.entries)
+        alone = self.source.single and bool(self.source.entries)
+        if not (alone or known or any(map(named_like_labels, self.source))):
+            raise UsageError(f"{printable(self.source.path)} holds no recording, video, labels or questions")
         tables = (row.files.keys() == {"metadata"} and row.metadata in self._apart for row in self.tree.clips)
-        held = held_items(self.source) if all(tables) else None
+        held = Catalogue(self.source, labels=False).asked if all(tables) else None
         if held is not None and held.holds == "predictions" and not self.clips and not len(self.items):
             raise UsageError(holds_predictions(self.source, held.name))
         return self
@@ -141,6 +255,8 @@ class Index:
     @cached_property
     def items(self) -> Items:
         """The questions, in the order of the files; predictions are left out."""
+        from seldio.schema.qa import Item
+
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if media_type(name) is not None}
         others = tuple(entry for entry in self.source if entry.name not in known | media)
@@ -196,7 +312,7 @@ class Index:
     @property
     def _annotations(self) -> Mapping[str, str]:
         """Labels as JSON of 2026, by file name, with their clip."""
-        parts = (part for part in self._detected.labels if part.layout == DCASE2026.name)
+        parts = (part for part in self._detected.labels if part.layout == _ANNOTATIONS)
         return {file.entry.name: _stem(file.entry) for part in parts for file in part.files}
 
     @cached_property
@@ -205,7 +321,7 @@ class Index:
         files: dict[str, ClipLabelFile] = {}
         for part in self._detected.labels:
             known = all(_known(file.entry.name) for file in part.files)
-            if part.layout != DCASE2026.name and (not known or _several(part.format)):
+            if part.layout != _ANNOTATIONS and (not known or _several(part.format)):
                 files = joined_files(files, clip_files([part], force=self.force))
         return files
 
@@ -217,7 +333,7 @@ def holds_predictions(source: Source, format: str) -> str:
 
 def _several(format: Format | None) -> bool:
     """Whether it is a table of labels in which rows say of which recording they are."""
-    return isinstance(format, LabelFormat) and format.clips_by == "rows" and format is not PARQUET
+    return isinstance(format, LabelFormat) and format.clips_by == "rows" and format.role != "table"
 
 
 def _known(name: str) -> bool:
@@ -238,6 +354,59 @@ def _path(row: Clip) -> str:
     """The path of a clip's first file, without suffix."""
     paths = row.files
     return without_suffix(paths.get("metadata", next(iter(paths.values()))))
+
+
+# --- beside a label file ---------------------------------------------------------------------------------
+
+
+def clip_name_of(path: str) -> str:
+    """The name of the clip that a file is called after."""
+    return "stdin" if path == "-" else plain_stem(path) or os.path.basename(path)
+
+
+def media_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> ClipMedia:
+    """The recordings and the video that belong to a label file, as given or as found next to it.
+
+    Looked for are files of the same name: in the same folder, and in the folders of a dataset tree that hold
+    what the folder of the labels says (``metadata_dev/dev-test-tau`` and ``foa_dev/dev-test-tau``).
+    """
+    path = os.fspath(labels)
+    if os.path.isdir(path):
+        raise UsageError(f"{printable(path)} is a folder: pass the label file of one clip in it")
+    clip = Clip.model_construct(clip=clip_name_of(path), layout="loose")
+    return ClipMedia(clip, _files_of(path) if os.path.isfile(path) else {}).replaced(audio, video)
+
+
+def _files_of(path: str) -> dict[str, Entry]:
+    """The files of the clip, by what they are; the nearest first."""
+    folder, stem = os.path.dirname(os.path.abspath(path)), clip_name_of(path)
+    files: dict[str, Entry] = {}
+    below = ""
+    for _ in range(LEVELS + 1):
+        inner = below.partition("/")[2]
+        names = (f"{top}{inner}{stem}.{suffix}" for top in _tops(folder, below) for suffix in MEDIA)
+        present = [name for name in names if os.path.isfile(os.path.join(folder, name))]
+        for clip in read_tree(present, folder).clips:
+            for field, name in clip.files.items():
+                if (entry := on_disk(folder, name)) is not None:
+                    files.setdefault(field, entry)
+        below = f"{os.path.basename(folder)}/{below}"
+        folder = os.path.dirname(folder)
+    return files
+
+
+def _tops(folder: str, below: str) -> list[str]:
+    """The folders that may hold what ``folder/below`` holds in another kind; the folder itself at first.
+
+    Their names say what is in them; a file of the same name in any other has nothing to do with the clip.
+    """
+    if not below:
+        return [""]
+    try:
+        with os.scandir(folder) as items:
+            return sorted(f"{item.name}/" for item in items if item.name.lower() in TOPS and item.is_dir())
+    except OSError:  # what may not be listed has nothing for us
+        return []
 
 
 # --- one clip --------------------------------------------------------------------------------------------
@@ -275,6 +444,8 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     if clip is not None and not names:
         raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
     if not labelled:
+        from seldio.rules.ignored import why_no_labels
+
         raise UsageError(f"{where} holds no labels{why_no_labels(index.source)}")
     raise UsageError(f"{where} holds {plural(len(names), 'clip')}: choose one with --clip, such as {listed(names, 3)}")
 

@@ -11,9 +11,10 @@ import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from functools import partial
+from itertools import chain, islice
 from multiprocessing import context, sharedctypes
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class Stream:
         self._source, self._seed, self._epoch, self._only = source, seed, 0, only
         self._shard: Shard | None = None
         self._splits, self._even = split, even
-        self._stages: tuple[_MapStage | _BatchStage, ...] = ()
+        self._stages: tuple[_Stage, ...] = ()
         self._cursor, self._taken, self._split = 0, 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
         register(type(self))
@@ -163,7 +164,8 @@ class Stream:
 
     def map(self, function: Callable[[Any], Any]) -> Self:
         """With *function* applied to each element, or batch behind :meth:`batch`; workers may have to pickle it."""
-        return self._with(_stages=(*self._stages, _MapStage(function)))
+        name = f"map({getattr(function, '__qualname__', type(function).__qualname__)})"
+        return self._with(_stages=(*self._stages, _Stage(name, function)))
 
     def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
         """Batches of *size* elements, put together by :func:`seldio.data.collate`.
@@ -179,7 +181,9 @@ class Stream:
         if size < 1:
             raise UsageError(f"batches of {size}: choose 1 or more")
         axes = ragged_axes(self._source) if pad is not None and not self._stages else {}
-        return self._with(_stages=(*self._stages, _BatchStage(size, pad, drop_last, axes)))
+        together = partial(collate, pad=pad, axes=axes)
+        stage = _Stage(f"batch({size}, pad={pad}, drop_last={drop_last})", together, size, True, drop_last)
+        return self._with(_stages=(*self._stages, stage))
 
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
@@ -405,47 +409,27 @@ class SharedEpoch:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class _MapStage:
-    """A function of each element."""
+class _Stage:
+    """A function of each value, or of each list of *size* values."""
 
+    name: str
     function: Callable[[Any], Any]
-    size: ClassVar[int] = 1
+    size: int = 1
+    listed: bool = False  # whether the function is given lists
+    drop_last: bool = False  # leave out a last list that has fewer values
 
     def __repr__(self) -> str:
-        return f"map({getattr(self.function, '__qualname__', type(self.function).__qualname__)})"
+        return self.name
 
     def __call__(self, counted: _Counted) -> _Counted:
-        return ((taken, self.function(value)) for taken, value in counted)
+        counted = iter(counted)
+        while values := list(islice(counted, self.size)):
+            if len(values) == self.size or not self.drop_last:
+                inputs = [value for _, value in values]
+                yield values[-1][0], self.function(inputs if self.listed else inputs[0])
 
     def passed(self, number: int) -> int:
-        """How many values come out of *number*."""
-        return number
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class _BatchStage:
-    """Batches of elements; *axes* are those along which parts always differ."""
-
-    size: int
-    pad: Pad
-    drop_last: bool
-    axes: Axes
-
-    def __repr__(self) -> str:
-        return f"batch({self.size}, pad={self.pad}, drop_last={self.drop_last})"
-
-    def __call__(self, counted: _Counted) -> _Counted:
-        taken, values = 0, []
-        for taken, value in counted:
-            values.append(value)
-            if len(values) == self.size:
-                yield taken, collate(values, self.pad, axes=self.axes)
-                values = []
-        if values and not self.drop_last:
-            yield taken, collate(values, self.pad, axes=self.axes)
-
-    def passed(self, number: int) -> int:
-        """How many batches come out of *number* values."""
+        """Return how many values come out of *number*."""
         return number // self.size if self.drop_last else -(-number // self.size)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.clip_media import ClipMedia, open_video
+from seldio.data.index import ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
@@ -28,7 +28,6 @@ from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of
-from seldio.schema.qa import Item
 from seldio.text import meant, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
     from seldio.data.stream import Even, Stream
     from seldio.media.arrays import Format
+    from seldio.schema.qa import Item
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
@@ -514,8 +514,9 @@ def clip_sources(
 
 def _headers(recordings: Sequence[Entry | None]) -> list[Probe]:
     entries = [entry for entry in recordings if entry is not None]
-    what = "reading headers" if entries else None
-    headers = parallel_map(header_of, entries, batch=64, what=what, here=packed(entries))
+    if not entries:
+        return [_NOTHING] * len(recordings)
+    headers = parallel_map(header_of, entries, batch=64, what="reading headers", here=packed(entries))
     return [_NOTHING if entry is None else next(headers) for entry in recordings]
 
 
@@ -542,7 +543,7 @@ _LISTENED = 8
 
 def _check_arrays(recordings: Sequence[Entry | None], array: Format) -> None:
     """Refuse recordings that sound like another array: a few of them, from all over the dataset, tell."""
-    from seldio.media.heard import array_heard, check_heard
+    from seldio.media.intensity import array_heard, check_heard
 
     step = -(-len(recordings) // _LISTENED)
     heard = (array_heard(entry) for entry in recordings[::step] if entry is not None)

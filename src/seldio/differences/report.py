@@ -10,12 +10,11 @@ from typing import Any
 
 from seldio import formats
 from seldio.catalogues import Catalogue
-from seldio.conversion.item_inputs import read_items
-from seldio.differences import events as label_events
+from seldio.conversion.inputs import read_items
 from seldio.differences import items as item_changes
-from seldio.differences.events import ChangedEvent
+from seldio.differences import labels as label_changes
 from seldio.differences.items import ItemChanges, compared_items
-from seldio.differences.labels import ChangedClip, changed_clips, versions
+from seldio.differences.labels import ChangedClip, ChangedEvent, changed_clips, versions
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
@@ -55,8 +54,8 @@ def difference(old: Path, new: Path, format: str | None, new_format: str | None,
         UsageError: the two hold different kinds of data, and no format was named.
         DataError: nothing is in both.
     """
-    named = [None if name is None else formats.named(name, ItemFormat) or formats.get(name)
-             for name in (format, new_format or format)]  # fmt: skip
+    names = format, new_format or format
+    named = [None if name is None else formats.named(name, ItemFormat) or formats.get(name) for name in names]
     with open_source(old, raise_errors) as a, open_source(new, raise_errors) as b:
         sides = [_held(source, chosen) for chosen, source in zip(named, (a, b), strict=True)]
         if sides[0].keys() != sides[1].keys():
@@ -179,7 +178,7 @@ def _label_report(
         clips = [clip for clip in changed if cause in clip.causes]
         where = "all clips" if len(clips) == total > 1 else _few([clip.clip for clip in clips])
         rows.append((cause, len(clips), sum(clip.count for clip in clips), where))
-    for kind, words in label_events.KINDS.items():
+    for kind, words in label_changes.KINDS.items():
         events = [(clip.clip, event) for clip in changed for event in clip.events if kind in event.kinds]
         if events:
             names = [*dict.fromkeys(clip for clip, _ in events)]
@@ -191,19 +190,16 @@ def _label_report(
     for words, side, other in (("removed", old, new), ("added", new, old)):
         if fields := sorted(side.fields - other.fields):
             rows.append((f"columns {words}: {', '.join(fields)}", total, None, "all clips"))
-    by_clip = tuple(
-        (clip.clip, 0 if clip.causes else clip.same, max(len(clip.events), clip.count if clip.causes else 0),
-         "; ".join(clip.causes))
-        for clip in changed
-    )  # fmt: skip
-    by_event = []
+    by_clip, by_event = [], []
     for clip in changed:
+        same, count = (0, max(len(clip.events), clip.count)) if clip.causes else (clip.same, len(clip.events))
+        by_clip.append((clip.clip, same, count, "; ".join(clip.causes)))
         for event in clip.events:
             kinds, details = ", ".join(event.kinds), "; ".join(filter(None, event.details))
             by_event.append((clip.clip, event.start, event.stop, event.label, kinds, details))
     tables = (
         Table("changes", "Changes", _CHANGED_CLIPS, tuple(rows)),
-        Table("clips", "Changed clips", _CLIPS, by_clip, aside=True),
+        Table("clips", "Changed clips", _CLIPS, tuple(by_clip), aside=True),
         Table("events", "Changed events", _EVENTS, tuple(by_event), aside=len(by_event) > _SHORT),
     )
     many = f"in {plural(len(reordered), 'clip')}: {_few(reordered)}"

@@ -74,7 +74,7 @@ HOMES = (
     Home("tool_json", "FORMATS", "tool", _JSON, r"(?i)\.jams\Z"),
     Home("dcase_json", "DCASE2026", "labels", _JSON, r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$"),
     Home("parquet", "PARQUET", "labels", rb"\APAR1"),
-    Home("qa_json", "FORMATS", "items", _JSON),
+    Home("json_items", "FORMATS", "items", _JSON),
     Home("qa_csv", "FORMATS", "items", _HEADER),
     Home("mera", "FORMATS", "items", _JSON),
     Home("harnesses", "FORMATS", "items", _JSON, r"(?i)\.eval\Z"),

@@ -75,6 +75,11 @@ class Place(NamedTuple):
     value: str  # as it stands in the file
     excerpt: str  # its line
 
+    def finding(self, rule: Rule, path: str, message: str, hint: str | None, *, fixable: bool | None = None) -> Finding:
+        """Return a finding of a rule here, in the file *path* as shown to people."""
+        line, start, end, value, excerpt = self
+        return rule.at(path, message, hint, line, start, value, excerpt, end_column=end, fixable=fixable)
+
 
 class TextLines:
     """A text in which places are looked up; lines end with LF, CR LF or CR, unless *breaks* says otherwise.
@@ -107,19 +112,6 @@ class TextLines:
         stop = max(start, min(end, begin + len(self._excerpt)))
         shown = self.text[start:end] if value is None else value
         return Place(self.first_line + index, start - begin + 1, stop - begin + 1, shown, self._excerpt)
-
-
-class FirstRow(int):
-    """A row of a table that stands for all rows of its file with the same fault: *alike*, itself the first."""
-
-    alike: Ints
-
-    @classmethod
-    def of(cls, rows: Ints) -> FirstRow:
-        """The first of *rows*, for all of them."""
-        row = cls(rows[0])
-        row.alike = rows
-        return row
 
 
 class FileRows(ABC):
@@ -163,10 +155,8 @@ class Reading(ABC):
         if row is None:
             return rule.at(self.path_of(None), message, hint)
         at = self.place(row, field, number)
-        return rule.at(
-            self.path_of(row), message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
-            fixable=rule.fix != "none" and self.format.repairable,
-        )  # fmt: skip
+        fixable = rule.fix != "none" and self.format.repairable
+        return at.finding(rule, self.path_of(row), message, hint, fixable=fixable)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,17 +184,6 @@ class LabelReading(Reading):
         """See :meth:`Reading.place`."""
         part = self.part_of(row)
         return part.place(row - part.first, field)
-
-    def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """See :meth:`Reading.finding`; it counts for all rows that this one stands for."""
-        found = super().finding(rule, row, field, message, hint, number)
-        if not isinstance(row, FirstRow):
-            return found
-        part = self.part_of(row)
-        return found.times(len(row.alike), part.lines(row.alike - part.first))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -152,6 +152,10 @@ _INSTEAD = {
     "unknown",
     "source": "write 0 where sources are not counted",
 }
+#: What stands above the row index that pandas writes, and above one that was read and written again.
+INDEX_NAMES = ("", "unnamed: 0")
+#: What headers call the confidence of a row, alone or in a longer name (class_score).
+_CONFIDENCE = re.compile(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|probability|certainty)([ _.-].*)?")
 
 
 def numeric(cell: str) -> bool:
@@ -166,6 +170,22 @@ def numeric(cell: str) -> bool:
 def wordy(cell: str) -> bool:
     """Whether the cell is a plain word, as names of columns are."""
     return re.fullmatch(r"[A-Za-z_][\w ()\[\]#%/.-]*", cell.strip()) is not None
+
+
+def is_confidence(name: str) -> bool:
+    """Whether the name of a column says that it holds a confidence."""
+    return _CONFIDENCE.fullmatch(name.strip().strip('"')) is not None
+
+
+def titled(first: Sequence[str]) -> bool:
+    """Whether the first line of a file is a header: it holds no number, or is the one :func:`counted`."""
+    return len(first) > 1 and (counted(first) or not any(map(numeric, first)))
+
+
+def counted(first: Sequence[str]) -> bool:
+    """Whether a line is what pandas writes over a row index and columns without names, which it counts from 0."""
+    names = [cell.strip().strip('"') for cell in first]
+    return len(names) > 2 and not names[0] and names[1:] == list(map(str, range(len(names) - 1)))
 
 
 def plainly(text: str) -> str:
@@ -210,8 +230,8 @@ _EXPONENTIAL = r"[+-]?[0-9]{1,9}(?:\.[0-9]{0,30})?[eE][+-]?[0-9]{1,2}"
 _ODD = "is {text}, not a plain decimal number"
 _SIGNS = "write numbers using only 0-9, - and ."
 _POINT = "write it without a decimal point: the official loaders call int() on it"
-CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell",
-                    "remove it: such characters can garble a terminal or hide text")  # fmt: skip
+_CLEAN = "remove it: such characters can garble a terminal or hide text"
+CONTROL = CellFault("SAF201", _CONTROL.pattern, "an invisible control character ({control}) in a cell", _CLEAN)
 #: What may be wrong with a cell that is not in the grammar of its column: the first that matches is it.
 FAULTS: tuple[CellFault, ...] = (
     CellFault("SYN123", "(N)", "whitespace around a number, other than spaces after a comma", "remove it", r"\1"),

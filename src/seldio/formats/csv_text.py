@@ -166,9 +166,7 @@ class CsvTable:
         return self.source.place(found.start, found.end)
 
 
-def read_table(
-    data: bytes, path: str, sink: Sink, columns: Sequence[str], delimiter: str = ","
-) -> CsvTable | None:  # fmt: skip
+def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str], delimiter: str = ",") -> CsvTable | None:
     """Return the table of a file that has at least the *columns*; None, with a finding, where it has no such header."""
     if unreadable := encoding_problem(path, data):
         sink(unreadable)
@@ -191,9 +189,7 @@ class _TableReader:
         """Report what is wrong at a place, from an offset to another, or with a row."""
         where = (where.start, where.end) if isinstance(where, QuotedRow) else where
         at = where if isinstance(where, Place) else self.source.place(*where)
-        self.sink(READER_RULES[code].at(
-            self.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column, fixable=False
-        ))  # fmt: skip
+        self.sink(at.finding(READER_RULES[code], self.path, message, hint, fixable=False))
 
     def run(self, columns: Sequence[str], bom: bool) -> CsvTable | None:
         every = [row for row in rows(self.source.text, 0, self.delimiter) if not self.blank(row)]

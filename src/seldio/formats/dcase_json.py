@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as paj
 
 from seldio import geometry
 from seldio.findings import Sink
@@ -115,22 +114,20 @@ class JsonPart(FileRows):
     def read(self, format: JsonFormat, sink: Sink) -> pa.Table:
         """The columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
         data = self.file.data
-        if (quick := _columns_of(data)) is not None:
-            columns, layout = quick
-            self.rows = len(columns["segmentation"])
-            self.numbers = range(self.rows)
-            self.origin = dataclasses.replace(self.origin, extra=layout.to_extra({"annotations": None}))
-            return _table(format, columns)
         document = json_text.parse(data, self.file.path, sink)
-        rows = _annotations_of(document, b"true" in data or b"false" in data, sink) if document is not None else None
-        if document is None or rows is None:
+        listed = _list_in(document, sink) if document is not None else None
+        if document is None or listed is None:
             self.readable = False
             return _table(format, _columns([]))
+        segmentations = [row.get("segmentation", []) if isinstance(row, dict) else [] for row in listed]
+        # Arrow takes true for a number
+        segmentation = None if b"true" in data or b"false" in data else triplets(segmentations)
+        rows = _usable(document, listed, segmentation is not None, sink)
         self.numbers, annotations = list(rows), list(rows.values())
         self.rows = len(rows)
         extra = JsonLayout.of(data, annotations).to_extra(document.value)
         self.origin = dataclasses.replace(self.origin, extra=extra)
-        return _table(format, _columns(annotations))
+        return _table(format, _columns(annotations, segmentation if len(rows) == len(listed) else None))
 
     @cached_property
     def _document(self) -> json_text.JsonDocument:
@@ -150,36 +147,41 @@ _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth"
 # --- what is wrong with annotations ----------------------------------------------------------------
 
 
-def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink) -> dict[int, dict[str, Any]] | None:
-    """Return the usable annotations by number; None if the file has no list of them."""
+def _list_in(document: json_text.JsonDocument, sink: Sink) -> list[Any] | None:
+    """Return the annotations of a file; None, after a finding, if it has no list of them."""
+    value = document.value
+    pointer: Pointer = ()
+    listed = value.get("annotations") if isinstance(value, dict) else None
+    if isinstance(listed, list):
+        return listed
+    if not isinstance(value, dict):
+        message = f"the file holds {_kind(value)}, not an object"
+    elif "annotations" not in value:
+        message = "the key annotations is missing"
+    else:
+        message, pointer = f"annotations is {_kind(listed)}, not an array", ("annotations",)
+    sink(document.finding("SYN213", message, pointer, hint='a file of this format is {"annotations": [...]}'))
+    return None
+
+
+def _usable(document: json_text.JsonDocument, listed: list[Any], plain: bool, sink: Sink) -> dict[int, dict[str, Any]]:
+    """Return the usable annotations by number; *plain*: all segmentations are right."""
 
     def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
-        sink(document.finding(code, message, pointer, hint=hint))
+        sink(document.finding(code, message, ("annotations", *pointer), hint=hint))
 
-    value, hint = document.value, 'a file of this format is {"annotations": [...]}'
-    given = value.get("annotations") if isinstance(value, dict) else None
-    if not isinstance(value, dict):
-        report("SYN213", f"the file holds {_kind(value)}, not an object", (), hint)
-    elif "annotations" not in value:
-        report("SYN213", "the key annotations is missing", (), hint)
-    elif not isinstance(given, list):
-        report("SYN213", f"annotations is {_kind(given)}, not an array", ("annotations",), hint)
-    if not isinstance(given, list):
-        return None
-    segmentations = [row.get("segmentation", []) if isinstance(row, dict) else [] for row in given]
-    plain = not booleans and triplets(segmentations) is not None
     good = {}
-    for number, row in enumerate(given):
+    for number, row in enumerate(listed):
         flaws = list(_flaws(row, plain))
-        for code, message, pointer, hint_ in flaws:
-            report(code, message, ("annotations", number, *pointer), hint_)
+        for code, message, pointer, hint in flaws:
+            report(code, message, (number, *pointer), hint)
         if not flaws:
             good[number] = row
     for key, effect in _USEFUL.items():
         lacking = [number for number, row in good.items() if key not in row]
         if lacking:
             message = f"{key} is missing" + (f" in {len(lacking):,} annotations" if len(lacking) > 1 else "")
-            report("SYN215", message, ("annotations", lacking[0]), effect)
+            report("SYN215", message, (lacking[0],), effect)
     return good
 
 
@@ -238,14 +240,10 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
         array = pa.array(segmentations, COLUMNS["segmentation"])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    return array if _are_triplets(array) else None
-
-
-def _are_triplets(segmentations: pa.Array) -> bool:
-    polygons = segmentations.flatten()
+    polygons = array.flatten()
     points = polygons.flatten()
-    complete = not any(level.null_count for level in (segmentations, polygons, points, points.flatten()))
-    return complete and bool(pc.all(pc.equal(pc.list_value_length(points), 3), min_count=0).as_py())
+    complete = not any(level.null_count for level in (array, polygons, points, points.flatten()))
+    return array if complete and pc.all(pc.equal(pc.list_value_length(points), 3), min_count=0).as_py() else None
 
 
 def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
@@ -265,9 +263,10 @@ def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
     return np.repeat(np.arange(len(segmentations)), np.diff(spots[polygons])), values
 
 
-def _columns(annotations: Sequence[dict[str, Any]]) -> dict[str, pa.Array]:
+def _columns(annotations: Sequence[dict[str, Any]], segmentation: pa.Array | None = None) -> dict[str, pa.Array]:
     values = {key: [row.get(key) for row in annotations] for key in KEYS}
-    segmentation = triplets(values.pop("segmentation"))
+    segmentations = values.pop("segmentation")
+    segmentation = triplets(segmentations) if segmentation is None else segmentation
     assert segmentation is not None, "the checks passed a malformed segmentation"
     values["distance"] = [None if value is None else float(value) for value in values["distance"]]
     columns = {key: pa.array(value, COLUMNS[KEYS[key]]) for key, value in values.items()}
@@ -281,56 +280,6 @@ def _table(format: JsonFormat, values: Mapping[str, pa.Array]) -> pa.Table:
     columns["distance"] = pc.divide(columns["distance"], float(format.metre))
     columns["azimuth"], columns["elevation"] = _directions(columns["segmentation"])
     return pa.table({name: columns[name] for name in COLUMNS if name in columns})
-
-
-#: Larger files are read the long way.
-_LARGEST = 1 << 30
-#: As Arrow reads the keys of an annotation.
-_TYPES = {key: pa.int64() if key in _WHOLE else COLUMNS[field] for key, field in KEYS.items()}
-_SCHEMA = pa.schema({"annotations": pa.list_(pa.struct(list(_TYPES.items())))})
-_FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
-
-
-def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
-    """Read the values of all annotations by key, and the layout of the file, with Arrow in a fifth of the time.
-
-    None if anything is unusual, right or wrong: another key, an annotation that lacks one of the others', a number of
-    another kind or too large, text that is not ASCII.
-    """
-    begin = _FIRST.match(data)
-    if begin is None or len(data) > _LARGEST or b"\\" in data or not data.isascii():
-        return None
-    try:
-        first, _ = json.JSONDecoder().raw_decode(data[begin.end() : begin.end() + _PREFIX].decode())
-        table = paj.read_json(
-            pa.BufferReader(data),
-            paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
-            paj.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="error"),
-        )
-    except (ValueError, RecursionError, pa.ArrowException):
-        return None
-    (rows,) = table["annotations"].chunks if table["annotations"].num_chunks == 1 else (None,)
-    if rows is None or len(rows) != 1 or rows.null_count or rows.flatten().null_count:
-        return None
-    given = dict(zip(KEYS, rows.flatten().flatten(), strict=True))
-    segmentation = given["segmentation"]
-    if "segmentation" not in first or not _are_triplets(segmentation):
-        return None
-    numbers = segmentation.flatten().flatten().flatten().to_numpy()
-    for key, values in given.items():
-        if values.null_count and (key in first or key != "score" or values.null_count < len(values)):
-            return None
-        if key in _WHOLE:
-            ends = pc.min_max(values).as_py()
-            if ends["min"] < -(2**31) or ends["max"] >= 2**31:
-                return None
-            given[key] = values.cast(COLUMNS[KEYS[key]])
-        elif key != "segmentation" and not values.null_count:
-            numbers = np.concatenate((numbers, values.to_numpy()))
-    # larger whole numbers are refused; the layout is that of the first annotation, so it has to have a point
-    if not (np.abs(numbers) <= 2.0**53).all() or (len(segmentation.flatten()) and not any(first["segmentation"])):
-        return None
-    return given | {"extra": pa.nulls(len(segmentation), pa.string())}, JsonLayout.of(data, [first])
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:

@@ -16,18 +16,21 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seldio.formats import cells, shapes
+from seldio.formats import cells
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.datasets import DATASETS
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect, column
-from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape, counted
 from seldio.text import plural
+
+if TYPE_CHECKING:
+    from seldio.changes import Cells, Change
+    from seldio.formats.shapes import Rows
 
 Numbers = np.ndarray[Any, Any]
 #: Lines of all files together, and at least of each file that is looked at.
@@ -96,17 +99,16 @@ class NumberColumn:
         finite = self.values[np.isfinite(self.values)]
         return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
-    @cached_property
-    def whole(self) -> bool:
-        """Whether every number is a whole one, however written."""
-        return bool((~np.isfinite(self.values) | (self.values == np.rint(self.values))).all())
+    def within(self, reach: float) -> bool:
+        """Whether some numbers have decimals, and all are within ±*reach*."""
+        return max(map(abs, self.ends)) <= reach and bool(np.mod(self.values[np.isfinite(self.values)], 1).any())
 
 
 class SampledFile(NamedTuple):
     """Rows of a file: the names of its first line, where that holds no number, and cells."""
 
     path: str
-    header: Row
+    header: Cells
     rows: Rows
 
 
@@ -116,49 +118,33 @@ class LabelRows:
 
     files: Sequence[SampledFile]
     header: tuple[str, ...]
+    indexed: bool  # whether the first column is called as that which pandas counts the rows in
     columns: tuple[NumberColumn, ...]  # of the rows that have the usual number of cells
-    strays: int  # rows with another number of cells
-    shape: Shape | None = None  # what is between the rows as they are and these
+    width: int  # that number
+    rows: int  # how many rows have it
+    strays: int  # and how many do not
+    change: Change | None = None  # what is between the rows as they are and these
 
     @classmethod
-    def of(cls, files: Sequence[SampledFile], shape: Shape | None = None) -> LabelRows:
-        """Return the rows of *files*, behind a *shape*."""
+    def of(cls, files: Sequence[SampledFile], change: Change | None = None) -> LabelRows:
+        """Return the rows of *files*, in which a *change* is undone."""
         rows = [row for file in files for row in file.rows]
         width, usual = collections.Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         columns = map(_column, zip(*(row for row in rows if len(row) == width), strict=True))
         header = next((tuple(file.header) for file in files if file.header), ())
-        return cls(files, header, tuple(columns), len(rows) - usual, shape)
-
-    @property
-    def width(self) -> int:
-        """The number of cells that most rows have."""
-        return len(self.columns)
-
-    @property
-    def rows(self) -> int:
-        """How many rows have that number."""
-        return len(self.columns[0].values) if self.columns else 0
-
-    @property
-    def indexed(self) -> bool:
-        """Whether the first column is called as that which pandas counts the rows in."""
-        return bool(self.header) and self.header[0] in INDEX_NAMES
-
-    @property
-    def cells(self) -> list[tuple[Row, Rows]]:
-        """The header and the rows of each file, cell by cell."""
-        return [(file.header, file.rows) for file in self.files]
+        indexed = bool(header) and header[0] in cells.INDEX_NAMES
+        return cls(files, header, indexed, tuple(columns), width, usual, len(rows) - usual, change)
 
     @cached_property
     def distinct(self) -> int:
         """How many rows differ in more than their first column: a steady source is one observation."""
         return len(np.unique(np.column_stack([column.values for column in self.columns[1:]]), axis=0))
 
-    def through(self, shape: Shape) -> LabelRows:
-        """Return the same rows as they are meant."""
-        undo = shape.undo
+    def without(self, change: Change) -> LabelRows:
+        """Return the same rows with a change undone."""
+        undo = change.undo
         files = [SampledFile(path, undo(head) if head else (), [*map(undo, rows)]) for path, head, rows in self.files]
-        return LabelRows.of(files, shape)
+        return LabelRows.of(files, change)
 
 
 def rows_of(files: Sequence[TextFile]) -> LabelRows:
@@ -178,9 +164,9 @@ def width_and_header(data: bytes) -> tuple[int, str]:
 def _sampled(path: str, lines: Iterable[str]) -> SampledFile:
     rows = [_split(line) for line in lines]
     names = [cell.strip().strip('"') for cell in rows[0]] if rows else []
-    titles = names[1:] if names and names[0].lower() in INDEX_NAMES else names
+    titles = names[1:] if names and names[0].lower() in cells.INDEX_NAMES else names
     wordy = len(names) > 1 and all(cells.wordy(title) and not cells.numeric(title) for title in titles)
-    if wordy or counted(names):
+    if wordy or cells.counted(names):
         return SampledFile(path, [name.lower() for name in names], rows[1:])
     return SampledFile(path, (), rows)
 
@@ -268,14 +254,9 @@ class Detection:
         return self.rows.rows > 1 and not any(np.any(column.values != 0) for column in self.rows.columns)
 
     @property
-    def shape(self) -> Shape | None:
-        """Return the difference in shape between the rows as they are and the candidates."""
-        return self.rows.shape
-
-    @property
     def remaining(self) -> bool:
         """Whether several formats remain of rows as they are."""
-        return self.format is None and self.shape is None and not self.blank and len(self.candidates) > 1
+        return self.format is None and self.rows.change is None and not self.blank and len(self.candidates) > 1
 
     @property
     def evidence(self) -> str:
@@ -291,12 +272,30 @@ def detect(files: Sequence[TextFile]) -> Detection:
         return headed or Detection(rows)
     if not rows.indexed and (decided := _decided(rows)) is not None:
         return decided
-    shaped = [rows.through(shape) for shape in (*shapes.named(rows.header), *shapes.possible(rows.cells))]
-    tried = (*map(_decided, shaped), None if rows.indexed else _misread(rows), *map(_misread, shaped))
-    found = next(filter(None, tried), None)
-    if found is None and not rows.indexed:
-        found = _hidden(rows) or _misplaced(rows) or _slipped(rows) or _of_most_files(rows, files)
-    return found or Detection(rows)
+    return next(filter(None, _seen_otherwise(rows, files)), Detection(rows))
+
+
+def _seen_otherwise(rows: LabelRows, files: Sequence[TextFile]) -> Iterator[Detection | None]:
+    """Yield what rows are that no format holds as they are, from the surest way to see them on."""
+    from seldio.formats import shapes  # a table that clean labels do not need
+
+    by_file = [(file.header, file.rows) for file in rows.files]
+    unchanged = [rows.without(change) for change in (*shapes.named(rows.header), *shapes.possible(by_file))]
+    yield from map(_decided, unchanged)
+    yield None if rows.indexed else _misread(rows)
+    yield from map(_misread, unchanged)
+    if rows.indexed:
+        return
+    cells_by_file = [file.rows for file in rows.files if file.rows]
+    changes = shapes.doubtful(cells_by_file, DIALECTS)
+    yield _only([seen for change, dialects in changes if (seen := _decided(rows.without(change), dialects))])
+    if not rows.strays and rows.rows >= shapes.ENOUGH and rows.width <= _WIDEST:
+        surplus = [(change, set[int]()) for change in shapes.surplus(cells_by_file)]
+        certain = [(change, places) for change, places in surplus if change.certain]
+        for attempts in (certain, shapes.exchanged(rows.width), surplus):
+            yield _misplaced(rows, attempts)
+    yield _slipped(rows)
+    yield _of_most_files(rows, files)
 
 
 def _headed(rows: LabelRows) -> Detection | None:
@@ -326,31 +325,24 @@ class FormatFit:
     def __init__(self, format: Dialect, rows: LabelRows) -> None:
         self.format, self.rows = format, rows
         parts = zip(format.columns, rows.columns, strict=True)
-        angles = [(part, seen) for part, seen in parts if part.field in _RADIANS and part.kind == "whole"]
+        angles = [(part.field, seen) for part, seen in parts if part.field in _RADIANS and part.kind == "whole"]
+        two_of_labels = len(angles) == 2 and format.role == "label"
         #: whether angles of labels, which are whole degrees, may be radians
-        self.radians = len(angles) == 2 and format.role == "label" and all(
-            not seen.whole and max(map(abs, seen.ends)) <= _RADIANS[part.field] for part, seen in angles
-        )  # fmt: skip
+        self.radians = two_of_labels and all(seen.within(_RADIANS[field]) for field, seen in angles)
         self.declared = [_in_radians(part) for part in format.columns] if self.radians else format.columns
-        self._wrong = self._outside(self.declared)
+        wrong = self._outside(self.declared)
+        shares = [float(np.mean(cells_outside)) for cells_outside in wrong]
+        #: the share of rows that are within what the format declares
+        self.share = _share(wrong)
+        #: how many columns hold what is not declared of them, each by the share of its cells
+        self.strange = sum(shares)
+        #: the columns that hold what is not declared of them
+        self.misfits = {number for number, share in enumerate(shares) if share > 1 - ENOUGH}
+        #: whether the format has a header, and the files do not
+        self.headless = format.header is not None and not rows.header
 
     def _outside(self, declared: Iterable[column], misread: bool = False) -> list[Numbers | bool]:
         return [_outside(part, seen, misread) for part, seen in zip(declared, self.rows.columns, strict=True)]
-
-    @cached_property
-    def share(self) -> float:
-        """The share of rows that are within what the format declares."""
-        return _share(self._wrong)
-
-    @cached_property
-    def strange(self) -> float:
-        """How many columns hold what is not declared of them, each by the share of its cells."""
-        return sum(float(np.mean(wrong)) for wrong in self._wrong)
-
-    @cached_property
-    def misfits(self) -> set[int]:
-        """The columns that hold what is not declared of them."""
-        return {number for number, wrong in enumerate(self._wrong) if np.mean(wrong) > 1 - ENOUGH}
 
     @property
     def words(self) -> bool:
@@ -366,10 +358,9 @@ class FormatFit:
     @cached_property
     def size(self) -> float:
         """The logarithm of the number of events that the format may have in a frame: less is more specific."""
-        steps = [
-            (part.high - part.low) * (_DECIMALS if part.kind.startswith("real") else 1 / part.step)
-            for part in self.declared if part.field != "frame"
-        ]  # fmt: skip
+        counted = [part for part in self.declared if part.field != "frame"]
+        units = [_DECIMALS if part.kind.startswith("real") else 1 / part.step for part in counted]
+        steps = [(part.high - part.low) * unit for part, unit in zip(counted, units, strict=True)]
         return sum(math.log(count + 1) for count in steps if math.isfinite(count)) + STRANGE * self.strange
 
     @cached_property
@@ -377,11 +368,6 @@ class FormatFit:
         """Whether the rows are those of the format but for multiples, which labels are, and outputs are not."""
         finer = [dataclasses.replace(part, step=1.0) for part in self.format.columns]
         return [*self.format.columns] != finer and _share(self._outside(finer)) >= ENOUGH
-
-    @property
-    def headless(self) -> bool:
-        """Whether the format has a header, and the files do not."""
-        return self.format.header is not None and not self.rows.header
 
     def __str__(self) -> str:
         every = "all" if self.share == 1 or self.off_its_grid else f"{100 * self.share:.1f} % of"
@@ -536,25 +522,13 @@ def _other_clocks(best: FormatFit, fits: Sequence[FormatFit]) -> Iterator[Format
 # --- rows that no format holds as they are -----------------------------------------------------------------
 
 
-def _hidden(rows: LabelRows) -> Detection | None:
-    """The format behind clip or class names, times, or halves of decimals; none where there are several."""
-    tried = shapes.doubtful(rows.cells, DIALECTS)
-    return _only([found for shape, dialects in tried if (found := _decided(rows.through(shape), dialects))])
-
-
-def _misplaced(rows: LabelRows) -> Detection | None:
-    """Rows that fit a format without one of their columns, or with two of them exchanged; which is only said."""
-    if rows.strays or rows.rows < shapes.ENOUGH or rows.width > _WIDEST:
-        return None
-    surplus = [(shape, set[int]()) for shape in shapes.surplus([file.rows for file in rows.files if file.rows])]
-    certain = [(shape, places) for shape, places in surplus if shape.certain]
+def _misplaced(rows: LabelRows, attempts: Iterable[tuple[Change, set[int]]]) -> Detection | None:
+    """Return rows that fit one format without a column, or with two of them exchanged; which is only said."""
     misfits = {fit.format.name: fit.misfits for fit in fits_of(rows)}
-    for tried in (certain, shapes.exchanged(rows.width), surplus):
-        found = [(_decided(rows.through(shape)), places) for shape, places in tried]
-        right = [one for one, places in found if one and one.format and places <= misfits.get(one.format.name, places)]
-        if (only := _only(right)) is not None and only.format is not None:
-            return dataclasses.replace(only, format=None)
-    return None
+    seen = [(_decided(rows.without(change)), places) for change, places in attempts]
+    right = [each for each, places in seen if each and each.format and places <= misfits.get(each.format.name, places)]
+    only = _only(right)
+    return dataclasses.replace(only, format=None) if only is not None and only.format is not None else None
 
 
 def _only(found: Sequence[Detection]) -> Detection | None:
@@ -569,7 +543,7 @@ def _only(found: Sequence[Detection]) -> Detection | None:
 def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
     """Return what most files are detected as by themselves, where each may have another fault."""
     alone = [detect([file]) for file in files[:_NAMES]] if len(files) > 1 else []
-    told = [each for each in alone if each.candidates and (each.shape is None or each.format is not None)]
+    told = [each for each in alone if each.candidates and (each.rows.change is None or each.format is not None)]
     names = [each.candidates[0].format.name for each in told]
     usual = next((each for each, name in zip(told, names, strict=True) if 2 * names.count(name) > len(alone)), None)
     return usual and dataclasses.replace(usual, rows=rows)
@@ -609,24 +583,26 @@ def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str,
     return "SYN121", f"{message}; it looks like {best.name}", hint
 
 
-def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
+def change_between(lines: Sequence[str], dialect: Dialect) -> Change | None:
     """Return what is between the lines of a whole file and *dialect*; None where it is nothing that has a name.
 
     Decimals with a comma may be joined in several ways: what the format holds is meant, and certain where it is one.
     """
+    from seldio.formats import shapes  # a table that clean labels do not need
+
     first = lines[0].split(",") if lines else []
-    titled = shapes.titled(first)
+    titled = cells.titled(first)
     rows = [line.split(",") for line in lines[titled:]]
-    found = shapes.between(first if titled else [], rows, dialect)
+    changes = shapes.between(first if titled else [], rows, dialect)
     quoted = any('"' in line for line in lines)
-    if not found or found[0].code not in ("SYN125", "SYN145") or (found[0].code == "SYN125" and quoted):
-        return found[0] if found else None
-    plain = rows_of([TextFile("", "", "", "\n".join(lines).encode())])
-    if found[0].code == "SYN125" and (_decided(plain) or _misread(plain)):  # another format may have as many columns
+    if not changes or changes[0].code not in ("SYN125", "SYN145") or (changes[0].code == "SYN125" and quoted):
+        return changes[0] if changes else None
+    written = rows_of([TextFile("", "", "", "\n".join(lines).encode())])
+    if changes[0].code == "SYN125" and (_decided(written) or _misread(written)):  # another format may be as wide
         return None
-    meant = [(shape, fit) for shape in found for fit in fits_of(plain.through(shape), [dialect]) if fit.possible]
-    right = [shape for shape, fit in meant if fit.share >= ENOUGH] or [shape for shape, _ in meant]
-    return dataclasses.replace((right or found)[0], fixable=len(rows) >= FEW and len(right) == 1)
+    fits = [(change, fit) for change in changes for fit in fits_of(written.without(change), [dialect]) if fit.possible]
+    right = [change for change, fit in fits if fit.share >= ENOUGH] or [change for change, _ in fits]
+    return dataclasses.replace((right or changes)[0], certain=len(rows) >= FEW and len(right) == 1)
 
 
 # --- a format that two remain of: what files are wanted for speaks for one ---------------------------------
@@ -656,7 +632,7 @@ class Wanted:
     def chosen(self, found: Detection) -> tuple[Dialect | None, list[Dialect]]:
         """Return the format that fits best of those that remain, and the others; None where two fit as well."""
         remaining = [found.format, *found.alike] if found.format else [one.format for one in found.candidates]
-        if not remaining or (found.format is None and found.shape is not None):
+        if not remaining or (found.format is None and found.rows.change is not None):
             return found.format, []
         best = max(remaining, key=self.rank)
         others = [one for one in remaining if not means_the_same(one, best)]

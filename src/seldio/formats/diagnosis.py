@@ -22,7 +22,6 @@ import pyarrow.csv
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.base import Ints, TextFile
-from seldio.formats.shapes import counted, is_confidence, titled
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
 from seldio.text import clipped, plural
@@ -422,13 +421,13 @@ class FileLook:
         """Return the lines with commas between cells; rows that have commas stay; with all of them, the header does."""
         lines = [*zip(self.meant, self.text.decode().split("\n")[:-1], strict=True)]
         fits = [new.removesuffix(",").count(",") + 1 == self.width or "," not in (old or "") for old, new in lines]
-        changed = any(fits[1:] if fits[1:] and titled(lines[0][1].split(",")) else fits)
+        changed = any(fits[1:] if fits[1:] and cells.titled(lines[0][1].split(",")) else fits)
         return [new if fit and changed else old for (old, new), fit in zip(lines, fits, strict=True)]
 
     def reshaped(self, first: int) -> bool:
         """Whether all rows are those of the format in another shape, which is one finding and no more."""
         header = self.line(first).split(",")
-        second = first + titled(header)
+        second = first + cells.titled(header)
         row = self.line(second).split(",")
         start = int(self.ends[second - 1]) + 1 if second else 0
         timed = "." in row[0] and _FRACTION.search(self.text, start) is not None
@@ -437,20 +436,24 @@ class FileLook:
         lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
         if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
-        from seldio.formats.detect import shape_of  # the table of dialects needs this module first
+        from seldio.formats.detect import change_between  # the table of dialects needs this module first
 
-        shape = shape_of([line for line in self.whole_lines(first) if line.strip()], self.dialect)
-        if shape is None:
+        lines = [line for line in self.whole_lines(first) if line.strip()]
+        change = change_between(lines, self.dialect)
+        if change is None:
             return False
-        within = shape.column if shape.column < len(row) else 0  # the first line may be blank
+        rows = (line.split(",") for line in lines[second - first :])
+        fixable = change.certain and all(map(change.gives_back, rows))
+        within = change.column if change.column < len(row) else 0  # the first line may be blank
         column = 1 + sum(len(cell) + 1 for cell in row[:within])
+        width = len(row[within]) if within else None
         self.report(
-            shape.code, shape.message, second + 1, shape.hint, whole=True, column=column,
-            width=len(row[within]) if within else None, fixable=shape.fixable,
-        )  # fmt: skip
-        if shape.fixable and shape.code in self.undone:
-            self.meant = [line and shape.line(line) for line in self.meant]
-            if counted(header):  # without the index, its numbers would be a row
+            change.code, change.why, second + 1, change.hint, whole=True, column=column, width=width, fixable=fixable
+        )
+        if fixable and change.code in self.undone:
+            for number, line in enumerate(self.meant):
+                self.meant[number] = ",".join(change.undo(line.split(","))) if line and line.strip() else line
+            if cells.counted(header):  # without the index, its numbers would be a row
                 self.meant[first] = None
         return True
 
@@ -507,7 +510,7 @@ class FileLook:
                 yield index, f"the header lists {clipped(name)} twice", hint
                 break
             field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
-            if index < len(fields) and (field != fields[index] or is_confidence(name)):
+            if index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
                 message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
                 yield index, message, "columns in another order are misread: loaders ignore the header"
                 break

@@ -29,8 +29,18 @@ from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import is_sound
 from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
-from seldio.schema.flaws import flaws, row_of, wrong_rows
-from seldio.schema.qa import EMPTY, Item, Prediction, Rows, opened, table_of, table_of_columns
+from seldio.schema.qa import (
+    EMPTY,
+    Item,
+    Prediction,
+    Rows,
+    flaws,
+    opened,
+    row_of,
+    table_of,
+    table_of_columns,
+    wrong_rows,
+)
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
@@ -52,14 +62,7 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
         if data[:4] != PARQUET_MAGIC:
             return 0.0
-        likings: list[float] = []
-
-        def look(file: pq.ParquetFile) -> bool:
-            likings.append(self.likes_table(file.schema_arrow))
-            return True
-
-        guarded(data, "", _nothing, look)
-        return likings[0] if likings else 0.0
+        return guarded(data, "", lambda _: None, lambda file: self.likes_table(file.schema_arrow)) or 0.0
 
     def likes_table(self, schema: pa.Schema) -> float:
         """How much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
@@ -215,10 +218,6 @@ class ItemParquet(ItemFormat):
         """See :meth:`ItemFormat.origin_of`; that of any text is kept."""
         same = isinstance(reading.format, ItemParquet)
         return reading.origin if same else {"format": reading.format.name, "origin": reading.origin}
-
-
-def _nothing(finding: Finding) -> None:
-    """Discard findings: detection reports none."""
 
 
 def _kept(schema: pa.Schema) -> dict[str, Any] | None:

@@ -11,9 +11,11 @@ import dataclasses
 import gc
 import json
 import re
+import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.resources import files
 from itertools import chain
 from typing import Any
 
@@ -22,19 +24,21 @@ import pyarrow as pa
 
 from seldio.findings import Sink
 from seldio.formats.base import Ints, Place
-from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout, Records, Run, layout_of, layouts_by_id, peek, value_at
-from seldio.formats.json_text import MAX_DEPTH, Pointer, Record, proven
+from seldio.formats.json_text import MAX_DEPTH, JsonDocument, Pointer, proven
 from seldio.schema.arrays import pc
-from seldio.schema.flaws import Flaw, flaws, row_of, wrong_rows
 from seldio.schema.qa import (
     POOL,
     AnswerMeta,
+    Flaw,
     Rows,
+    flaws,
     opened,
-    plain_value,
+    row_of,
     table_of,
     table_of_columns,
+    wrong_rows,
 )
 from seldio.text import clipped, json_text, plural
 
@@ -165,7 +169,7 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        columns = {field: [plain_value(value)] for field, value in row.__dict__.items()}
+        columns = {field: [value] for field, value in row.model_dump().items()}
         return next(iter(self.records(columns, 1)))
 
     def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
@@ -428,7 +432,7 @@ class _Reader:
             if key not in keys and {*keys}.isdisjoint(self.format.instead.get(key, ())):
                 yield key
 
-    def row(self, record: Record) -> Row | None:
+    def row(self, record: JsonDocument) -> Row | None:
         if not isinstance(record.value, dict):
             self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
             return None
@@ -470,13 +474,13 @@ class _Reader:
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         record = self.records[int(self.numbers[row])]
         if field is None:
-            return record.place()
+            return record.locate()
         at = self.format.place_of(field, record.value)
-        return record.place(at if number is None else (*at, number))
+        return record.locate(at if number is None else (*at, number))
 
     # --- what is wrong
 
-    def spell_id(self, values: dict[str, Any], record: Record) -> None:
+    def spell_id(self, values: dict[str, Any], record: JsonDocument) -> None:
         """Write a number as an id in text; an error unless it is whole and the format numbers its questions."""
         if type(values.get("id")) not in _SCALARS:
             return
@@ -484,7 +488,7 @@ class _Reader:
             values["id"] = str(values["id"])
             return
         pointer = self.format.place_of("id", record.value)
-        values["id"] = text = record.document.locate((*record.pointer, *pointer)).value
+        values["id"] = text = record.locate(pointer).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
         message = f"{self.id_key} is the number {clipped(text, 30)}, but must be text"
         self.report("SYN212", message, record, pointer, hint)
@@ -498,12 +502,12 @@ class _Reader:
         if self.warned:
             first = self.records[min(self.warned)]
             pointer = self.format.place_of("id", first.value)
-            text = clipped(first.place(pointer).value, 30)
+            text = clipped(first.locate(pointer).value, 30)
             message = f"{self.id_key} is the number {text}{_in(self.warned)}"
             hint = f'it is read as the id "{text}": ids of questions are text, so write it in quotes'
             self.report("SYN216", message, first, pointer, hint)
 
-    def report_flaw(self, flaw: Flaw, record: Record) -> None:
+    def report_flaw(self, flaw: Flaw, record: JsonDocument) -> None:
         pointer = self.pointer(flaw, record.value)
         if flaw.kind == "missing":
             if len(pointer) > 1:
@@ -528,7 +532,7 @@ class _Reader:
             remaining = [names.get(step, step) if isinstance(step, str) else step for step in remaining]
         return (*at, *remaining)
 
-    def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
+    def report(self, code: str, message: str, record: JsonDocument, pointer: Pointer, hint: str | None) -> None:
         self.records.sink(record.finding(code, message, pointer, hint))
 
 
@@ -555,3 +559,25 @@ def _kind(value: Any) -> str:
         kind = "object" if isinstance(value, dict) else "array"
         return f"an {kind}" if value else f"an empty {kind}"
     return clipped(json.dumps(value, ensure_ascii=False), 40)
+
+
+# --- the formats that questions.toml describes: SO-Bench, MMAU, MMAR, ADQA, SpatialSoundQA, seldio's own -------------
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _tuples(member) for key, member in value.items()}
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _format(name: str, row: dict[str, Any]) -> JsonItems:
+    made = {key: _tuples(value) for key, value in row.items() if key not in ("empty", "layout")}
+    made |= {"layout": Layout(**_tuples(row["layout"]))} if "layout" in row else {}
+    made |= {"graded": LETTERS_READ} if row.get("letters") else {}
+    return JsonItems(name=name, empty=row.get("empty", {}), **made)
+
+
+_ROWS = tomllib.loads(files(__package__ or "").joinpath("questions.toml").read_text("utf-8"))
+#: All of them, in the order in which they are tried.
+FORMATS = tuple(_format(name, row) for name, row in _ROWS.items())
+SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, SPATIAL_SOUND_QA, ITEMS, PREDICTIONS = FORMATS

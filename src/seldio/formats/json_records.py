@@ -14,7 +14,7 @@ import numpy as np
 
 from seldio.errors import InvalidData
 from seldio.findings import Sink
-from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, Record, dumps, proven
+from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, dumps, proven
 
 _STORED = (str, bool, list, tuple, type(None))
 _SEPARATORS = ((", ", ": "), (",", ":"), (",", ": "), (", ", ":"))
@@ -140,7 +140,7 @@ class Records:
         self.readable = not data or data.isspace()
         self.pointer: Pointer = ()  # of the list in a document
         self._listed = False
-        self._last: tuple[int, Record] | None = None
+        self._last: tuple[int, JsonDocument] | None = None
 
     def runs(self) -> Iterator[Run]:
         """The records, some thousand at a time."""
@@ -160,27 +160,26 @@ class Records:
             yield Run(first, proven(raws) or [_value(raw) for raw in raws], raws)
             first, start = first + len(raws), end
 
-    def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, Record]]:
+    def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, JsonDocument]]:
         """Those records of a run that can be read, by their number in it; what is wrong goes to the sink."""
         if not self.lines:
             for number in numbers:
-                yield number, Record(run.values[number], self.document, self._at(run.first + number))
+                yield number, self.document.part(run.values[number], self._at(run.first + number))
             return
         last = run.first + len(run.raws) - 1 if not self.data.endswith(b"\n") else -1
         wanted = (run.first + number for number in numbers)
         lines = ((line + 1, run.raws[line - run.first] + b"\n" * (line != last)) for line in wanted)
         for document in self.reader.documents(lines):
             self.readable = True
-            yield document.source.first_line - 1 - run.first, Record(document.value, document, ())
+            yield document.source.first_line - 1 - run.first, document
 
-    def __getitem__(self, number: int) -> Record:
+    def __getitem__(self, number: int) -> JsonDocument:
         if not self.lines:
-            return Record(value_at(self.document.value, self._at(number)), self.document, self._at(number))
+            return self.document.part(value_at(self.document.value, self._at(number)), self._at(number))
         if self._last is None or self._last[0] != number:  # many findings may be about one record
             start, end = (int(place) for place in self._starts[number : number + 2])
             text = self.data[start : end - 1].decode()
-            document = JsonDocument(None, JsonSource(text, self.path, number + 1))
-            self._last = number, Record(LENIENT.decode(text), document, ())
+            self._last = number, JsonDocument(LENIENT.decode(text), JsonSource(text, self.path, number + 1))
         return self._last[1]
 
     @cached_property

@@ -109,8 +109,8 @@ def proven(texts: Sequence[bytes]) -> list[Any] | None:
 
 
 def _quotes_in(data: bytes) -> int:
-    quotes = np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))
-    return int(quotes) - _ESCAPED.findall(data).count(b'\\"')
+    escaped = _ESCAPED.findall(data).count(b'\\"') if b"\\" in data else 0
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord('"'))) - escaped
 
 
 def _texts_in(values: Sequence[Any], depth: int = 0) -> int:
@@ -348,20 +348,27 @@ class _Tokens:
 
 
 class JsonDocument:
-    """A value read from JSON, and where each part of it stands."""
+    """A value read from JSON, all of a text or a part of it, and where each part of it stands."""
 
-    __slots__ = ("_members", "source", "value")
+    __slots__ = ("_members", "_pointer", "source", "value")
 
     def __init__(self, value: Any, source: JsonSource) -> None:
         self.value = value
         self.source = source
+        self._pointer: Pointer = ()
         self._members: dict[int, tuple[dict[str, int] | range, array[int]]] = {}
+
+    def part(self, value: Any, pointer: Pointer) -> JsonDocument:
+        """Return the document of the *value* at *pointer* inside of this one."""
+        part = JsonDocument(value, self.source)
+        part._pointer, part._members = (*self._pointer, *pointer), self._members
+        return part
 
     def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
         """Return where the value of keys and indices (or the closest around it; the last of equals) begins and ends."""
         text = self.source.text
         start, end = skip(text, 0), len(text.rstrip(" \t\r\n"))
-        for step in pointer:
+        for step in (*self._pointer, *pointer):
             if start not in self._members:  # each container is scanned once
                 self._members[start] = _members(text, start)
             names, offsets = self._members[start]
@@ -371,33 +378,15 @@ class JsonDocument:
             start, end = offsets[place : place + 2]
         return start, end
 
-    def locate(self, pointer: Pointer) -> Place:
+    def locate(self, pointer: Pointer = ()) -> Place:
         """The place of a value, see :meth:`extent`."""
         return self.source.place(*self.extent(pointer))
 
     def finding(
-        self, code: str, message: str, pointer: Pointer, *, hint: str | None = None, severity: Severity | None = None
+        self, code: str, message: str, pointer: Pointer = (), hint: str | None = None, severity: Severity | None = None
     ) -> Finding:
         """A finding at the place of a value; its severity is that of the rule unless one is given."""
         return self.source.finding(JsonProblem(code, *self.extent(pointer), message, hint), severity)
-
-
-class Record(NamedTuple):
-    """A value inside a document, and the way to it."""
-
-    value: Any
-    document: JsonDocument
-    pointer: Pointer
-
-    def place(self, pointer: Pointer = ()) -> Place:
-        """Return the place of a part of the record, or of the closest one around it."""
-        return self.document.locate((*self.pointer, *pointer))
-
-    def finding(
-        self, code: str, message: str, pointer: Pointer = (), hint: str | None = None, severity: Severity | None = None
-    ) -> Finding:
-        """A finding about a part of the record, or the closest one around it."""
-        return self.document.finding(code, message, (*self.pointer, *pointer), hint=hint, severity=severity)
 
 
 def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int]]:

@@ -183,10 +183,7 @@ class ToolText:
 
     def report(self, code: str, span: Span, message: str, hint: str | None) -> None:
         """Report a finding about a span."""
-        at, rule = self.place(span), READER_RULES[code]
-        self._sink(rule.at(
-            self.file.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
-        ))  # fmt: skip
+        self._sink(self.place(span).finding(READER_RULES[code], self.file.path, message, hint))
 
     def lines(self) -> list[re.Match[str]]:
         """Return the lines that are not blank; a byte order mark before them is a finding."""

@@ -15,8 +15,7 @@ import json
 import posixpath
 import re
 import string
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from seldio.errors import InvalidData, UsageError
@@ -24,7 +23,7 @@ from seldio.findings import Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout, frame_of_lines, frame_of_list, layout_of, peek, value_at
-from seldio.formats.json_text import JsonDocument, Pointer, Record, dumps, parse, parse_lines
+from seldio.formats.json_text import JsonDocument, Pointer, dumps, parse, parse_lines
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped
@@ -70,7 +69,7 @@ def _id_text(value: Any) -> str | None:
     return str(value) if type(value) is int and abs(value) < 10**18 else None
 
 
-def dig(value: Any, *keys: str) -> Any:
+def dig(value: Any, *keys: str | int) -> Any:
     """Return the value under *keys*, None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -82,8 +81,21 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def _without(value: dict[str, Any], *keys: str) -> dict[str, Any]:
-    return {key: part for key, part in value.items() if key not in keys}
+def _without(value: dict[str, Any], places: Collection[Pointer]) -> dict[str, Any]:
+    """Return an object without what stands at *places*, and without objects that have nothing else."""
+    left: dict[str, Any] = {}
+    for key, part in value.items():
+        inside = [way[1:] for way in places if way[0] == key]
+        remaining = _without(part or {}, inside) if inside and () not in inside else part
+        if not inside or (remaining and () not in inside):
+            left[key] = remaining
+    return left
+
+
+def _joined(record: dict[str, Any], further: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the keys of another one, in the objects below as well."""
+    both = [key for key in record if isinstance(record[key], dict) and isinstance(further.get(key), dict)]
+    return record | further | {key: _joined(record[key], further[key]) for key in both}
 
 
 class _Fault(NamedTuple):
@@ -104,35 +116,23 @@ class MeraFormat(ItemFormat):
     """Records with an id in their meta and what is right, or was answered, as their outputs."""
 
     suffix: str = ".json"
+    liking: Callable[[bytes], float]  # how much the head of a file looks like one of this format
+    list_in: Callable[[JsonDocument, Sink], Pointer | None]  # where the records are; None, after a finding, if nowhere
+    faults: Callable[[Any], Iterator[_Fault]]  # of a record
+    row: Callable[[dict[str, Any]], Row]  # of a record without faults
+    #: the record of a row and its further keys; the last argument: with null for the options that a question lacks
+    built: Callable[[Any, dict[str, Any], bool], dict[str, Any]]
+    pointer: Callable[[str, int | None, dict[str, Any]], Pointer]  # where a record has a field, or a part of it
+    new_layout: Callable[[Sequence[Row]], Layout]  # of a new file
 
-    @abstractmethod
-    def list_in(self, document: JsonDocument, sink: Sink) -> Pointer | None:
-        """Return where a document has its records; None, after a finding, where it has none."""
-
-    @abstractmethod
-    def faults(self, value: Any) -> Iterator[_Fault]:
-        """Yield what is wrong with a record."""
-
-    @abstractmethod
-    def row(self, value: dict[str, Any]) -> Row:
-        """Return the row of a record without faults."""
-
-    @abstractmethod
-    def built(self, row: Any, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
-        """Return the record of a row; *hub*: with null for the options that a question lacks."""
-
-    @abstractmethod
-    def pointer(self, field: str, number: int | None, value: dict[str, Any]) -> Pointer:
-        """Return where a record has a field, or a part of it."""
-
-    @abstractmethod
-    def new_layout(self, rows: Sequence[Row]) -> Layout:
-        """Return the layout of a new file."""
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
+        """See :meth:`ItemFormat.likes`."""
+        return self.liking(data[:_HEAD])
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; ``left_out`` of the origin has the ids of records with faults."""
         if self.holds == "items" and _is_lines(data):
-            given = [Record(document.value, document, ()) for document in parse_lines(data, path, sink)]
+            given = [*parse_lines(data, path, sink)]
             layout, first = frame_of_lines(data.removeprefix(_BOM))
         else:
             document = parse(data, path, sink)
@@ -140,7 +140,7 @@ class MeraFormat(ItemFormat):
             if document is None or at is None:
                 return None
             values = value_at(document.value, at)
-            given = [Record(value, document, (*at, number)) for number, value in enumerate(values)]
+            given = [document.part(value, (*at, number)) for number, value in enumerate(values)]
             layout, first = frame_of_list(document, at, len(values))
         # without an order of keys: it is the usual one, or that of the record as written
         layout = dataclasses.replace(layout.styled(first, data), order=()) if first else layout
@@ -159,7 +159,7 @@ class MeraFormat(ItemFormat):
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
             value = records[row].value
-            return records[row].place(self.pointer(field, number, value) if field else ())
+            return records[row].locate(self.pointer(field, number, value) if field else ())
 
         origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub, "left_out": left_out}
         return ItemReading(self, path, rows, locate, origin)
@@ -186,7 +186,7 @@ class MeraFormat(ItemFormat):
             before = self.row(written)
             fields = (field for field in self.carries if field not in ("extra", "language"))
             same = all(getattr(before, field) == getattr(row, field) for field in fields)
-            if same and _without(before.extra or {}, AS_WRITTEN) == extra:
+            if same and _without(before.extra or {}, [(AS_WRITTEN,)]) == extra:
                 return written
         return self.built(row, extra, hub)
 
@@ -199,7 +199,7 @@ def _is_lines(data: bytes) -> bool:
     return whole and (bool(remaining.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
 
 
-def _inputs(record: Record) -> dict[str, Any]:
+def _inputs(record: JsonDocument) -> dict[str, Any]:
     inputs = dig(record.value, "inputs")
     return inputs if isinstance(inputs, dict) else {}
 
@@ -247,117 +247,118 @@ def template(count: int) -> str:
     return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{option_lines(count)}"
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RuEnvAqa(MeraFormat):
-    """The questions of ruEnvAQA, and of MERA's other audio tasks with options."""
+def _questions_liked(head: bytes) -> float:
+    keys = (b'"inputs"', b'"instruction"', b'"question"')
+    if not all(key in head for key in keys) or head.lstrip(_BOM + b" \t\r\n")[:1] not in (b"{", b"["):
+        return 0.0
+    if b'"data_example"' in head or b'"dataset_name"' in head:
+        return 0.0  # the description of a dataset, which shows one record
+    if b'"audio' not in head and (b'"image' in head or b'"video' in head):
+        return 0.0  # another of MERA's sets
+    outermost = "inputs" in peek(head)  # items carry the record of which they were made
+    return 0.98 if outermost and b'"option_a"' in head and b'"meta"' in head else 0.6
 
-    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
-        """See :meth:`ItemFormat.likes`."""
-        head = data[:_HEAD]
-        keys = (b'"inputs"', b'"instruction"', b'"question"')
-        if not all(key in head for key in keys) or head.lstrip(_BOM + b" \t\r\n")[:1] not in (b"{", b"["):
-            return 0.0
-        if b'"data_example"' in head or b'"dataset_name"' in head:
-            return 0.0  # the description of a dataset, which shows one record
-        if b'"audio' not in head and (b'"image' in head or b'"video' in head):
-            return 0.0  # another of MERA's sets
-        outermost = "inputs" in peek(data)  # items carry the record of which they were made
-        return 0.98 if outermost and b'"option_a"' in head and b'"meta"' in head else 0.6
 
-    def list_in(self, document: JsonDocument, sink: Sink) -> Pointer | None:
-        """See :meth:`MeraFormat.list_in`."""
-        value = document.value
-        if isinstance(value, list):
-            return ()
-        if not isinstance(dig(value, "data"), list):
-            hint = 'a file of this format is {"access": "public", "data": [...]}'
-            message = "there is no list of records under the key data"
-            sink(document.finding("QAI213", message, ("data",) if dig(value, "data") else (), hint=hint))
-            return None
-        if value.get("access", "") not in ("public", "private", ""):
-            message = f"access is {dumps(value['access'])[:40]}"
-            sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
-        return ("data",)
+def _questions_in(document: JsonDocument, sink: Sink) -> Pointer | None:
+    value = document.value
+    if isinstance(value, list):
+        return ()
+    if not isinstance(dig(value, "data"), list):
+        hint = 'a file of this format is {"access": "public", "data": [...]}'
+        message = "there is no list of records under the key data"
+        sink(document.finding("QAI213", message, ("data",) if dig(value, "data") else (), hint=hint))
+        return None
+    if value.get("access", "") not in ("public", "private", ""):
+        message = f"access is {dumps(value['access'])[:40]}"
+        sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
+    return ("data",)
 
-    def faults(self, value: Any) -> Iterator[_Fault]:
-        """See :meth:`MeraFormat.faults`."""
-        if not isinstance(value, dict):
-            yield _Fault("QAI212", f"a record is {_kind(value)}, not an object")
-            return
-        for pointer, (types, must) in _PARTS.items():
-            *way, key = pointer
-            holder = value if not way else dig(value, *map(str, way))
-            if not isinstance(holder, dict):
-                continue
-            if key not in holder:
-                if pointer in _NEEDED:
-                    yield _Fault("QAI211", f"{key} is missing", pointer)
-            elif not isinstance(holder[key], types) or type(holder[key]) is bool:
-                yield _Fault("QAI212", f"{key} is {_kind(holder[key])}, not {must}", pointer)
-        if type(value.get("instruction")) is int and not 0 <= value["instruction"] < 10**6:
-            message = "there is no instruction with this number"
-            yield _Fault("QAI212", message, ("instruction",), "instructions are numbered from 0")
-        if isinstance(value.get("inputs"), dict):
-            yield from _input_faults(value["inputs"])
-        if isinstance(value.get("meta"), dict):
-            yield from _id_faults(value["meta"])
-        if "outputs" not in value:
-            hint = "write a hidden answer as an empty text"
-            yield _Fault("QAI211", "outputs is missing", (), hint, Severity.WARNING)
 
-    def row(self, value: dict[str, Any]) -> Item:
-        """See :meth:`MeraFormat.row`."""
-        inputs, instruction = value["inputs"], value["instruction"]
-        options = [inputs[key] for key in sorted(inputs) if _OPTION.fullmatch(key) and inputs[key] is not None]
-        fields = {
-            "id": _id_text(value["meta"]["id"]),
-            "audio": [_path(inputs[key]) for key in _audio_keys(inputs)],
-            "question": inputs["question"],
-            "options": options or None,
-            "instruction": None if isinstance(instruction, int) else instruction,
-            "answer": value.get("outputs") or None,
-            "task": dig(value, "meta", "categories", "task_type"),
-            "dataset": dig(value, "meta", "categories", "source_dataset"),
-            "language": "ru",
-            "extra": _further(value) or None,
-        }
-        return Item.model_validate(fields | _times(value["meta"]))
+def _question_faults(value: Any) -> Iterator[_Fault]:
+    if not isinstance(value, dict):
+        yield _Fault("QAI212", f"a record is {_kind(value)}, not an object")
+        return
+    for pointer, (types, must) in _PARTS.items():
+        *way, key = pointer
+        holder = value if not way else dig(value, *way)
+        if not isinstance(holder, dict):
+            continue
+        if key not in holder:
+            if pointer in _NEEDED:
+                yield _Fault("QAI211", f"{key} is missing", pointer)
+        elif not isinstance(holder[key], types) or type(holder[key]) is bool:
+            yield _Fault("QAI212", f"{key} is {_kind(holder[key])}, not {must}", pointer)
+    if type(value.get("instruction")) is int and not 0 <= value["instruction"] < 10**6:
+        message = "there is no instruction with this number"
+        yield _Fault("QAI212", message, ("instruction",), "instructions are numbered from 0")
+    if isinstance(value.get("inputs"), dict):
+        yield from _input_faults(value["inputs"])
+    if isinstance(value.get("meta"), dict):
+        yield from _id_faults(value["meta"])
+    if "outputs" not in value:
+        hint = "write a hidden answer as an empty text"
+        yield _Fault("QAI211", "outputs is missing", (), hint, Severity.WARNING)
 
-    def built(self, row: Item, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
-        """See :meth:`MeraFormat.built`; an item without instruction gets the benchmark's plainest one."""
-        options: list[str | None] = list(row.options or ())
-        if not row.audio or len(row.audio) > 99 or len(options) > 26:
-            what = f"{len(options)} options" if len(options) > 26 else f"{len(row.audio)} recordings"
-            raise InvalidData(reader_rule("QAI212").at("<items>", f"item {row.id} has {what}"))
-        number = extra.pop("instruction", None)
-        plainest = number if type(number) is int else template(len(options))
-        single = len(row.audio) == 1
-        audio = {"audio" if single else f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
-        options += [None] * (4 - len(options)) if hub else []
-        named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
-        further, meta = _taken(extra, "inputs"), _taken(extra, "meta")
-        names = {"task_type": row.task, "source_dataset": row.dataset}
-        categories = {key: name for key, name in names.items() if name is not None} | _taken(meta, "categories")
-        clip = {"audio_id": meta.pop("audio_id")} if "audio_id" in meta else {}
-        clip |= {name: time for name in _TIMES if (time := getattr(row, name)) is not None}
-        return {
-            "instruction": plainest if row.instruction is None else row.instruction,
-            "inputs": {"question": row.question} | audio | named | further,
-            "outputs": row.answer or "",
-            "meta": {"id": id_value(row.id)} | ({"categories": categories} if categories else {}) | clip | meta,
-        } | extra
 
-    def pointer(self, field: str, number: int | None, value: dict[str, Any]) -> Pointer:
-        """See :meth:`MeraFormat.pointer`."""
-        keys = _audio_keys(value["inputs"]) if field == "audio" else []
-        if field == "options" and number is not None:
-            keys, number = [f"option_{string.ascii_lowercase[number % 26]}"], 0
-        return ("inputs", keys[number or 0]) if (number or 0) < len(keys) else _FIELDS.get(field, ())
+def _question(value: dict[str, Any]) -> Item:
+    inputs, meta, numbered = value["inputs"], value["meta"], type(value["instruction"]) is int
+    audio, options = _audio_keys(inputs), [key for key in sorted(inputs) if _OPTION.fullmatch(key)]
+    times = {name: meta.get(name) for name in _TIMES}
+    timed = all(type(time) in (int, float) and time >= 0 for time in times.values())
+    taken = {_FIELDS[field] for field in ("id", "question", "answer", "task", "dataset")}
+    taken |= {("inputs", key) for key in (*audio, *options)} | {("meta", name) for name in times if timed}
+    taken |= set() if numbered else {("instruction",)}
+    fields = {
+        "id": _id_text(meta["id"]),
+        "audio": [_path(inputs[key]) for key in audio],
+        "question": inputs["question"],
+        "options": [inputs[key] for key in options if inputs[key] is not None] or None,
+        "instruction": None if numbered else value["instruction"],
+        "answer": value.get("outputs") or None,
+        "task": dig(value, *_FIELDS["task"]),
+        "dataset": dig(value, *_FIELDS["dataset"]),
+        "language": "ru",
+        "extra": _without(value, taken) or None,
+    }
+    return Item.model_validate(fields | (times if timed else {}))
 
-    def new_layout(self, rows: Sequence[Row]) -> Layout:
-        """See :meth:`MeraFormat.new_layout`: ``access`` is private where no answer is known."""
-        hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
-        return _PRIVATE if hidden else _PUBLIC
+
+def _record(row: Item, extra: dict[str, Any], hub: bool) -> dict[str, Any]:
+    """Return the record of a question; one without instruction gets the benchmark's plainest one."""
+    options: list[str | None] = list(row.options or ())
+    if not row.audio or len(row.audio) > 99 or len(options) > 26:
+        what = f"{len(options)} options" if len(options) > 26 else f"{len(row.audio)} recordings"
+        raise InvalidData(reader_rule("QAI212").at("<items>", f"item {row.id} has {what}"))
+    number = extra.pop("instruction", None)
+    plainest = number if type(number) is int else template(len(options))
+    single = len(row.audio) == 1
+    audio = {"audio" if single else f"audio_{place}": path for place, path in enumerate(row.audio, 1)}
+    options += [None] * (4 - len(options)) if hub else []
+    named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
+    names = {"task_type": row.task, "source_dataset": row.dataset}
+    categories = {key: name for key, name in names.items() if name is not None}
+    clip = {"audio_id": extra["meta"]["audio_id"]} if "audio_id" in (dig(extra, "meta") or ()) else {}
+    clip |= {name: time for name in _TIMES if (time := getattr(row, name)) is not None}
+    record = {
+        "instruction": plainest if row.instruction is None else row.instruction,
+        "inputs": {"question": row.question} | audio | named,
+        "outputs": row.answer or "",
+        "meta": {"id": id_value(row.id)} | ({"categories": categories} if categories else {}) | clip,
+    }
+    return _joined(record, extra)
+
+
+def _question_place(field: str, number: int | None, value: dict[str, Any]) -> Pointer:
+    keys = _audio_keys(value["inputs"]) if field == "audio" else []
+    if field == "options" and number is not None:
+        keys, number = [f"option_{string.ascii_lowercase[number % 26]}"], 0
+    return ("inputs", keys[number or 0]) if (number or 0) < len(keys) else _FIELDS.get(field, ())
+
+
+def _question_layout(rows: Sequence[Row]) -> Layout:
+    """Return the layout of a new file: ``access`` is private where no answer is known."""
+    hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
+    return _PRIVATE if hidden else _PUBLIC
 
 
 def _audio_keys(inputs: dict[str, Any]) -> list[str]:
@@ -367,28 +368,6 @@ def _audio_keys(inputs: dict[str, Any]) -> list[str]:
 def _path(audio: Any) -> Any:
     """Return the path of a recording; the Hub writes decoded ones as an object with a path."""
     return audio.get("path") if isinstance(audio, dict) else audio
-
-
-def _times(meta: dict[str, Any]) -> dict[str, Any]:
-    times: dict[str, Any] = {name: meta.get(name) for name in _TIMES}
-    return times if all(type(time) in (int, float) and time >= 0 for time in times.values()) else {}
-
-
-def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
-    """Pop the object under *key* from *extra*; what is not an object stays."""
-    return dict(extra.pop(key)) if isinstance(extra.get(key), dict) else {}
-
-
-def _further(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the parts of a record that are in no field of an item, below the keys that they stand below."""
-    number = {"instruction": value["instruction"]} if type(value["instruction"]) is int else {}
-    named = ("question", *filter(_AUDIO.fullmatch, value["inputs"]), *filter(_OPTION.fullmatch, value["inputs"]))
-    categories = _without(value["meta"].get("categories") or {}, "task_type", "source_dataset")
-    meta = {"categories": categories} if categories else {}
-    meta |= _without(value["meta"], "id", "categories", *_times(value["meta"]))
-    below = {"inputs": _without(value["inputs"], *named), "meta": meta}
-    further = number | _without(value, "instruction", "inputs", "outputs", "meta")
-    return further | {key: part for key, part in below.items() if part}
 
 
 def _input_faults(inputs: dict[str, Any]) -> Iterator[_Fault]:
@@ -430,72 +409,64 @@ _ANSWERS = Layout(
     "    ",
     separators=(",", ": "),
 )
+_ANSWER_FIELDS: dict[str, Pointer] = {"id": ("meta", "id"), "prediction": ("outputs",)}
 _HINT = 'a submission is {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}'
+
+
+def _answers_liked(head: bytes) -> float:
+    if not _SHAPE.match(head) or b'"inputs"' in head:
+        return 0.0
+    return 0.95 if b'"outputs"' in head and b'"meta"' in head else 0.2
+
+
+def _answers_in(document: JsonDocument, sink: Sink) -> Pointer | None:
+    value = document.value
+    if isinstance(value, list):
+        message = "a bare list of answers: MERA's server looks for the field data"
+        sink(document.finding("PRD117", message, (), hint=_HINT))
+        return ()
+    if not isinstance(value, dict) or "data" not in value:
+        sink(document.finding("PRD111", "the field data is missing", (), hint=_HINT))
+        return None
+    if not isinstance(dig(value, "data", SPLIT), list):
+        sink(document.finding("PRD112", f"the split {SPLIT} has no list of answers", ("data",), hint=_HINT))
+        return None
+    return ("data", SPLIT)
+
+
+def _answer_faults(value: Any) -> Iterator[_Fault]:
+    """Yield the faults of an answer that MERA's validator would find."""
+    if not isinstance(value, dict) or "outputs" not in value:
+        yield _Fault("PRD113", "this answer has no field outputs", (), _HINT)
+    elif not isinstance(value["outputs"], str):
+        message = f"outputs is {_kind(value['outputs'])}, not text"
+        yield _Fault("PRD116", message, ("outputs",), "write the letter of the option as text")
+    if not isinstance(value, dict) or "meta" not in value:
+        yield _Fault("PRD114", "this answer has no field meta", (), _HINT)
+    elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
+        yield _Fault("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
+    elif _id_text(value["meta"]["id"]) is None:
+        message = f"the id is {_kind(value['meta']['id'])}, not a whole number"
+        yield _Fault("PRD115", message, ("meta", "id"), "write the question's number")
+
+
+def _answer(value: dict[str, Any]) -> Prediction:
+    extra = _without(value, _ANSWER_FIELDS.values())
+    fields = {"id": _id_text(value["meta"]["id"]), "prediction": value["outputs"], "extra": extra or None}
+    return Prediction.model_validate(fields)
+
+
+def _answer_record(row: Prediction, extra: dict[str, Any], _: bool) -> dict[str, Any]:
+    if row.id is None:
+        raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
+    meta = extra.pop("meta", {})
+    record = {"outputs": row.prediction or "", "meta": {"id": id_value(row.id)}}
+    return _joined(record, extra | ({"meta": meta} if isinstance(meta, dict) else {}))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeraSubmission(MeraFormat):
     """A task's file of a submission; the zip around it is opened elsewhere."""
-
-    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
-        """See :meth:`ItemFormat.likes`."""
-        head = data[:_HEAD]
-        if not _SHAPE.match(head) or b'"inputs"' in head:
-            return 0.0
-        return 0.95 if b'"outputs"' in head and b'"meta"' in head else 0.2
-
-    def list_in(self, document: JsonDocument, sink: Sink) -> Pointer | None:
-        """See :meth:`MeraFormat.list_in`."""
-        value = document.value
-        if isinstance(value, list):
-            message = "a bare list of answers: MERA's server looks for the field data"
-            sink(document.finding("PRD117", message, (), hint=_HINT))
-            return ()
-        if not isinstance(value, dict) or "data" not in value:
-            sink(document.finding("PRD111", "the field data is missing", (), hint=_HINT))
-            return None
-        if not isinstance(dig(value, "data", SPLIT), list):
-            sink(document.finding("PRD112", f"the split {SPLIT} has no list of answers", ("data",), hint=_HINT))
-            return None
-        return ("data", SPLIT)
-
-    def faults(self, value: Any) -> Iterator[_Fault]:
-        """Yield the faults of an answer that MERA's validator would find."""
-        if not isinstance(value, dict) or "outputs" not in value:
-            yield _Fault("PRD113", "this answer has no field outputs", (), _HINT)
-        elif not isinstance(value["outputs"], str):
-            message = f"outputs is {_kind(value['outputs'])}, not text"
-            yield _Fault("PRD116", message, ("outputs",), "write the letter of the option as text")
-        if not isinstance(value, dict) or "meta" not in value:
-            yield _Fault("PRD114", "this answer has no field meta", (), _HINT)
-        elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
-            yield _Fault("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
-        elif _id_text(value["meta"]["id"]) is None:
-            message = f"the id is {_kind(value['meta']['id'])}, not a whole number"
-            yield _Fault("PRD115", message, ("meta", "id"), "write the question's number")
-
-    def row(self, value: dict[str, Any]) -> Prediction:
-        """See :meth:`MeraFormat.row`."""
-        meta, further = _without(value["meta"], "id"), _without(value, "outputs", "meta")
-        extra = further | ({"meta": meta} if meta else {})
-        fields = {"id": _id_text(value["meta"]["id"]), "prediction": value["outputs"], "extra": extra or None}
-        return Prediction.model_validate(fields)
-
-    def built(self, row: Prediction, extra: dict[str, Any], hub: bool) -> dict[str, Any]:  # noqa: ARG002
-        """See :meth:`MeraFormat.built`."""
-        if row.id is None:
-            raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
-        given = extra.pop("meta", {})
-        meta = given if isinstance(given, dict) else {}
-        return {"outputs": row.prediction or "", "meta": {"id": id_value(row.id)} | meta} | extra
-
-    def pointer(self, field: str, number: int | None, value: dict[str, Any]) -> Pointer:  # noqa: ARG002
-        """See :meth:`MeraFormat.pointer`."""
-        return {"id": ("meta", "id"), "prediction": ("outputs",)}.get(field, ())
-
-    def new_layout(self, rows: Sequence[Row]) -> Layout:  # noqa: ARG002
-        """See :meth:`MeraFormat.new_layout`."""
-        return _ANSWERS
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """See :meth:`ItemFormat.template`; MERA numbers its questions."""
@@ -506,7 +477,7 @@ class MeraSubmission(MeraFormat):
         return super().template(items)
 
 
-RUENVAQA = RuEnvAqa(
+RUENVAQA = MeraFormat(
     name="ruenvaqa",
     title="ruEnvAQA (MERA Multi): Russian questions with two or four options, as a container or as rows from the Hub",
     holds="items",
@@ -524,6 +495,8 @@ RUENVAQA = RuEnvAqa(
     source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/docs/dataset_formatting.md",
     note="An empty answer is a hidden one. Seven of the ten instructions name the first option by a Cyrillic "
     "letter; the answers are Latin letters.",
+    liking=_questions_liked, list_in=_questions_in, faults=_question_faults, row=_question, built=_record,
+    pointer=_question_place, new_layout=_question_layout,
 )  # fmt: skip
 SUBMISSION = MeraSubmission(
     name="ruenvaqa-submission",
@@ -535,5 +508,12 @@ SUBMISSION = MeraSubmission(
     aliases=("mera-submission",),
     source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/scripts/log_to_submission.py",
     note="The file is named ruEnvAQA.json, after the task's class. Any error in it scores 0 for the whole task.",
+    liking=_answers_liked,
+    list_in=_answers_in,
+    faults=_answer_faults,
+    row=_answer,
+    built=_answer_record,
+    pointer=lambda field, _, __: _ANSWER_FIELDS.get(field, ()),
+    new_layout=lambda _: _ANSWERS,
 )
 FORMATS: tuple[ItemFormat, ...] = (RUENVAQA, SUBMISSION)

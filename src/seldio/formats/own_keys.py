@@ -28,8 +28,7 @@ from seldio.formats.json_records import CONTAINERS, Records
 from seldio.formats.json_text import Pointer
 from seldio.formats.parquet import guarded
 from seldio.reader_rules import reader_rule
-from seldio.schema.flaws import flaws, row_of
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, flaws, row_of
 from seldio.text import clipped, listed, plural, printable
 
 PREFIX = "fields:"
@@ -308,9 +307,9 @@ def _of_json(data: bytes, path: str, sink: Sink, keys: Iterable[str]) -> OwnReco
         return None
     inside = _list_inside(values[0], keys) if len(values) == 1 and not records.lines else None
     if inside is None:
-        return OwnRecords(values, lambda number, pointer: records[numbers[number]].place(pointer))
+        return OwnRecords(values, lambda number, pointer: records[numbers[number]].locate(pointer))
     members, whole = values[0][inside], records[numbers[0]]
-    return OwnRecords(members, lambda number, pointer: whole.place((inside, number, *pointer)))
+    return OwnRecords(members, lambda number, pointer: whole.locate((inside, number, *pointer)))
 
 
 def _list_inside(value: Any, keys: Iterable[str]) -> str | None:

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, cast
 
 from seldio.benchmarks import benchmark
 from seldio.errors import UsageError
@@ -38,11 +37,10 @@ _COPIED = {
 }  # fmt: skip
 _KEYWORD = re.compile(r"\s*([^,]*?)\s*(?:,|\Z)")
 _LOOK = 8192  # bytes of a file that a guess at its format looks at
-_R = TypeVar("_R", bound=Item | Prediction)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CsvFormat(ItemFormat, Generic[_R]):
+class _CsvFormat(ItemFormat):
     suffix: str = ".csv"
     #: The columns, in the published order, and the fields of which they are the text.
     columns: ClassVar[tuple[str, ...]]
@@ -50,13 +48,23 @@ class _CsvFormat(ItemFormat, Generic[_R]):
     #: The column that is None where it is empty without quotes.
     nullable: ClassVar[str]
 
-    @abstractmethod
-    def row(self, cells: Mapping[str, str | None], id: str) -> _R:
-        """The row that *cells*, by column, make."""
+    def values(self, cells: Mapping[str, str | None]) -> dict[str, Any]:
+        """Return the fields of the row that *cells*, by column, make; further columns are in ``extra``."""
+        values: dict[str, Any] = {field: cells[column] or "" for field, column in self.fields.items()}
+        values |= {field: cells[column] for field, column in self.fields.items() if column == self.nullable}
+        if "audio" in values:
+            values["audio"] = [values["audio"]] if values["audio"] else []
+        if "extra" in self.carries:
+            taken = self.fields.values()
+            values["extra"] = {name: cell or "" for name, cell in cells.items() if name not in taken}
+        return values
 
-    @abstractmethod
-    def cells(self, row: _R) -> dict[str, str | None]:
-        """The cells of *row*, by column; further columns behind the format's own."""
+    def cells(self, row: Row) -> dict[str, str | None]:
+        """Return the cells of *row*, by column; further columns behind the format's own."""
+        extra = (row.extra or {}) if "extra" in self.carries else {}
+        texts = {column: getattr(row, field) for field, column in self.fields.items() if field != "audio"}
+        texts |= {self.fields["audio"]: "".join(row.audio[:1])} if "audio" in self.fields else {}
+        return {**_texts(extra, dict.fromkeys((*self.columns, *extra))), **texts}
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
         if data[:1] in (b"{", b"["):  # JSON, whose first line can be the whole file
@@ -73,15 +81,12 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         numbers: list[int] = []  # of the rows, in the table
         id_column = table.header.index(self.columns[0])
         for number, values in enumerate(table.cells):
-            if id := values[id_column]:
-                rows.append(self.row(dict(zip(table.header, values, strict=True)), id))
+            if values[id_column]:
+                rows.append(self.model.model_validate(self.values(dict(zip(table.header, values, strict=True)))))
                 numbers.append(number)
             else:
-                at, fix = table.place(number, id_column), "every row has an id: rows are joined by it"
-                sink(reader_rule("SYN135").at(
-                    path, f"{self.columns[0]} is empty", fix, at.line, at.column, at.value, at.excerpt,
-                    end_column=at.end_column,
-                ))  # fmt: skip
+                rule, hint = reader_rule("SYN135"), "every row has an id: rows are joined by it"
+                sink(table.place(number, id_column).finding(rule, path, f"{self.columns[0]} is empty", hint))
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
             return self.locate(table, numbers[row], field, number)
@@ -103,7 +108,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`; with an origin, columns, quotes and line ends are those of the origin."""
         self.check_kind(rows)
-        table = [self.cells(row) for row in rows]  # type: ignore[arg-type]
+        table = [self.cells(row) for row in rows]
         header, layout = (origin or {}).get("header"), CsvLayout.stored((origin or {}).get("layout"))
         names = dict.fromkeys(header if isinstance(header, list) else self.columns)
         for cells in table:
@@ -134,7 +139,7 @@ def keyword_cell(item: Item) -> str:
 _ONE_SIDED = ("Audio-Only Answer", "Speech-Only Answer")
 
 
-class Jasco(_CsvFormat[Item]):
+class Jasco(_CsvFormat):
     """JASCO's questions; the descriptions of sound and speech and the single-modality answers are in ``extra``."""
 
     columns = ("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS)
@@ -143,13 +148,13 @@ class Jasco(_CsvFormat[Item]):
     }  # fmt: skip
     nullable = "Correct Answer"
 
-    def row(self, cells: Mapping[str, str | None], id: str) -> Item:
-        """An item with the plain joint question."""
-        words = keywords_of(cells[KEYWORDS] or "")
-        extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in ("audio_id", "Correct Answer")}
+    def values(self, cells: Mapping[str, str | None]) -> dict[str, Any]:
+        """Return the fields of an item with the plain joint question."""
+        id, answer, words = cells["audio_id"], cells["Correct Answer"], keywords_of(cells[KEYWORDS] or "")
+        extra = {name: cell or "" for name, cell in cells.items() if name not in ("audio_id", "Correct Answer")}
         meta = {"keywords": words} if words else None
-        fields = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
-        return Item.model_validate({**fields, "answer_meta": meta, "extra": extra})
+        fields = {"id": id, "audio": [implied_path(str(id))], "question": QUESTION, "answer": answer}
+        return {**fields, "answer_meta": meta, "extra": extra}
 
     def choices(self, row: Item | Prediction) -> list[str] | None:
         """The right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
@@ -159,13 +164,14 @@ class Jasco(_CsvFormat[Item]):
             return None
         return sorted({row.answer, *answers}, key=lambda text: sha256(f"{row.id} {text}".encode()).digest())
 
-    def cells(self, row: Item) -> dict[str, str | None]:
-        """The cells of an item."""
+    def cells(self, row: Row) -> dict[str, str | None]:
+        """See :meth:`_CsvFormat.cells`."""
+        assert isinstance(row, Item)
         cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
         return {**cells, "audio_id": row.id, "Correct Answer": row.answer, KEYWORDS: keyword_cell(row)}
 
 
-class JascoPredictions(_CsvFormat[Prediction]):
+class JascoPredictions(_CsvFormat):
     """A model's outputs for JASCO, eight rows per item; the columns between are in ``extra``."""
 
     columns = (
@@ -176,19 +182,6 @@ class JascoPredictions(_CsvFormat[Prediction]):
         "id": "id", "audio": "audio", "prompt": "prompt", "prediction": "allm_output",
     }  # fmt: skip
     nullable = "allm_output"
-
-    def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
-        """A prediction; the audio path stays as it is written, with its placeholder."""
-        extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in self.fields.values()}
-        audio = [path] if (path := cells["audio"]) else []
-        fields = {"id": id, "audio": audio, "prompt": cells["prompt"] or "", "prediction": cells["allm_output"]}
-        return Prediction.model_validate({**fields, "extra": extra})
-
-    def cells(self, row: Prediction) -> dict[str, str | None]:
-        """The cells of a prediction."""
-        cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
-        fields = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
-        return {**cells, **fields}
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """See :meth:`ItemFormat.template`: each of JASCO's items with each of the eight instructions."""
@@ -206,7 +199,7 @@ class JascoPredictions(_CsvFormat[Prediction]):
         return rows
 
 
-class AdqaSubmission(_CsvFormat[Prediction]):
+class AdqaSubmission(_CsvFormat):
     """Answers to DCASE 2026 Task 5: the id of each question, and the text of the option that was chosen."""
 
     columns = ("question", "answer")
@@ -229,14 +222,6 @@ class AdqaSubmission(_CsvFormat[Prediction]):
         lost = {"extra": f"the columns {listed(more)}, which no submission has"} if more else {}
         names = [name for name in header if name in self.columns]
         return dataclasses.replace(reading, source={**reading.origin, "header": names}, lost=lost)
-
-    def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
-        """A prediction."""
-        return Prediction.model_validate({"id": id, "prediction": cells["answer"]})
-
-    def cells(self, row: Prediction) -> dict[str, str | None]:
-        """The cells of a prediction."""
-        return {"question": row.id, "answer": row.prediction}
 
 
 def implied_path(id: str) -> str:

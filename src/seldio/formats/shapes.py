@@ -1,8 +1,8 @@
-"""Tables whose rows are those of a format in another shape: a comma at every end, a column too many, frames in seconds.
+"""Changes of rows as they are written: a comma at every end, a column too many, frames in seconds.
 
-Each has one cause, and so one finding. Where the cause is certain, it can be undone cell by cell: detection looks at
-the rows as they are meant, and a repair writes them. A column is taken out by a repair only where a header says that
-it is a confidence.
+Each has one cause, and so one finding. Detection looks at the rows as they are meant; a repair writes them where the
+cause is certain and redoing the change gives the printed cells back. A column is taken out by a repair only where a
+header says that it is a confidence.
 """
 
 from __future__ import annotations
@@ -13,126 +13,105 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from seldio.changes import Cells, Change
 from seldio.formats import cells
 from seldio.text import clipped, listed, plural
 
 if TYPE_CHECKING:
     from seldio.formats.label_csv import Dialect
 
-#: The rules that name a shape.
-CODES = ("SYN114", "SYN124", "SYN125", "SYN145", "LAB316", "LAB317")
-#: The cells of a row, and the rows of a file.
-Row = Sequence[str]
-Rows = Sequence[Row]
+Rows = Sequence[Cells]
 
 #: Rows and distinct values from which on a column that only ascends is an index or the frame.
 ENOUGH = 10
 #: Rows from which on a column of times or names is no slip in a row.
 SOME = 3
-#: What stands above the row index that pandas writes, and above one that was read and written again.
-INDEX_NAMES = ("", "unnamed: 0")
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
 _NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
 _QUOTED = re.compile(r'"(-?[0-9]{1,9}),([0-9]{1,9})"')
+_POINTED = re.compile(r"(-?[0-9]{1,9})\.([0-9]{1,9})")
 _HEAD = re.compile(r"-?[0-9]{1,9}")
 #: Different digits from which on a column of single digits is no class and no source.
 _MANY_DIGITS = 8
 #: Digits that no whole number of a format has.
 _LONG = 5
-#: What headers call the confidence of a row, alone or in a longer name (class_score).
-_CONFIDENCE = re.compile(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|probability|certainty)([ _.-].*)?")
 #: Rows from which on it is no accident that all values of a column lie between 0 and 1, or between 0 and 100.
 _MANY = 30
 #: Columns before those that may be one too many, unless they are confidences: frame and class.
 _FIRST = 2
 
 
-@dataclasses.dataclass(frozen=True)
-class Shape:
-    """A difference in shape between the rows as they are and those of a format."""
-
-    code: str  # the rule
-    message: str  # what is wrong with the file
-    hint: str  # what to do about it
-    undo: Callable[[Row], Row]  # the cells of a row as they are meant
-    fixable: bool = True  # whether that is certain enough for a repair
-    column: int = 0  # the one that it is about, from 0; 0 also where it is about all of them
-    certain: bool = True  # whether it is what such rows look like, and not only one way to make a format of them
-
-    def line(self, text: str) -> str:
-        """Return a row, or the header over it, as it is meant."""
-        return ",".join(self.undo(text.split(","))) if text.strip() else text
-
-
-def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
-    """Yield possible shapes of *files*, each given as its header (or nothing) and rows, of an unknown format."""
+def possible(files: Sequence[tuple[Cells, Rows]]) -> Iterator[Change]:
+    """Yield changes that show in *files*, each given as its header (or nothing) and rows, whatever their format."""
     rows = [row for _, rows in files for row in rows]
     if rows:
         yield from filter(None, (_quoted(rows), _trailing(rows), _indexed(files)))
 
 
-def doubtful(
-    files: Sequence[tuple[Row, Rows]], dialects: Sequence[Dialect]
-) -> Iterator[tuple[Shape, Sequence[Dialect]]]:
-    """Yield shapes that are looked at only where no format fits as it is; with the formats they may hide."""
-    rows = [row for _, rows in files for row in rows]
+def doubtful(files: Sequence[Rows], dialects: Sequence[Dialect]) -> Iterator[tuple[Change, Sequence[Dialect]]]:
+    """Yield changes that are looked at only where no format fits as it is; with the formats they may hide."""
+    rows = [*itertools.chain(*files)]
     if rows:
-        shapes = (_of_clips(rows), _named(rows), _timed([rows for _, rows in files]))
-        yield from ((shape, dialects) for shape in shapes if shape is not None)
-        yield from ((shape, (dialect,)) for dialect in dialects for shape in _halved(rows, dialect))
+        changes = (_of_clips(rows), _named(rows), _timed(files))
+        yield from ((change, dialects) for change in changes if change is not None)
+        yield from ((change, (dialect,)) for dialect in dialects for change in _halved(rows, dialect))
 
 
-def between(header: Row, rows: Rows, dialect: Dialect) -> list[Shape]:
-    """Return what may be between the rows of a whole file and a format: one shape, or all that join its decimals."""
-    width, wanted = {len(row) for row in rows}, len(dialect.columns)
-    tried = [*possible([(header, rows)])]
-    if width == {wanted + 1}:
-        shares = (shape for shape in surplus([rows]) if not shape.column)
-        tried += filter(None, [_of_clips(rows), *(dataclasses.replace(shape, code="SYN146") for shape in shares)])
-        tried += named(header)
-    elif width == {wanted} and dialect.kind("frame") == "int":
-        classes = _named(rows) if dialect.kind("class_id") else None
-        tried += filter(None, [_timed([rows], float(1 / dialect.hop)), classes])
-    fits = [shape for shape in tried if len(width) == 1 or shape.code == "SYN125"]
-    fits = [shape for shape in fits if all(len(shape.undo(row)) == wanted for row in rows)]
-    return fits[:1] or ([*_halved(rows, dialect)] if len(width) == 1 else [])
+def between(header: Cells, rows: Rows, dialect: Dialect) -> list[Change]:
+    """Return what may be between the rows of a whole file and a format: one change, or all that join its decimals."""
+    even, wanted = len({len(row) for row in rows}) == 1, len(dialect.columns)
+    changes = [change for change in possible([(header, rows)]) if even or change.code == "SYN125"]
+    if even:
+        shares = (dataclasses.replace(change, code="SYN146") for change in surplus([rows]) if not change.column)
+        changes += filter(None, (_of_clips(rows), *shares, *named(header)))
+        if dialect.kind("frame") == "int":
+            classes = _named(rows) if dialect.kind("class_id") else None
+            changes += filter(None, (_timed([rows], float(1 / dialect.hop)), classes))
+    fits = [change for change in changes if all(len(change.undo(row)) == wanted for row in rows)]
+    return fits[:1] or ([*_halved(rows, dialect)] if even else [])
 
 
-def titled(first: Row) -> bool:
-    """Whether the first line of a file is a header: it holds no number, or is the one :func:`counted`."""
-    return len(first) > 1 and (counted(first) or not any(map(cells.numeric, first)))
+# --- a comma behind, an index, clips, names, times ---------------------------------------------------------
 
 
-def counted(first: Row) -> bool:
-    """Whether a line is what pandas writes over a row index and columns without names, which it counts from 0."""
-    names = [cell.strip().strip('"') for cell in first]
-    return len(names) > 2 and not names[0] and names[1:] == list(map(str, range(len(names) - 1)))
+def _taken_out(at: int, code: str, why: str, hint: str, *, certain: bool = True) -> Change:
+    """Return the change that is undone without a column; nobody knows what was in it once it is out."""
+
+    def without(row: Cells) -> Cells:
+        return [*row[:at], *row[at + 1 :]]
+
+    def with_a_blank(row: Cells) -> Cells:
+        return [*row[:at], "", *row[at:]]
+
+    more = Change("a column more", without, with_a_blank, why=why, code=code, hint=hint)
+    return dataclasses.replace(more, column=at, takes_out=True, certain=certain)
 
 
-# --- one function for each -------------------------------------------------------------------------
-
-
-def _trailing(rows: Rows) -> Shape | None:
+def _trailing(rows: Rows) -> Change | None:
     if not all(len(row) > 2 and not row[-1].strip() for row in rows):
         return None
-    message = f"every row ends with a comma ({plural(len(rows), 'row')})"
+
+    def undo(row: Cells) -> Cells:
+        return row[:-1] if len(row) > 1 and not row[-1].strip() else row
+
+    why = f"every row ends with a comma ({plural(len(rows), 'row')})"
     hint = "end each row after its last number: the comma adds an empty column"
-    return Shape("SYN124", message, hint, lambda row: row[:-1] if len(row) > 1 and not row[-1].strip() else row)
+    return Change("a comma behind", undo, lambda row: [*row, ""], why=why, code="SYN124", hint=hint)
 
 
-def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
-    """Return the shape of rows behind a row index, as ``DataFrame.to_csv`` writes one."""
+def _indexed(files: Sequence[tuple[Cells, Rows]]) -> Change | None:
+    """Return the change of rows behind a row index, as ``DataFrame.to_csv`` writes one."""
     filled = [(header, rows) for header, rows in files if rows]
-    headed = all(header and header[0].strip().strip('"').lower() in INDEX_NAMES for header, _ in filled)
+    headed = all(header and header[0].strip().strip('"').lower() in cells.INDEX_NAMES for header, _ in filled)
     counts, frames = ([_numbers(rows, at) for _, rows in filled] for at in (0, 1))
     if not all(count and _ascends(count, strictly=True) for count in counts):
         return None
     if not headed and not _is_index(counts, frames):
         return None
-    message = f"the first column is a row index, not data ({plural(sum(map(len, counts)), 'row')})"
+    why = f"the first column is a row index, not data ({plural(sum(map(len, counts)), 'row')})"
     hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
-    return Shape("SYN114", message, hint, lambda row: row[1:])
+    return _taken_out(0, "SYN114", why, hint)
 
 
 def _is_index(counts: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> bool:
@@ -148,8 +127,8 @@ def _is_index(counts: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) 
     return [all(map(_counts_rows, columns)) for columns in (counts, frames)] == [True, False]
 
 
-def _of_clips(rows: Rows) -> Shape | None:
-    """Return the shape of rows of all clips behind a column of their names."""
+def _of_clips(rows: Rows) -> Change | None:
+    """Return the change of rows of all clips behind a column of their names."""
     names = {row[0].strip().strip('"') for row in rows}
     if not all(len(row) > 4 for row in rows) or not all(re.search("[A-Za-z]", name) for name in names):
         return None
@@ -158,55 +137,68 @@ def _of_clips(rows: Rows) -> Shape | None:
     if any(re.search("[A-Za-z]", cell) for row in rows[:ENOUGH] for cell in row[1:2]):
         return None
     clips = f"{plural(len(names), 'clip')} ({listed(sorted(names), 3)})"
-    message = f"one file for all clips: the first column names {clips}"
-    hint = "write one file per clip, named after the clip, without that column"
-    return Shape("SUB106", message, hint, lambda row: row[1:], fixable=False)
+    why = f"one file for all clips: the first column names {clips}"
+    return _taken_out(0, "SUB106", why, "write one file per clip, named after the clip, without that column")
 
 
-def _named(rows: Rows) -> Shape | None:
-    """Return the shape of rows with class names where class numbers are due."""
+def _named(rows: Rows) -> Change | None:
+    """Return the change of rows with class names where class numbers are due."""
     if len(rows) < SOME or not all(len(row) > 3 and _NAME.fullmatch(row[1].strip()) for row in rows):
         return None
     if any(cells.wordy(cell) for row in rows[:ENOUGH] for cell in (row[0], *row[2:])):
         return None
     names = sorted({row[1].strip() for row in rows})
-    message = f"column 2 holds class names, not class numbers: {listed(names, 3)}"
+    why = f"column 2 holds class names, not class numbers: {listed(names, 3)}"
     hint = "write class numbers, counted from 0; seldio formats shows the class list of each format"
-    return Shape("LAB317", message, hint, lambda row: [row[0], "0", *row[2:]], fixable=False)
+    return Change("names", lambda row: [row[0], "0", *row[2:]], lambda row: row, why=why, code="LAB317", hint=hint)
 
 
-def _timed(files: Sequence[Rows], rate: float = 10.0) -> Shape | None:
-    """Return the shape of rows with times in seconds where frames are due, in ascending order as those are."""
-    first = [row[0].strip() for rows in files for row in rows]
+def _timed(files: Sequence[Rows], rate: float = 10.0) -> Change | None:
+    """Return the change of rows with times in seconds where frames are due, in ascending order as those are."""
+    rows = [*itertools.chain(*files)]
+    first = [row[0].strip() for row in rows]
     if len(first) < SOME or not any("." in cell for cell in first) or not all(map(_TIME.fullmatch, first)):
         return None
     times = [float(cell) for cell in first]
     falls = sum(after < before for before, after in itertools.pairwise(times))
     if all(time == int(time) for time in times) or falls >= len(files):
         return None
-    certain = all(abs(time * rate - round(time * rate)) < 1e-3 for time in times)
-    do = f": write round(time * {rate:g})" if certain else ", and these times are no multiples of it: choose frames"
-    message = f"the first column holds times in seconds (up to {max(times):g}), not frame numbers"
 
-    def frames(row: Row) -> Row:
+    def frames(row: Cells) -> Cells:
         return [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row
 
-    return Shape("LAB316", message, f"a frame is {1000 / rate:g} ms{do}", frames, fixable=certain)
+    why = f"the first column holds times in seconds (up to {max(times):g}), not frame numbers"
+    change = Change("seconds", frames, lambda row: [str(int(row[0]) / rate), *row[1:]], why=why, code="LAB316")
+    exact = all(map(change.gives_back, rows))
+    do = f": write round(time * {rate:g})" if exact else ", and these times are no multiples of it: choose frames"
+    return dataclasses.replace(change, hint=f"a frame is {1000 / rate:g} ms{do}")
 
 
-def _quoted(rows: Rows) -> Shape | None:
-    """Return the shape of decimals with a comma, inside of quotes, as pandas writes them with ``decimal=","``."""
+# --- decimals with a comma -----------------------------------------------------------------------------------
 
-    def undo(row: Row) -> Row:
+
+def _quoted(rows: Rows) -> Change | None:
+    """Return the change of decimals to those with a comma in quotes, as pandas writes them with ``decimal=","``."""
+
+    def undo(row: Cells) -> Cells:
         return _QUOTED.sub(r"\1.\2", ",".join(cell.strip() if '"' in cell else cell for cell in row)).split(",")
 
     if not any('"' in cell for row in rows for cell in row) or all(len(undo(row)) == len(row) for row in rows):
         return None
-    return Shape("SYN125", "decimals are written with a comma, in quotes", "use decimal points, and no quotes", undo)
+    why, hint = "decimals are written with a comma, in quotes", "use decimal points, and no quotes"
+    return Change("quoted decimals", undo, _in_quotes, why=why, code="SYN125", hint=hint)
 
 
-def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
-    """Yield a shape for each way without a contradiction to join decimals with a comma, each in two cells."""
+def _in_quotes(row: Cells) -> Cells:
+    return _POINTED.sub(r'"\1,\2"', ",".join(row)).split(",")
+
+
+def _split_at_points(row: Cells) -> Cells:
+    return ",".join(row).replace(".", ",").split(",")
+
+
+def _halved(rows: Rows, dialect: Dialect) -> Iterator[Change]:
+    """Yield a change for each way without a contradiction to join decimals with a comma, each in two cells."""
     spare = len(rows[0]) - len(dialect.columns) if rows else 0
     decimals = [at for at, part in enumerate(dialect.columns) if part.kind not in ("int", "flag", "name", "zero")]
     if not 1 <= spare <= len(decimals) or any(len(row) != len(rows[0]) for row in rows):
@@ -218,11 +210,12 @@ def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
         ):
             continue
         fields = " and ".join(dialect.columns[number].field for number in chosen)
-        message = f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma"
-        yield Shape("SYN125", message, "use decimal points: a comma starts the next cell", _joiner(heads))
+        why = f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma"
+        hint = "use decimal points: a comma starts the next cell"
+        yield Change("halved decimals", _joiner(heads), _split_at_points, why=why, code="SYN125", hint=hint)
 
 
-def _joins(row: Row, heads: Sequence[int]) -> bool:
+def _joins(row: Cells, heads: Sequence[int]) -> bool:
     return len(row) > max(heads) + 1 and all(
         _HEAD.fullmatch(row[at].strip()) and _WHOLE.fullmatch(row[at + 1]) for at in heads
     )
@@ -241,14 +234,17 @@ def _decimals(column: Sequence[str]) -> bool:
     return (padded and (len(lengths) == 1 or trimmed)) or (max(lengths) > _LONG and trimmed)
 
 
-def _joiner(heads: Sequence[int]) -> Callable[[Row], Row]:
-    def join(row: Row) -> Row:
+def _joiner(heads: Sequence[int]) -> Callable[[Cells], Cells]:
+    def join(row: Cells) -> Cells:
         if not _joins(row, heads):
             return row
         whole = [f"{cell}.{row[at + 1]}" if at in heads else cell for at, cell in enumerate(row)]
         return [cell for at, cell in enumerate(whole) if at - 1 not in heads]
 
     return join
+
+
+# --- columns that no format has, or that are in another place ---------------------------------------------
 
 
 def _numbers(rows: Rows, at: int) -> list[int]:
@@ -266,14 +262,6 @@ def _ascends(values: Sequence[int], strictly: bool = False) -> bool:
     return all(b - a >= strictly for a, b in itertools.pairwise(values))
 
 
-# --- columns that no format has, or that are in another place ---------------------------------------------
-
-
-def is_confidence(name: str) -> bool:
-    """Whether the name of a column says that it holds a confidence."""
-    return _CONFIDENCE.fullmatch(name.strip().strip('"')) is not None
-
-
 def _are_confidences(values: Sequence[float]) -> bool:
     """Whether these are many different decimals, over much of what lies from 0 to 1, or to 100."""
     if len({*values}) < ENOUGH or len(values) < _MANY or min(values) < 0 or max(values) > 100:
@@ -282,18 +270,17 @@ def _are_confidences(values: Sequence[float]) -> bool:
     return max(values) - min(values) >= most / 5 and share * whole <= len(values)
 
 
-def named(header: Row) -> Iterator[Shape]:
-    """Yield the column that a header calls a confidence, if it is one."""
-    places = [at for at, name in enumerate(header) if is_confidence(name)]
+def named(header: Cells) -> Iterator[Change]:
+    """Yield the change of a column that a header calls a confidence, if there is one."""
+    places = [at for at, name in enumerate(header) if cells.is_confidence(name)]
     if len(places) == 1:
         at = places[0]
-        message = f"column {at + 1} is headed {clipped(header[at].strip())}: no format has a confidence"
-        hint = "write the file without it; --unsafe-fixes removes the column"
-        yield Shape("SYN145", message, hint, _without(at), column=at)
+        why = f"column {at + 1} is headed {clipped(header[at].strip())}: no format has a confidence"
+        yield _taken_out(at, "SYN145", why, "write the file without it; --unsafe-fixes removes the column")
 
 
-def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
-    """Yield each column of rows of several *files* that looks like one too many."""
+def surplus(files: Sequence[Rows]) -> Iterator[Change]:
+    """Yield a change for each column of rows of several *files* that looks like one too many."""
     columns = [[cell.strip() for cell in column] for column in zip(*itertools.chain(*files), strict=True)]
     for at, texts in reversed(list(enumerate(columns))):
         numbers = [*map(float, texts)] if all(map(cells.PATTERNS["real"].fullmatch, texts)) else []
@@ -312,24 +299,20 @@ def surplus(files: Sequence[Rows]) -> Iterator[Shape]:
             code, certain, says = "SYN145", False, f"holds {ends}, as confidences do"
         else:
             continue
-        message = f"one column too many: without column {at + 1}, which {says}, the rows fit a format"
+        why = f"one column too many: without column {at + 1}, which {says}, the rows fit a format"
         hint = f"check what wrote column {at + 1}, and write the files without it"
-        yield Shape(code, message, hint, _without(at), fixable=False, column=at, certain=certain)
+        yield _taken_out(at, code, why, hint, certain=certain)
 
 
-def exchanged(width: int) -> Iterator[tuple[Shape, set[int]]]:
-    """Yield each two of *width* columns as in each other's place, with these two."""
-    for one, other in itertools.combinations(range(width), 2):
-        message = f"columns {one + 1} and {other + 1} seem to be in each other's place"
-        hint = f"write column {other + 1} before column {one + 1}; only who wrote them knows what they hold"
-        order = [other if at == one else one if at == other else at for at in range(width)]
-        shape = Shape("SYN147", message, hint, _in_order(order), fixable=False, column=one)
-        yield shape, {one, other}
+def exchanged(width: int) -> Iterator[tuple[Change, set[int]]]:
+    """Yield the change of each two of *width* columns to each other's place, with these two."""
+    for left, right in itertools.combinations(range(width), 2):
+        why = f"columns {left + 1} and {right + 1} seem to be in each other's place"
+        hint = f"write column {right + 1} before column {left + 1}; only who wrote them knows what they hold"
+        swap = _swapping(left, right, width)
+        yield Change("exchanged", swap, swap, why=why, code="SYN147", hint=hint, column=left), {left, right}
 
 
-def _without(at: int) -> Callable[[Row], Row]:
-    return lambda row: [*row[:at], *row[at + 1 :]]
-
-
-def _in_order(order: Sequence[int]) -> Callable[[Row], Row]:
-    return lambda row: [row[at] for at in order] if len(row) == len(order) else row
+def _swapping(left: int, right: int, width: int) -> Callable[[Cells], Cells]:
+    order = [right if at == left else left if at == right else at for at in range(width)]
+    return lambda row: [row[at] for at in order] if len(row) == width else row

@@ -114,15 +114,13 @@ def _times(
     return (found[0], found[1]) if len(found) == 2 else None
 
 
-def listed_objects(value: Any, pointer: Pointer, what: str, report: Report) -> list[Any]:
-    """A list of objects; what else there is becomes a finding."""
-    if not isinstance(value, list):
-        report("SYN212", pointer, f"{what} must be an array of objects", None)
-        return []
-    for number, item in enumerate(value):
-        if not isinstance(item, dict):
-            report("SYN212", (*pointer, number), f"{what} must be an array of objects", None)
-    return value
+def objects_in(value: Any, pointer: Pointer, what: str, report: Report) -> list[tuple[Pointer, dict[str, Any]]]:
+    """Return the objects of a list, each with its pointer; what else there is becomes a finding."""
+    members = [((*pointer, number), member) for number, member in enumerate(value)] if isinstance(value, list) else []
+    others = [place for place, member in members if not isinstance(member, dict)]
+    for place in others if isinstance(value, list) else [pointer]:
+        report("SYN212", place, f"{what} must be an array of objects", None)
+    return [(place, member) for place, member in members if isinstance(member, dict)]
 
 
 # --- Label Studio --------------------------------------------------------------------------------------------------
@@ -142,14 +140,12 @@ class LabelStudioFormat(JsonTool):
 
     def described(self, document: JsonDocument, clip: str, report: Report) -> Iterator[Described]:
         """See :meth:`JsonTool.described`; predictions count where nobody has labelled a task."""
-        single = isinstance(document.value, dict)
-        tasks = [document.value] if single else listed_objects(document.value, (), "tasks", report)
+        value = document.value
+        single: list[tuple[Pointer, Any]] = [((), value)]
+        tasks = single if isinstance(value, dict) else objects_in(value, (), "tasks", report)
         about: Pointer | None = None  # the first results about all of a recording
         timed = False
-        for number, task in enumerate(tasks):
-            if not isinstance(task, dict):
-                continue
-            at: Pointer = () if single else (number,)
+        for at, task in tasks:
             if not {"data", "annotations"} & task.keys():
                 report("SYN213", at, "the task has no annotations", None)
                 continue
@@ -159,12 +155,11 @@ class LabelStudioFormat(JsonTool):
             name = clip if posixpath.basename(clip) == name else name  # with the folder that tells it from another
             rest = {} if audio is None or data[audio] == f"{name}.wav" else {"audio": data[audio]}
             rest |= {key: value for key, value in data.items() if key != audio}
-            given = listed_objects(task.get("annotations", []), (*at, "annotations"), "annotations", report)
-            chosen = _objects(given, (*at, "annotations"))
-            chosen = [(place, one) for place, one in chosen if not one.get("was_cancelled")]
+            given = objects_in(task.get("annotations", []), (*at, "annotations"), "annotations", report)
+            chosen = [(place, one) for place, one in given if not one.get("was_cancelled")]
             guesses = task.get("predictions")
             if not chosen and isinstance(guesses, list):
-                chosen = _objects(guesses, (*at, "predictions"))
+                chosen = objects_in(guesses, (*at, "predictions"), "predictions", lambda *_: None)
             elif guesses:
                 rest["predictions"] = guesses
             for place, one in chosen or [(at, {})]:
@@ -208,10 +203,6 @@ class LabelStudioFormat(JsonTool):
         data = {"audio": task.pop("audio", f"{clip}.wav"), **task}
         whole = {"data": data, "annotations": [{"result": result}]}
         return [whole | ({"predictions": guesses} if guesses else {})]
-
-
-def _objects(values: list[Any], pointer: Pointer) -> list[tuple[Pointer, dict[str, Any]]]:
-    return [((*pointer, number), one) for number, one in enumerate(values) if isinstance(one, dict)]
 
 
 def _audio(data: Mapping[str, Any]) -> str | None:
@@ -308,7 +299,7 @@ def _noted(label: ToolLabel, name: str, text: str, at: Pointer, report: Report) 
 
 def _regions(results: Any, at: Pointer, report: Report) -> tuple[list[_Region], list[dict[str, Any]]]:
     found: dict[Any, _Region] = {}
-    for pointer, result in _objects(listed_objects(results, at, "results", report), at):
+    for pointer, result in objects_in(results, at, "results", report):
         key = result.get("id")
         found.setdefault(key if isinstance(key, (str, int)) else pointer, _Region()).results.append((pointer, result))
     timed = [region for region in found.values() if region.timed]
@@ -340,26 +331,26 @@ class JamsFormat(JsonTool):
         if not isinstance(value, dict) or "annotations" not in value:
             report("SYN213", (), "the key annotations is missing, which every JAMS has", None)
             return
-        given = listed_objects(value["annotations"], ("annotations",), "annotations", report)
-        objects = {number: one for number, one in enumerate(given) if isinstance(one, dict)}
-        events = {n: one for n, one in objects.items() if _EVENTS.fullmatch(str(one.get("namespace", "")))}
-        others = [one for number, one in enumerate(given) if number not in events]
+        objects = objects_in(value["annotations"], ("annotations",), "annotations", report)
+        events = {at: one for at, one in objects if _EVENTS.fullmatch(str(one.get("namespace", "")))}
+        given = value["annotations"] if isinstance(value["annotations"], list) else []
+        others = [one for number, one in enumerate(given) if ("annotations", number) not in events]
         top = {key: one for key, one in value.items() if key != "annotations" and one}
         top |= {"other_annotations": others} if others else {}
         if not events and others:
-            names = sorted({clipped(str(one.get("namespace")), 30) for one in objects.values()})
+            names = sorted({clipped(str(one.get("namespace")), 30) for _, one in objects})
             message = f"no annotation of sound events: the namespaces are {', '.join(names[:6])}"
             hint = "those of sound events are tag_…, segment_open, scaper and sound_event…"
             report("SYN213", ("annotations",), message, hint)
-        for number in events:
-            found = Described(clip, ("annotations", number))
-            found.extra = dict(top) | _about(given[number])
-            if background := _background(given[number]):
+        for at, annotation in events.items():
+            found = Described(clip, at)
+            found.extra = dict(top) | _about(annotation)
+            if background := _background(annotation):
                 found.extra["background"] = background
                 sounds = plural(len(background), "sound")
                 message = f"{sounds} of the background: passed over, as Scaper's own tables do"
-                report("SYN509", ("annotations", number), message, None)
-            found.labels = list(_observed(given[number], ("annotations", number), report))
+                report("SYN509", at, message, None)
+            found.labels = list(_observed(annotation, at, report))
             if found.extra.get("file_metadata") == _length_of(found.labels):
                 del found.extra["file_metadata"]
             yield found
@@ -431,10 +422,10 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
     }  # fmt: skip
-    for number, one in enumerate(listed_objects(data, (*at, "data"), "data", report)):
-        if not isinstance(one, dict) or _of_background(one):
+    for place, one in objects_in(data, (*at, "data"), "data", report):
+        if _of_background(one):
             continue
-        spot: Pointer = (*at, "data") if dense else (*at, "data", number)
+        spot, number = (*at, "data") if dense else place, int(place[-1])
         take = _at(spot, report) if dense else report
         times = _times(one, "time", "duration", spot, take)
         if times is None:

@@ -21,11 +21,10 @@ from seldio.catalogues.look import check_classes
 from seldio.catalogues.trees import read_tree
 from seldio.check.description import description
 from seldio.check.validation import examine
-from seldio.data.exporting import LIMITS, export
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, open_source, write_bytes
 from seldio.files.entries import hidden
-from seldio.files.exports import MANIFEST, Manifest
+from seldio.files.exports import LIMITS, MANIFEST, Manifest
 from seldio.files.names import suffix_of
 from seldio.files.writing import link
 from seldio.findings import Finding, Report, Severity, Sink
@@ -142,6 +141,8 @@ def push(
     with tempfile.TemporaryDirectory(prefix="seldio-push-") as folder, ExitStack() as stack:
         place = path
         if kind != "files":
+            from seldio.data.exporting import export
+
             place = str(Path(folder) / "export")
             export(path, place, kind, format=format, force=force)
         opened = stack.enter_context(open_source(place, findings.append, LIMITS, as_it_lies=True))

@@ -13,7 +13,7 @@ import numpy as np
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.media.audio import BLOCK
-from seldio.media.heard import array_heard
+from seldio.media.intensity import array_heard
 from seldio.media.recording import Recording
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
     if kind == "video":
         from seldio.media.video import Video
 
-        with entry.open() as stream, Video(stream) as video:
+        with Video(entry) as video:
             return video_contents(video)
     with Recording(entry) as recording:
         found = {"kind": "recording", **sound_contents(recording)}

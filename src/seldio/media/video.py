@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from fractions import Fraction
@@ -24,7 +25,7 @@ import numpy as np
 
 from seldio import clock
 from seldio.errors import DataError, UsageError, needing
-from seldio.files import open_source
+from seldio.files import Entry, open_source
 from seldio.media.audio import Closing
 from seldio.text import plural, printable
 
@@ -176,7 +177,7 @@ class Video(Closing):
         duration: seconds from the start of the first picture to the end of the last one.
 
     Args:
-        source: a path, or a seekable stream of bytes, which stays open.
+        source: a path, a file of an opened source, or a seekable stream of bytes, which stays open.
         threads: for decoding; 0 lets FFmpeg choose.
 
     Raises:
@@ -185,9 +186,11 @@ class Video(Closing):
         SeldioError: it may not be read, or the disk fails.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, *, threads: int = 0) -> None:
-        self._own = isinstance(source, str | os.PathLike)
-        self._stream = _open(source) if isinstance(source, str | os.PathLike) else source
+    def __init__(self, source: str | os.PathLike[str] | Entry | BinaryIO, *, threads: int = 0) -> None:
+        entry = _file(source) if isinstance(source, str | os.PathLike) else source
+        self._stream = entry.open() if isinstance(entry, Entry) else entry
+        # the file is closed when nothing refers to the video any more
+        self._close = weakref.finalize(self, self._stream.close) if isinstance(entry, Entry) else lambda: None
         self._lock, self._threads = threading.Lock(), threads
         try:
             with self._opened() as (container, stream):
@@ -204,8 +207,7 @@ class Video(Closing):
 
     def close(self) -> None:
         """Close the file, if it was opened here."""
-        if self._own:
-            self._stream.close()
+        self._close()
 
     @cached_property
     def rotation(self) -> int:
@@ -280,21 +282,20 @@ class Video(Closing):
     ) -> tuple[list[int], list[int]]:
         """Return label frames and the numbers of their pictures."""
         frames = [int(frame) for frame in label_frames]
-        numbers = self.numbers(frames, convention=convention, hop=hop)
-        there = numbers >= 0
-        if missing == "error" and not there.all():
-            gone = [frame for frame, known in zip(frames, there, strict=True) if not known]
+        numbers = self.numbers(frames, convention=convention, hop=hop).tolist()
+        absent = [frame for frame, number in zip(frames, numbers, strict=True) if number < 0]
+        if absent and missing == "error":
             raise DataError(
-                f"{plural(len(gone), 'label frame')} without a picture, first {gone[0]:,} "
-                f"({float(clock.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
+                f"{plural(len(absent), 'label frame')} without a picture, first {absent[0]:,} "
+                f"({float(clock.seconds(absent[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
                 f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
             )
-        if missing == "skip":
-            frames, numbers = [frame for frame, known in zip(frames, there, strict=True) if known], numbers[there]
-        elif not there.all():
-            early = np.array([clock.centre(frame, hop) < self.start for frame in frames], bool)
-            numbers = np.where(there, numbers, np.where(early, 0, self.frames - 1))
-        return frames, numbers.tolist()
+        if missing == "hold":
+            last = self.frames - 1
+            nearest = {frame: 0 if clock.centre(frame, hop) < self.start else last for frame in absent}
+            return frames, [nearest.get(frame, number) for frame, number in zip(frames, numbers, strict=True)]
+        shown = [(frame, number) for frame, number in zip(frames, numbers, strict=True) if number >= 0]
+        return [frame for frame, _ in shown], [number for _, number in shown]
 
     def _decoded(
         self, frames: list[int], numbers: list[int], size: tuple[int, int] | None
@@ -321,14 +322,14 @@ class Video(Closing):
         return np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
 
 
-def _open(path: str | os.PathLike[str]) -> BinaryIO:
-    """A stream of a regular file; pipes, devices, folders and links that lead nowhere are refused."""
+def _file(path: str | os.PathLike[str]) -> Entry:
+    """Return a regular file; pipes, devices, folders and links that lead nowhere are refused."""
     faults: list[str] = []
     with open_source(path, lambda finding: faults.append(finding.message)) as source:
         if source.kind != "file" or len(source.entries) != 1:
             shown = printable(os.fspath(path))
             raise NotVideo(f"{shown} cannot be read as video: {faults[0] if faults else 'it is a ' + source.kind}")
-        return source.entries[0].open()
+        return source.entries[0]
 
 
 # --- decoding --------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ OUTPUTS = {
     "github": (("findings",), "ci:github"),
     "markdown": (("findings", "scores"), "markup:markdown"),
     "html": (("findings", "scores"), "page:page"),
-    "latex": (("scores",), "latex:latex"),
+    "latex": (("scores",), "markup:latex"),
 }
 
 

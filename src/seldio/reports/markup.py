@@ -1,4 +1,4 @@
-"""Markdown, for model cards, papers' repositories, pull requests and job summaries.
+"""Markdown, for model cards, pull requests and job summaries; LaTeX, for papers, with ``booktabs``.
 
 Whatever a text holds, it stays text: it mentions nobody, links nowhere and is never markup.
 """
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from seldio.reports.sections import meanings, sections
-from seldio.reports.tables import Cell, Column, Notice, Options, Phrase, Subject, Table
+from seldio.reports.tables import Cell, Column, Notice, Options, Phrase, ScoreReport, Subject, Table
 from seldio.text import printable
 
 # What Markdown or HTML would take for its own; as character references they are plain text.
@@ -103,3 +103,46 @@ def code_span(text: str) -> str:
     if not plain.strip() or _UNSPEAKABLE.search(plain):
         return f"<code>{escaped(text)}</code>"
     return f"`{plain}`"
+
+
+# --- LaTeX ------------------------------------------------------------------------------------------------------------
+
+_SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "°": r"$^{\circ}$", "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$", "∞": r"$\infty$", "<": r"$<$", ">": r"$>$", "|": r"$|$", "−": r"$-$", "…": r"\dots{}",
+    "[": "{[}", "]": "{]}", "*": "{*}",
+}  # fmt: skip
+_SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
+
+
+def latex(subject: Sequence[ScoreReport], options: Options) -> Iterator[str]:
+    """Yield the tables of *subject*; the package ``booktabs`` is all that they need."""
+    yield "% Tables by seldio; they need \\usepackage{booktabs}.\n"
+    for section in sections(subject, options):
+        lines = [section.headline, section.verdict, section.title, f"over {section.over}" if section.over else ""]
+        lines += [section.settings, section.signature]
+        lines += [f"{note.name}: {note.text}" for note in [*section.urgent, *section.notices]]
+        yield "".join(f"% {' '.join(text.split())}\n" for text in lines if text)
+        for table in section.tables:
+            yield _latex_table(table)
+    yield "".join(f"% {title}: {meaning}\n" for title, meaning in meanings(subject, options))
+
+
+def _latex_table(table: Table) -> str:
+    numeric = table.numeric
+    heads = " & ".join(_in_latex(column.header) for column in table.columns)
+    rows = "".join(
+        f"{' & '.join(_in_latex(column.shown(cell)) for cell, column in zip(row, table.columns, strict=True))} \\\\\n"
+        for row in table.rows
+    )
+    aligned = "".join("r" if right else "l" for right in numeric)
+    return (
+        f"\\begin{{table}}\n\\centering\n\\caption{{{_in_latex(table.title)}}}\n\\begin{{tabular}}{{{aligned}}}\n"
+        f"\\toprule\n{heads} \\\\\n\\midrule\n{rows}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
+    )
+
+
+def _in_latex(text: str) -> str:
+    """*text* as LaTeX sets it, whatever it holds."""
+    return _SIGN.sub(lambda match: _SIGNS[match.group()], printable(text))

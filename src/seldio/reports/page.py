@@ -1,4 +1,4 @@
-"""Findings and scores as one self-contained page: first the verdict, then notices and tables.
+"""Findings and scores as one self-contained page: first the verdict, then notices and tables; and in notebooks.
 
 The page has no scripts and loads nothing, is light and dark, fits a telephone, and can be read by screen readers.
 Whatever a text holds, it stays text. Its look, ``look.css``, is that of the other pages too.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from urllib.parse import quote
 
-from seldio.findings import Finding, Report, Severity
+from seldio.findings import Finding, Report, Rule, Severity
 from seldio.reports.excerpts import fit
 from seldio.reports.sections import Section, by_cause, fix_mark, meanings, message, others, place, sections, spread
 from seldio.reports.tables import (
@@ -105,7 +105,7 @@ def _verdict(text: str, mood: str = "") -> str:
 
 
 def _mood(report: Report) -> str:
-    worst = min((each.severity for each in report.findings), key=lambda one: one.rank, default=Severity.INFO)
+    worst = min((each.severity for each in report.findings), key=lambda severity: severity.rank, default=Severity.INFO)
     return "good" if worst is Severity.INFO else worst.value
 
 
@@ -116,19 +116,18 @@ def _about(section: Section) -> str:
 
 def _measures(report: ScoreReport) -> list[tuple[Column, Cell]]:
     """Return the overall score, the measure that a report is about first; nothing of a report on several systems."""
-    table = next((one for one in report.tables[:1] if one.rows and one.rows[0][0] == report.system), None)
-    if table is None:
+    table = report.tables[0] if report.tables else None
+    if table is None or not table.rows or table.rows[0][0] != report.system:
         return []
-    found = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
-    return sorted(found, key=lambda pair: pair[0].name != report.lead)
+    measures = [pair for pair in zip(table.columns, table.rows[0], strict=True) if pair[0].better]
+    return sorted(measures, key=lambda pair: pair[0].name != report.lead)
 
 
 def _measured(report: ScoreReport) -> tuple[str, str]:
     """Return the name and the value of the measure that a report is about; empty where there is none."""
-    name, value = next(
-        ((column.title, column.shown(cell) + _unit(column)) for column, cell in _measures(report)), ("", "")
-    )
-    return name, value
+    for column, cell in _measures(report)[:1]:
+        return column.title, column.shown(cell) + _unit(column)
+    return "", ""
 
 
 def _unit(column: Column) -> str:
@@ -137,11 +136,11 @@ def _unit(column: Column) -> str:
 
 def _figures(reports: Sequence[ScoreReport]) -> str:
     """Return the first measures of a single report as large figures."""
-    found = _measures(reports[0])[:_FIGURES] if len(reports) == 1 else []
+    measures = _measures(reports[0])[:_FIGURES] if len(reports) == 1 else []
     pairs = [
         f"<div><dt>{safe(column.title)}{_arrow(column)}</dt>"
         f"<dd>{safe(column.number(cell.value if isinstance(cell, Interval) else cell) + _unit(column))}</dd></div>\n"
-        for column, cell in found
+        for column, cell in measures
         if isinstance(cell, Interval | int | float)
     ]
     return f'<dl class="figures">\n{"".join(pairs)}</dl>\n' if len(pairs) > 1 else ""
@@ -155,11 +154,11 @@ def _sentence(report: ScoreReport) -> str:
 
 def _side_by_side(reports: Sequence[ScoreReport]) -> str:
     """Return a sentence with several scores; empty unless all are read by one measure."""
-    found = [_measured(report) for report in reports]
-    if len({name for name, _ in found}) > 1 or not found[0][0]:
+    measures = [_measured(report) for report in reports]
+    if len({name for name, _ in measures}) > 1 or not measures[0][0]:
         return ""
-    values = [f"{report.system} {value}" for report, (_, value) in zip(reports, found, strict=True)]
-    return f"{found[0][0]}: {listed(values)}."
+    values = [f"{report.system} {value}" for report, (_, value) in zip(reports, measures, strict=True)]
+    return f"{measures[0][0]}: {listed(values)}."
 
 
 # --- panels ------------------------------------------------------------------------------------------------
@@ -303,3 +302,44 @@ def _excerpt(finding: Finding) -> str:
         text = f"{html.escape(before)}<mark>{html.escape(marked)}</mark>{html.escape(behind)}"
         caret = f'{" " * len(number)} | {" " * view.indent}<mark aria-hidden="true">{"^" * view.carets}</mark>\n'
     return f'<pre tabindex="0">{number} | {text}\n{caret}</pre>\n'
+
+
+# --- notebooks: a line, notices, and tables by pandas, no longer than can be looked at --------------------------------
+
+#: So many rows of a table are shown, as pandas does.
+ROWS = 60
+#: So many findings of one rule.
+_OF_A_RULE = 5
+
+
+def as_html(subject: Report | ScoreReport, catalogue: Mapping[str, Rule] | None = None) -> str:
+    """Return the findings of a run, or a score, with the longest tables cut short."""
+    about = subject if isinstance(subject, Report) else [subject]
+    pieces = [_line(subject.in_brief)]
+    for section in sections(about, Options(catalogue or {}, max_per_rule=_OF_A_RULE)):
+        pieces += [_line(f"{notice.name}: {notice.text}") for notice in section.urgent]
+        pieces += [_rows(table, table.top) for table in section.tables if table.rows and not table.aside]
+        aside = [table for table in section.tables if table.rows and table.aside]
+        pieces += [_line(f"not shown: {table.title}, to_pandas({table.name!r})") for table in aside]
+        pieces += [_line(f"{notice.name}: {notice.text}".removeprefix(": ")) for notice in section.notices]
+    return "".join(pieces)
+
+
+def table_html(table: Table) -> str:
+    """Return one table, below a line about it all."""
+    return _line(table.in_brief) + _rows(table)
+
+
+def _line(text: str) -> str:
+    return f"<p>{safe(text)}</p>\n"
+
+
+def _rows(table: Table, most: int | None = None) -> str:
+    import pandas as pd
+
+    shown = [[column.shown(cell) for column, cell in zip(table.columns, row, strict=True)] for row in table.rows]
+    shown, total = shown[: ROWS if most is None else most], len(shown)
+    more = "" if len(shown) == total else f" (the first {len(shown)}; to_pandas has all {total:,})"
+    with pd.option_context("display.max_colwidth", None):
+        frame = pd.DataFrame(shown, columns=[column.header for column in table.columns])
+        return f"{_line(f'{table.title}{more}')}{frame.to_html(index=False)}\n"

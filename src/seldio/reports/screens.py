@@ -54,7 +54,7 @@ def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
         indent = start.end() if start is not None and start.end() < width // 2 else 0
         broken = textwrap.wrap(
             line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-        )  # fmt: skip
+        )
         shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
     return "\n".join(shown)
 

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity, capped
+from seldio.findings import JSON_KEYS, SINGLY, Finding, Heard, Report, Rule, Severity
 from seldio.reports.tables import (
     Cell,
     Column,
@@ -28,9 +28,6 @@ from seldio.reports.tables import (
     side_by_side,
 )
 from seldio.text import listed, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.rules.deep_evidence import Heard
 
 
 class Section(NamedTuple):
@@ -57,35 +54,40 @@ def sections(subject: Subject, options: Options) -> list[Section]:
     if options.table is not None:
         return [_one_table(subject, options.table)]
     urgent = _grave(subject)
-    together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly],
-                        lead=subject[0].lead)] if several else []  # fmt: skip
-    return together + [
-        Section(
-            _headline(report), printable(report.title), printable(report.over),
-            _settings(report.settings),
-            _settings({name: each for name, each in report.settings.items() if not (each is None or each is False)}),
-            [] if several else urgent, [table.briefly for table in report.tables[several:]],
-            [each for each in report.notices if not (each.grave or each.first)],
-            printable(report.signature), printable(report.verdict), report.lead,
-        )
-        for report in subject
-    ]  # fmt: skip
+    if not several:
+        return [_of_system(subject[0], urgent, subject[0].tables)]
+    together = Section("Systems", urgent=urgent, tables=[side_by_side(subject).briefly], lead=subject[0].lead)
+    return [together, *(_of_system(report, (), report.tables[1:]) for report in subject)]
+
+
+def _of_system(report: ScoreReport, urgent: Sequence[Notice], tables: Sequence[Table]) -> Section:
+    in_use = {name: value for name, value in report.settings.items() if not (value is None or value is False)}
+    section = Section(_headline(report), printable(report.title), printable(report.over), _settings(report.settings))
+    return section._replace(
+        chosen=_settings(in_use),
+        urgent=urgent,
+        tables=[table.briefly for table in tables],
+        notices=[notice for notice in report.notices if not (notice.grave or notice.first)],
+        signature=printable(report.signature),
+        verdict=printable(report.verdict),
+        lead=report.lead,
+    )
 
 
 def _one_table(reports: Sequence[ScoreReport], name: str) -> Section:
     """Return a table that was asked for, with what must be known about it: systems side by side."""
     several, table = len(reports) > 1, side_by_side(reports, name).briefly
     headline = printable(table.title) if several else f"{_headline(reports[0])}: {printable(table.title)}"
-    return Section(headline, urgent=_grave(reports), tables=[table], lead=reports[0].lead,
-                   signature="" if several else printable(reports[0].signature))  # fmt: skip
+    signature = "" if several else printable(reports[0].signature)
+    return Section(headline, urgent=_grave(reports), tables=[table], lead=reports[0].lead, signature=signature)
 
 
 def _grave(reports: Sequence[ScoreReport]) -> tuple[Notice, ...]:
     """Return the notices to read before the numbers: those of several systems once for one cause."""
     distinct = len({report.system for report in reports}) == len(reports)
     names = [report.system if distinct else _headline(report) for report in reports]
-    return in_order(said_of(names, [[note for note in report.notices if note.grave or note.first]
-                                    for report in reports]))  # fmt: skip
+    notices = [[notice for notice in report.notices if notice.grave or notice.first] for report in reports]
+    return in_order(said_of(names, notices))
 
 
 def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
@@ -104,11 +106,11 @@ def details(subject: Subject) -> str:
         return ""
     tables = [table for report in subject for table in report.tables]
     titles = dict.fromkeys(printable(table.title) for table in tables if table.aside and table.rows)
-    rest = [f"{plural(table.beyond, 'more row')} of {printable(table.name)}" for table in tables if table.beyond]
+    rows = [f"{plural(table.beyond, 'more row')} of {printable(table.name)}" for table in tables if table.beyond]
     small = sum(not (notice.grave or notice.first) for report in subject for notice in report.notices)
     notices = [plural(small, "more notice")] if small else []
     meaning = ["the meaning of the columns"] if meanings(subject, Options()) else []
-    left_out = [*titles, *dict.fromkeys(rest), *notices, *meaning]
+    left_out = [*titles, *dict.fromkeys(rows), *notices, *meaning]
     return f"--details adds: {'; '.join(left_out)}." if left_out else ""
 
 
@@ -147,17 +149,18 @@ def _findings(report: Report, options: Options) -> Section:
         return Section(title=verdict(report), tables=listening(report, options), notices=silence(report))
     worst: dict[str, Severity] = {}
     for finding in report.findings:
-        known = worst.get(finding.code, finding.severity)
-        worst[finding.code] = min(known, finding.severity, key=lambda severity: severity.rank)
+        before = worst.get(finding.code, finding.severity)
+        worst[finding.code] = min(before, finding.severity, key=lambda severity: severity.rank)
     rules = tuple(
         (Phrase((_linked(code, options.catalogue),)), name_of(code, options.catalogue), worst[code].value, count)
         for code, count in report.by_rule().items()
     )
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     places = tuple(_place_row(group, report, options.catalogue) for group in shown)
-    heads = ("Rule", "Name", "Severity", "Findings"), ("Place", "Rule", "Message")
-    tables = [Table(name, name, tuple(Column(title, title) for title in head), rows)
-              for name, head, rows in zip(("rules", "findings"), heads, (rules, places), strict=True)]  # fmt: skip
+    contents = ("rules", "Rule Name Severity Findings", rules), ("findings", "Place Rule Message", places)
+    tables = [
+        Table(name, name, tuple(Column(head, head) for head in heads.split()), rows) for name, heads, rows in contents
+    ]
     tables += listening(report, options)
     notices = [Notice("", more(code, count)) for code, count in hidden.items()] + silence(report)
     return Section(title=conclusion(report, options.catalogue), tables=tables, notices=notices)
@@ -165,57 +168,57 @@ def _findings(report: Report, options: Options) -> Section:
 
 #: Outcomes of listening, the worst first.
 _OUTCOMES = ("contradicted", "unclear", "not heard", "fits")
+#: The columns of what was heard.
+_HEARD = (
+    Column("recording", "Recording"),
+    Column("outcome", "Labels"),
+    Column("events", "Events", meaning="events that were heard alone"),
+    Column("places", "Places", meaning="places that they are at, cells of about 20°"),
+    Column("seconds", "Heard", "s", 0),
+    Column("median", "Median", "°", 1),
+    Column("share", "In 30°", "%", 0),
+    Column("azimuth", "Azimuth", "°", 1),
+    Column("elevation", "Elevation", "°", 1),
+)
 
 
 def listening(report: Report, options: Options) -> list[Table]:
     """Return a table of what was heard in the audio under the labels, if compared: the worst clips, then all."""
     if not report.heard:
         return []
-    order = sorted(
-        (one for one in report.heard if one.clip is not None),
-        key=lambda one: (_OUTCOMES.index(one.outcome), 1.0 if one.share is None else one.share),
-    )
-    shown = order[: options.max_per_rule or None]
-    rest = f"; {len(order) - len(shown):,} more fit as well or better" if len(shown) < len(order) else ""
-    columns = (
-        Column("recording", "Recording"), Column("outcome", "Labels"),
-        Column("events", "Events", meaning="events that were heard alone"),
-        Column("places", "Places", meaning="places that they are at, cells of about 20°"),
-        Column("seconds", "Heard", "s", 0), Column("median", "Median", "°", 1), Column("share", "In 30°", "%", 0),
-        Column("azimuth", "Azimuth", "°", 1), Column("elevation", "Elevation", "°", 1),
-    )  # fmt: skip
-    rows = [
-        (
-            _recording(one), one.outcome, one.events or None, one.places or None, one.seconds or None, one.median,
-            one.share,
-            *(None if mean is None else Interval(*mean) for mean in (one.azimuth, one.elevation)),
-        )
-        for one in [*shown, *(one for one in report.heard if one.clip is None)]
-    ]  # fmt: skip
-    tables = [Table("listening", f"Labels compared with the recordings{rest}", columns, tuple(rows))]
+    together = [heard for heard in report.heard if heard.clip is None]
+    clips = [heard for heard in report.heard if heard.clip is not None]
+    clips.sort(key=lambda heard: (_OUTCOMES.index(heard.outcome), 1.0 if heard.share is None else heard.share))
+    shown = clips[: options.max_per_rule or None]
+    better = f"; {len(clips) - len(shown):,} more fit as well or better" if len(shown) < len(clips) else ""
+    rows = []
+    for heard in [*shown, *together]:
+        means = (None if mean is None else Interval(*mean) for mean in (heard.azimuth, heard.elevation))
+        measures = heard.events or None, heard.places or None, heard.seconds or None, heard.median, heard.share
+        rows.append((_recording(heard), heard.outcome, *measures, *means))
+    tables = [Table("listening", f"Labels compared with the recordings{better}", _HEARD, tuple(rows))]
     if options.statistics:
-        whole = [one for one in report.heard if one.clip is None] or report.heard
         kinds = tuple(
-            (f"{kind.name} ({one.format.upper()})", kind.events, kind.seconds, kind.median, kind.share)
-            for one in whole for kind in one.classes
-        )  # fmt: skip
-        head = (Column("class", "Class"), *columns[2:3], *columns[4:7])
+            (f"{kind.name} ({heard.format.upper()})", kind.events, kind.seconds, kind.median, kind.share)
+            for heard in together or report.heard
+            for kind in heard.classes
+        )
+        head = (Column("class", "Class"), *_HEARD[2:3], *_HEARD[4:7])
         tables += [Table("classes", "What was heard of each class", head, kinds)] if kinds else []
     return tables
 
 
-def _recording(one: Heard) -> str:
-    """Return a clip and its array, or all clips of an array."""
-    name = "all clips" if one.clip is None else one.clip
-    return f"{name} ({one.format.upper()})" if one.format else name
+def _recording(heard: Heard) -> str:
+    name = "all clips" if heard.clip is None else heard.clip
+    return f"{name} ({heard.format.upper()})" if heard.format else name
 
 
 def silence(report: Report) -> list[Notice]:
     """Why nothing is said of the labels of some recordings, each reason once."""
     reasons: dict[tuple[str, str], list[str]] = {}
-    for one in report.heard:
-        if one.why is not None and one.outcome != "contradicted":
-            reasons.setdefault((one.outcome, one.why), []).append(_recording(one))
+    for heard in report.heard:
+        if heard.why is not None and heard.outcome != "contradicted":
+            reasons.setdefault((heard.outcome, heard.why), []).append(_recording(heard))
     return [
         Notice("", f"{listed(names) if len(names) <= SINGLY else plural(len(names), 'recording')}: {outcome}, {why}")
         for (outcome, why), names in reasons.items()
@@ -227,9 +230,8 @@ def _place_row(group: Sequence[Finding], report: Report, catalogue: Mapping[str,
     where = ("code", place(finding)), ("text", f", {spread(group, report)}" if len(group) > 1 else "")
     mark = (("text", " "), ("code", "[*]")) if finding.fixable else ()
     hint = (("break", " "), ("text", f"Hint: {finding.hint}")) if finding.hint else ()
-    return (
-        Phrase(where), Phrase((_linked(finding.code, catalogue), *mark)), Phrase((("text", message(finding)), *hint))
-    )  # fmt: skip
+    rule = Phrase((_linked(finding.code, catalogue), *mark))
+    return Phrase(where), rule, Phrase((("text", message(finding)), *hint))
 
 
 def _linked(code: str, catalogue: Mapping[str, Rule]) -> tuple[str, str]:
@@ -291,9 +293,13 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     for finding in findings:
         same.setdefault(cause(finding), []).append(finding)
     wide = {name for name, group in same.items() if files_of(group) > SINGLY}
-    groups = {id(each): same[cause(each)] if cause(each) in wide else [each] for each in findings}
-    firsts = [finding for finding in findings if groups[id(finding)][0] is finding]
-    shown = [groups[id(finding)] for finding in capped(firsts, most)[0]]
+    shown: list[list[Finding]] = []
+    groups: Counter[str] = Counter()
+    for finding in findings:
+        group = same.pop(cause(finding), []) if cause(finding) in wide else [finding]
+        groups[finding.code] += bool(group)
+        if group and groups[finding.code] <= most:
+            shown.append(group)
     left = Counter(finding.code for finding in findings)
     left.subtract(finding.code for group in shown for finding in group)
     return shown, {code: left[code] for code in sorted(left) if left[code]}
@@ -351,20 +357,20 @@ def verdict(report: Report) -> str:
             return "Nothing was checked: 0 files."
         return f"No findings: {files}{_not_compared(report)}." if _not_compared(report) else f"All clean: {files}."
     *most, last = _counts(report)
-    found = f"{', '.join(most)} and {last}" if most else last
-    found += f" ({report.places:,} places)" if report.places > len(report.findings) else ""
+    counts = f"{', '.join(most)} and {last}" if most else last
+    counts += f" ({report.places:,} places)" if report.places > len(report.findings) else ""
     failed = getattr(report, "failed", report.reaches(Severity.ERROR))
     touched = files_of(report.findings)
     whole = report.files == 1 or touched > report.files or not all(_FILE.search(each.path) for each in report.findings)
     where = f"in {files}" if report.files == 1 else f"; {files} checked" if whole else f"in {touched:,} of {files}"
-    verdict = f"{'Not ready:' if failed else 'Ready, with'} {found} {where}".replace(" ;", ";")
+    verdict = f"{'Not ready:' if failed else 'Ready, with'} {counts} {where}".replace(" ;", ";")
     return f"{verdict}{_not_compared(report)}."
 
 
 def _not_compared(report: Report) -> str:
     """Return how many recordings and clips nothing was heard of; empty where all were compared, or none was to be."""
-    missed = [one for one in report.heard if one.outcome == "not heard"]
-    silent = sum(not one.recording for one in missed)
+    missed = [heard for heard in report.heard if heard.outcome == "not heard"]
+    silent = sum(not heard.recording for heard in missed)
     text = f"; {plural(len(missed) - silent, 'recording')} not compared with the sound" if len(missed) > silent else ""
     return f"{text}; {plural(silent, 'clip')} without a recording" if silent else text
 
@@ -375,7 +381,6 @@ def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:
 
 
 def _counts(report: Report) -> list[str]:
-    """``3 errors``, ``1 warning``."""
     counts = ((report.count(severity), severity.value) for severity in Severity)
     return [plural(count, noun) for count, noun in counts if count]
 
@@ -402,11 +407,9 @@ def statistics_rows(report: Report, catalogue: Mapping[str, Rule]) -> list[tuple
     counts = sorted(report.by_rule().items(), key=lambda item: (-item[1], item[0]))
     wide = max((len(f"{count:,}") for _, count in counts), default=0)
     long = max((len(printable(code)) for code, _ in counts), default=0)
-    mark = len(fix_mark(bool(fixable)))
-    return [
-        (
-            f"{count:{wide},}", printable(code).ljust(long), fix_mark(code in fixable).ljust(mark),
-            name_of(code, catalogue) + (f" ({places[code]:,} places)" if places[code] > count else ""),
-        )
-        for code, count in counts
-    ]  # fmt: skip
+    rows = []
+    for code, count in counts:
+        mark = fix_mark(code in fixable).ljust(len(fix_mark(bool(fixable))))
+        name = name_of(code, catalogue) + (f" ({places[code]:,} places)" if places[code] > count else "")
+        rows.append((f"{count:{wide},}", printable(code).ljust(long), mark, name))
+    return rows

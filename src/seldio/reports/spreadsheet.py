@@ -31,11 +31,12 @@ def csv_text(subject: Subject, options: Options) -> Iterator[str]:
                 signed = [guarded(report.system), report.profile, "signature", "", "", guarded(report.signature)]
                 lines.append([*signed, *[""] * len(INTERVAL_PARTS)])
             for table in report.tables:
-                for row in table.rows:
-                    head = [guarded(text) for text in (report.system, report.profile, table.name, str(row[0]))]
-                    lines += ([*head, guarded(column.name), *_texts(cell, True)]
-                              for column, cell in zip(table.columns[1:], row[1:], strict=True)
-                              if cell is not None)  # fmt: skip
+                for name, *cells in table.rows:
+                    head = [guarded(text) for text in (report.system, report.profile, table.name, str(name))]
+                    for column, cell in zip(table.columns[1:], cells, strict=True):
+                        parts = (*cell, cell.mark) if isinstance(cell, Interval) else (cell, "", "", "")
+                        if cell is not None:
+                            lines.append([*head, guarded(column.name), *map(_text, parts)])
         yield written(lines)
 
 
@@ -59,18 +60,12 @@ def write_table(table: Table) -> str:
     The mark is ``weak`` or ``unreliable`` where too little tells of the interval. A score that is not defined is
     ``nan``, a cell without anything to say is empty. Shares are from 0 to 1.
     """
-    wide = [any(isinstance(row[n], Interval) for row in table.rows) for n in range(len(table.columns))]
-    header = [f"{guarded(column.name)}{end}" for column, more in zip(table.columns, wide, strict=True)
-              for end in ("", *((f"_{part}" for part in INTERVAL_PARTS) if more else ()))]  # fmt: skip
-    rows = ([text for cell, more in zip(row, wide, strict=True) for text in _texts(cell, more)] for row in table.rows)
-    return written([header, *rows])
+    columns = table.cells_by_name()
+    return written([[*map(guarded, columns)], *([*map(_text, row)] for row in zip(*columns.values(), strict=True))])
 
 
-def _texts(cell: Cell, wide: bool) -> list[str]:
-    if isinstance(cell, Interval):
-        return [*map(repr, cell), cell.mark]
-    text = "" if cell is None else repr(cell) if isinstance(cell, int | float) else guarded(str(cell))
-    return [text, "", "", ""] if wide else [text]
+def _text(cell: Cell) -> str:
+    return "" if cell is None else repr(cell) if isinstance(cell, int | float) else guarded(str(cell))
 
 
 def written(rows: Iterable[Sequence[str]]) -> str:

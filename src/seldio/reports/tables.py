@@ -132,7 +132,7 @@ class Table(Displayed):
         return f"{self.name}: {plural(len(self.rows), 'row')} of {listed([each.name for each in self.columns], 20)}"
 
     def _repr_html_(self) -> str:
-        from seldio.reports.notebook import table_html
+        from seldio.reports.page import table_html
 
         return table_html(self)
 
@@ -180,17 +180,23 @@ class Table(Displayed):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         import pyarrow as pa
 
-        columns: dict[str, list[Cell]] = {}
-        for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
-            columns[column.name] = [cell.value if isinstance(cell, Interval) else cell for cell in cells]
-            if any(isinstance(cell, Interval) for cell in cells):
-                for part in INTERVAL_PARTS:
-                    columns[f"{column.name}_{part}"] = [getattr(cell, part, None) for cell in cells]
+        columns = self.cells_by_name() if self.rows else {}
         mixed = {
             name for name, cells in columns.items() if len({isinstance(c, str) for c in cells if c is not None}) > 1
         }
         texts = {name: [None if cell is None else str(cell) for cell in columns[name]] for name in mixed}
         return pa.table({**columns, **texts}).__arrow_c_stream__(requested_schema)
+
+    def cells_by_name(self) -> dict[str, list[Cell]]:
+        """Return the cells of each column; intervals are values, with their ends and marks in columns of their own."""
+        columns: dict[str, list[Cell]] = {}
+        for place, column in enumerate(self.columns):
+            cells = [row[place] for row in self.rows]
+            columns[column.name] = [cell.value if isinstance(cell, Interval) else cell for cell in cells]
+            if any(isinstance(cell, Interval) for cell in cells):
+                for part in INTERVAL_PARTS:
+                    columns[f"{column.name}_{part}"] = [getattr(cell, part, None) for cell in cells]
+        return columns
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a DataFrame, with units in ``attrs``, where that of a share from 0 to 1 is ``1``.
@@ -234,8 +240,8 @@ def said_of(systems: Sequence[str], notices: Sequence[Sequence[Notice]]) -> Iter
     for system, of_system in zip(systems, notices, strict=True):
         for notice in dict.fromkeys(of_system):
             names.setdefault(notice, []).append(system)
-    for notice, known in names.items():
-        prefix = "" if len(known) == len(systems) else f"{listed(known)}: "
+    for notice, named in names.items():
+        prefix = "" if len(named) == len(systems) else f"{listed(named)}: "
         yield dataclasses.replace(notice, text=f"{prefix}{notice.text}")
 
 
@@ -285,7 +291,7 @@ class ScoreReport(Displayed):
         return ": ".join(filter(None, (self.system, self.verdict.rstrip(".") or numbers or self.title, self.over)))
 
     def _repr_html_(self) -> str:
-        from seldio.reports.notebook import as_html
+        from seldio.reports.page import as_html
 
         return as_html(self)
 

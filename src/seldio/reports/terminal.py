@@ -38,7 +38,18 @@ from seldio.reports.sections import (
     statistics_rows,
     verdict,
 )
-from seldio.reports.tables import Interval, Notice, Options, Phrase, Subject, Table, UnreliableInterval, WeakInterval
+from seldio.reports.tables import (
+    Cell,
+    Column,
+    Interval,
+    Notice,
+    Options,
+    Phrase,
+    Subject,
+    Table,
+    UnreliableInterval,
+    WeakInterval,
+)
 from seldio.text import printable
 
 # Yellow and cyan can hardly be read on white; these can, on white and on black.
@@ -65,10 +76,14 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
     """Findings with their lines and carets, at most a given number per rule, then the counts; or tables of scores."""
     # looks neither at the environment nor at a terminal
     console = Console(
-        color_system="standard" if options.color else None, force_terminal=options.color, no_color=not options.color,
-        force_jupyter=False, legacy_windows=False, highlight=False,
+        color_system="standard" if options.color else None,
+        force_terminal=options.color,
+        no_color=not options.color,
+        force_jupyter=False,
+        legacy_windows=False,
+        highlight=False,
         width=DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
-    )  # fmt: skip
+    )
     if isinstance(subject, Report):
         for block in _findings(subject, options):
             plain = isinstance(block, Text)
@@ -286,8 +301,8 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
     # text is broken between words where it leaves the names too little room; what is to be copied goes over the edge
     copied = [any(isinstance(row[number], Phrase) for row in table.rows) for number in range(len(full))]
     room = max(width - min(full[0], width // 2) - _GAP, _LEAST_NAME)
-    wide = [each if numeric[number] or copied[number] or not number else min(each, room)
-            for number, each in enumerate(full)]  # fmt: skip
+    fixed = [not number or numeric[number] or copied[number] for number in range(len(full))]
+    wide = [each if whole else min(each, room) for whole, each in zip(fixed, full, strict=True)]
     widest = max((each for number, each in enumerate(wide) if number and not copied[number]), default=0)
     name = min(wide[0], max(width - widest - _GAP, _LEAST_NAME))
     leading = [number for number, column in enumerate(table.columns) if number and column.name == lead]
@@ -297,9 +312,12 @@ def _table(table: Table, width: int, lead: str = "") -> Iterator[RenderableType]
         )
         for number in (0, *part):
             grid.add_column(
-                Text(columns[number][0]), justify="right" if numeric[number] else "left", overflow="fold",
-                no_wrap=number > 0 and wide[number] == full[number], width=wide[number] if number else name,
-            )  # fmt: skip
+                Text(columns[number][0]),
+                justify="right" if numeric[number] else "left",
+                overflow="fold",
+                no_wrap=number > 0 and wide[number] == full[number],
+                width=wide[number] if number else name,
+            )
         for row in range(1, len(table.rows) + 1):
             grid.add_row(*(Text(columns[number][row]) for number in (0, *part)))
         yield grid
@@ -328,12 +346,19 @@ def _column(table: Table, number: int) -> list[str]:
     cells = [row[number] for row in table.rows]
     if not any(isinstance(cell, Interval) for cell in cells):
         return [column.header, *map(column.shown, cells)]
-    split = [[column.number(each) for each in cell] if isinstance(cell, Interval) and
-             not isinstance(cell, UnreliableInterval) else [column.shown(cell), "", ""] for cell in cells]  # fmt: skip
+    split = [_interval(cell, column) for cell in cells]
     widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
     ends = widths[1] + widths[2] and widths[1] + widths[2] + len(" [, ]")
     aligned = ([part.rjust(width) for part, width in zip(parts, widths, strict=True)] for parts in split)
     mark = " " * any(isinstance(cell, WeakInterval) for cell in cells)
     marks = ["*" if isinstance(cell, WeakInterval) else mark for cell in cells]
-    return [column.header + mark, *(f"{value} [{low}, {high}]{star}" if low.strip() else value + " " * ends + star
-                                    for (value, low, high), star in zip(aligned, marks, strict=True))]  # fmt: skip
+    texts = [column.header + mark]
+    for (value, low, high), star in zip(aligned, marks, strict=True):
+        texts.append(f"{value} [{low}, {high}]{star}" if low.strip() else value + " " * ends + star)
+    return texts
+
+
+def _interval(cell: Cell, column: Column) -> list[str]:
+    if isinstance(cell, Interval) and not isinstance(cell, UnreliableInterval):
+        return [column.number(each) for each in cell]
+    return [column.shown(cell), "", ""]

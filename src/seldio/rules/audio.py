@@ -45,67 +45,59 @@ if TYPE_CHECKING:
     from seldio.media.contents import SoundSurvey
 
 
-def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
-    if one.facts is None:
+def recording_unreadable(recording: RecordingFile, found: Found) -> Iterator[Finding]:
+    if recording.facts is None:
         from seldio.media.audio import first_bytes
 
-        head = first_bytes(one.entry)
+        head = first_bytes(recording.entry)
         known = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
         # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not known else ""
-        yield found(f"{one.file} cannot be read as audio: {printable(one.fault or '')}{start}", one.again)
-    elif not one.facts.frames:
-        header = one.facts.header
+        fault = printable(recording.fault or "")
+        yield found(f"{recording.file} cannot be read as audio: {fault}{start}", recording.again)
+    elif not recording.facts.frames:
+        header = recording.facts.header
         rest = header.rest if header is not None and header.promised is None else 0
         more = f": its header was never completed, and {rest:,} bytes follow it" if rest else ""
-        yield found(f"{one.file} has no samples{more}", one.again)
+        yield found(f"{recording.file} has no samples{more}", recording.again)
 
 
-def recording_cut_off(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
+def recording_cut_off(recording: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
     if header.cut_off:
-        yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", one.again)
+        yield found(f"{recording.file} ends at {header.seconds:.3f} s: {header.cut_off}", recording.again)
 
 
-def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
-    wanted, there = CONTAINERS.get(one.place.suffix.lower()), header.container
-    if wanted is not None and there not in wanted:
-        message = f"{one.file} contains {there}, but its suffix is .{printable(one.place.suffix)}"
+def recording_type(recording: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
+    wanted, container = CONTAINERS.get(recording.place.suffix.lower()), header.container
+    if wanted is not None and container not in wanted:
+        message = f"{recording.file} contains {container}, but its suffix is .{printable(recording.place.suffix)}"
         yield found(message)
 
 
-def recording_rate(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    return prescribed(audio, found, _rate)
-
-
-def _rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
-    if one.expected and row.rate is not None:
+@prescribed
+def recording_rate(row: DatasetSpec, recording: RecordingFile, header: Probe) -> str | None:
+    if recording.expected and row.rate is not None:
         return f"a rate of {header.rate:,} Hz instead of {row.rate:,} Hz" if header.rate != row.rate else None
     return f"an impossible rate of {header.rate:,} Hz" if header.rate not in RATES else None
 
 
-def recording_channels(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    return prescribed(audio, found, _channels)
-
-
-def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
-    field = one.place.field if one.expected else None
+@prescribed
+def recording_channels(_: DatasetSpec, recording: RecordingFile, header: Probe) -> str | None:
+    field = recording.place.field if recording.expected else None
     wanted = CHANNELS.get(field or "")
     if wanted is None or field is None or header.channels == wanted:
         return None
     return f"{plural(header.channels, 'channel')}, but {field if field == 'stereo' else field.upper()} has {wanted}"
 
 
-def recording_depth(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    return prescribed(audio, found, _depth)
-
-
-def _depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
-    wrong = row.subtype is not None and one.expected and header.subtype != row.subtype
+@prescribed
+def recording_depth(row: DatasetSpec, recording: RecordingFile, header: Probe) -> str | None:
+    wrong = row.subtype is not None and recording.expected and header.subtype != row.subtype
     return f"{header.subtype} samples instead of {row.subtype}" if wrong else None
 
 
-def _length(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
-    known = row.lengths(one.place.stem) if one.expected and not header.cut_off else None
+def _length(row: DatasetSpec, recording: RecordingFile, header: Probe) -> str | None:
+    known = row.lengths(recording.place.stem) if recording.expected and not header.cut_off else None
     if known is None:
         return None
     split, low, high = known
@@ -114,14 +106,16 @@ def _length(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
 
 
 def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    odd = [(one, wrong) for one, header in audio.readable if (wrong := _length(audio.tree.row, one, header))]
+    lengths = ((recording, _length(audio.tree.row, recording, header)) for recording, header in audio.readable)
+    odd = [(recording, length) for recording, length in lengths if length is not None]
     if MANY <= len(odd) == len(audio.readable):
-        one, wrong = odd[0]
-        message = f"all {len(odd):,} recordings are shorter or longer than those of their split: {one.file} has {wrong}"
-        places = [each.place for each, _ in odd]
+        example = f"{odd[0][0].file} has {odd[0][1]}"
+        message = f"all {len(odd):,} recordings are shorter or longer than those of their split: {example}"
+        places = [recording.place for recording, _ in odd]
         yield found(places, message, "fine if they are synthetic or were cut, else use the originals", severity=INFO)
         return
-    yield from (found(one.path, f"{one.file} has {wrong}", "compare it with the original") for one, wrong in odd)
+    for recording, length in odd:
+        yield found(recording.path, f"{recording.file} has {length}", "compare it with the original")
 
 
 def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
@@ -130,14 +124,14 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
             hop, rows = labels.format.hop, labels.rows_of(index)
             if part.file.name not in audio.ends:
                 continue
-            one, header = audio.ends[part.file.name]
+            recording, header = audio.ends[part.file.name]
             frames = labels.column("frame")[rows]
             late = np.flatnonzero(frames >= header.label_frames(hop))
             if len(late):
                 frame, place = int(frames[late[0]]), part.place(int(late[0]), "frame")
                 message = (
-                    f"frame {frame} begins at {onset(frame, hop):g} s, but {one.file} ends at {header.seconds:.3f} s: "
-                    f"{plural(len(late), 'row')} past its end"
+                    f"frame {frame} begins at {onset(frame, hop):g} s, but {recording.file} ends at "
+                    f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
                 )
                 yield found(part.file.path, message, None, place.line, place.column, place.value, place.excerpt)
 
@@ -147,35 +141,37 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
         pair = [audio.whole.get(name or "") for name in (clip.foa, clip.mic)]
         if pair[0] is None or pair[1] is None:
             continue
-        (one, foa), (other, mic) = pair[0], pair[1]
+        (recording, foa), (other, mic) = pair[0], pair[1]
         # with the same number of samples, only a rate is wrong
         if foa.frames != mic.frames and Fraction(foa.frames, foa.rate) != Fraction(mic.frames, mic.rate):
-            message = f"{one.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
+            message = f"{recording.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
             message += f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
-            yield found(one.path, message, f"compare with {printable(other.place.name)}")
+            yield found(recording.path, message, f"compare with {printable(other.place.name)}")
 
 
-def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
+def header_length(recording: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
     wav = header.header
     if wav is not None and wav.promised is None:
-        yield found(f"the header of {one.file} has no length", "write it again")
+        yield found(f"the header of {recording.file} has no length", "write it again")
     elif wav is not None and wav.block and (spare := wav.there % wav.block) and not header.missing:
-        message = f"{one.file}: the last sample frame has only {spare} of {wav.block} bytes"
+        message = f"{recording.file}: the last sample frame has only {spare} of {wav.block} bytes"
         yield found(message, "compare its length with the original")
 
 
 def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), attrgetter("place.name")):
-        headers = [audio.whole[one.place.name][1] for one in inside]
+    for inside in by_folder(
+        (recording for recording, _ in audio.whole.values() if not recording.expected), attrgetter("place.name")
+    ):
+        headers = [audio.whole[recording.place.name][1] for recording in inside]
         kinds = Counter((header.rate, header.channels) for header in headers)
         (rate, channels), most = kinds.most_common(1)[0]
         if len(inside) < MANY or most == len(inside) or most < 0.75 * len(inside):
             continue
-        for one, header in zip(inside, headers, strict=True):
+        for recording, header in zip(inside, headers, strict=True):
             if (header.rate, header.channels) != (rate, channels):
                 mine = f"{header.rate:,} Hz and {plural(header.channels, 'channel')}"
-                message = f"{one.file} has {mine}, but {most:,} others here have {rate:,} Hz and {channels}"
-                yield found(one.path, message)
+                message = f"{recording.file} has {mine}, but {most:,} others here have {rate:,} Hz and {channels}"
+                yield found(recording.path, message)
 
 
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
@@ -184,13 +180,10 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
     With *deep* their samples are read as well, which takes about a second for a few minutes of audio.
     """
     audio = TreeAudio(collection, tree)
-    judged = [findings(TREE_RULES, audio), *(findings(FILE_RULES, file) for file in audio.all)]
-    judged += [findings(HEADER_RULES, file, header) for file, header in audio.readable]
-    for finding in chain.from_iterable(judged):
-        sink(finding)
+    count = audio.check(TREE_RULES, FILE_RULES, HEADER_RULES, sink)
     if deep:
-        check_sounds([one for one, _ in audio.readable], sink)
-    return len(audio.all)
+        check_sounds([recording for recording, _ in audio.readable], sink)
+    return count
 
 
 # --- the content of recordings -----------------------------------------------------------------------------
@@ -216,68 +209,68 @@ class SurveyedSound:
         return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
 
 
-def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    silent = one.sound.silent
-    if one.sound.frames > 1 and silent:
-        yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent")
-    if one.sound.frames > 1 and (dead := [channel for channel in one.sound.dead if channel not in silent]):
-        verb, levels = "has" if len(dead) == 1 else "have", one.sound.levels
-        loudest = (
-            f", while the loudest channel is at {levels.max():.0f} dB" if len(dead) + len(silent) < one.channels else ""
-        )
-        message = f"{one.named(dead)} {verb} only noise at {levels[dead].max():.0f} dB{loudest}"
+def silent_channel(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+    sound, silent = file.sound, file.sound.silent
+    dead = [channel for channel in sound.dead if channel not in silent]
+    if sound.frames > 1 and silent:
+        yield found(f"{file.named(silent)} {'is' if len(silent) == 1 else 'are'} silent")
+    if sound.frames > 1 and dead:
+        verb, level = "has" if len(dead) == 1 else "have", sound.levels[dead].max()
+        message = f"{file.named(dead)} {verb} only noise at {level:.0f} dB"
+        if len(dead) + len(silent) < file.channels:
+            message += f", while the loudest channel is at {sound.levels.max():.0f} dB"
         yield found(message)
 
 
-def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    sound, silent = one.sound, set(one.sound.silent)
+def channels_alike(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+    sound, silent = file.sound, set(file.sound.silent)
     for pairs, what in ((sound.same, "identical"), (sound.opposite, "identical with the sign inverted")):
         audible = [pair for pair in pairs if not silent & set(pair)] if sound.frames > 1 else []
-        every = len(audible) == math.comb(one.channels, 2) > 1
+        every = len(audible) == math.comb(file.channels, 2) > 1
         named = listed([f"{a + 1} and {b + 1}" for a, b in audible])
         if audible:
-            which = f"all {one.channels} channels" if every else f"channels {named}"
+            which = f"all {file.channels} channels" if every else f"channels {named}"
             yield found(f"{which} are {what}")
 
 
-def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    if count := int(one.sound.broken.sum()):
-        channels = one.named(np.flatnonzero(one.sound.broken).tolist())
+def samples_not_numbers(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+    if count := int(file.sound.broken.sum()):
+        channels = file.named(np.flatnonzero(file.sound.broken).tolist())
         yield found(f"{plural(count, 'NaN or infinite sample')} in {channels}")
 
 
-def sound_breaks_off(one: SurveyedSound, found: Found) -> Iterator[Finding]:
-    if one.sound.fault is not None:
-        yield found(printable(one.sound.fault))
+def sound_breaks_off(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+    if file.sound.fault is not None:
+        yield found(printable(file.sound.fault))
 
 
 def same_recording(recordings: Sequence[SurveyedSound], found: Found) -> Iterator[Finding]:
-    audible = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
-    for first, *others in grouped(audible, lambda one: one.sound.digest).values():
+    audible = [file for file in recordings if file.sound.fault is None and len(file.sound.silent) < file.channels]
+    for first, *others in grouped(audible, lambda file: file.sound.digest).values():
         for other in others:
             message = f"{other.name} has the same audio as {printable(first.entry.path)}"
             yield found(other.entry.path, message)
 
 
 def recordings_contradict(media: TreeAudio, found: Found) -> Iterator[Finding]:
-    for own in media.collection.own.datasets if media.collection.own else ():
-        said = own.record.get("recordings", {})
-        channels = {CHANNELS[array] for array in said.get("arrays", ())}
+    for described in media.collection.own.datasets if media.collection.own else ():
+        stated = described.record.get("recordings", {})
+        channels = {CHANNELS[array] for array in stated.get("arrays", ())}
         wrong: dict[str, list[str]] = {}
-        for one, header in media.readable:
-            if one.place.name.startswith(own.folder):
+        for recording, header in media.readable:
+            if recording.place.name.startswith(described.folder):
                 faults = (
-                    (header.rate, {said.get("rate", header.rate)}, "{:,} Hz"),
-                    (header.subtype, {said.get("subtype", header.subtype)}, "{} samples"),
+                    (header.rate, {stated.get("rate", header.rate)}, "{:,} Hz"),
+                    (header.subtype, {stated.get("subtype", header.subtype)}, "{} samples"),
                     (header.channels, channels or {header.channels}, "{} channels"),
                 )
-                for value, wanted, words in faults:
-                    if value not in wanted:
-                        expected = " or ".join(words.format(one) for one in sorted(wanted, key=str))
-                        wrong.setdefault(f"{words.format(value)} instead of {expected}", []).append(one.path)
+                for fact, wanted, words in faults:
+                    if fact not in wanted:
+                        expected = " or ".join(words.format(value) for value in sorted(wanted, key=str))
+                        wrong.setdefault(f"{words.format(fact)} instead of {expected}", []).append(recording.path)
         for fault, paths in wrong.items():
             names = f", and {plural(len(paths) - 1, 'more recording')} as well" if len(paths) > 1 else ""
-            yield found(paths[0], f"{fault}, which {own.path} says{names}")
+            yield found(paths[0], f"{fault}, which {described.path} says{names}")
 
 
 TREE_RULES = (
@@ -301,20 +294,20 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> list[SurveyedSou
 
     Those that cannot be opened are skipped: rules about headers report them.
     """
-    entries = [one.entry for one in files]
+    entries = [file.entry for file in files]
     levels = parallel_map(
         _levels, entries, what="listening to recordings", size=attrgetter("size"), here=packed(entries)
     )
-    surveyed: list[SurveyedSound] = []
-    for one, level in zip(files, levels, strict=True):
+    sounds: list[SurveyedSound] = []
+    for file, level in zip(files, levels, strict=True):
         if isinstance(level, Finding):
             sink(level)
         elif level is not None:
-            surveyed.append(SurveyedSound(one.entry, one.file, *level))
-    judged = [findings(SET_RULES, surveyed), *(findings(SOUND_RULES, sound) for sound in surveyed)]
+            sounds.append(SurveyedSound(file.entry, file.file, *level))
+    judged = [findings(SET_RULES, sounds), *(findings(SOUND_RULES, sound) for sound in sounds)]
     for finding in chain.from_iterable(judged):
         sink(finding)
-    return surveyed
+    return sounds
 
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:

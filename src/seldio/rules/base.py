@@ -20,7 +20,7 @@ import pyarrow as pa
 from seldio.catalogues.parts import resolved
 from seldio.findings import SINGLY, Finding, Rule, Severity
 from seldio.formats import LabelFormat, get
-from seldio.formats.base import FileRows, FirstRow, Ints, LabelReading
+from seldio.formats.base import FileRows, Ints, LabelReading
 from seldio.formats.datasets import DatasetSpec, counted
 from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import RECORDS
@@ -43,6 +43,19 @@ CROWDED = 16
 WIDEST, STEEP = 45, 60
 _IDENTITY = ("class_id", "class_name", "source")
 POSITION = ("azimuth", "elevation", "distance", "x", "y", "z")
+
+
+class FirstRow(int):
+    """A row of a table that stands for all rows of its file with the same fault: *alike*, itself the first."""
+
+    alike: Ints
+
+    @classmethod
+    def of(cls, rows: Ints) -> FirstRow:
+        """The first of *rows*, for all of them."""
+        row = cls(rows[0])
+        row.alike = rows
+        return row
 
 
 class Labels:
@@ -314,7 +327,11 @@ class Labels:
 
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         """A finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
-        return self.reading.finding(rule, row, field, message, hint)
+        finding = self.reading.finding(rule, row, field, message, hint)
+        if not isinstance(row, FirstRow):
+            return finding
+        part = self.reading.part_of(row)
+        return finding.times(len(row.alike), part.lines(row.alike - part.first))
 
     def fault(self, file: int, field: str | None, *, fixable: bool = True, **words: Any) -> RowFault:
         """A fault of a whole file, reported at its first row, with the *words* of the sentences of its record."""

@@ -1,49 +1,483 @@
 """AUD3: labels compared with the audio. Each rule reports one cause, and only with evidence from many positions.
 
-``docs/concepts/listening.md`` describes the method, with rates of detection and false alarms; the measurements come
-from :mod:`seldio.rules.deep_fit`.
+Each recording is read once: does the sound come from the labelled directions? ``docs/concepts/listening.md`` describes
+the method, with rates of detection and false alarms.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property, partial
 from operator import attrgetter
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from seldio.catalogues.trees import Tree
+from seldio import clock, geometry
+from seldio.catalogues.trees import Tree, TreePlace
+from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.entries import packed
+from seldio.files.names import AUDIO
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Sink
+from seldio.findings import Finding, Heard, Sink
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
-from seldio.media.intensity import GAINS, Floats
+from seldio.media.intensity import GAINS
 from seldio.parallel import parallel_map
+from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, grouped
-from seldio.rules.deep_causes import Verdict
-from seldio.rules.deep_evidence import Heard, share_within, together
-from seldio.rules.deep_evidence import heard as summary
-from seldio.rules.deep_fit import (
-    FORMATS,
-    IN_LABELS,
-    MANY,
-    BlamedCause,
-    Fit,
-    Fits,
-    HeardClip,
-    Pair,
-    Symptom,
-    compared,
-    pairs_of,
-    rows_of,
+from seldio.rules.deep_causes import HeardCause, Verdict, judge
+from seldio.rules.deep_pieces import (
+    FURTHEST,
+    MARGIN,
+    AudibleFrames,
+    Floats,
+    LabelFrames,
+    Other,
+    Pieces,
+    Shift,
+    evidence,
+    evidence_of,
+    joined,
+    label_frames,
+    other,
+    pieces,
+    share_within,
+    shift,
+    sound_frames,
+    summary,
+    together,
 )
-from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, WARNING, findings
 from seldio.text import listed, plural, printable
+from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from seldio.media.intensity import SoundField
+
+#: The formats of recordings, the usual one first.
+FORMATS: tuple[Format, ...] = ("foa", "mic")
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelledClip:
+    """The label rows of a clip: label frames, directions (degrees, NaN where unknown), numbers of class and source.
+
+    A frame may be *step* label frames of the file, see :meth:`coarse`; *place* is the place of the file in a tree.
+    """
+
+    path: str
+    frame: Any
+    azimuth: Any
+    elevation: Any
+    event: Any
+    hop: Fraction
+    step: int = 1
+    place: TreePlace | None = None
+    names: Mapping[int, str] = dataclasses.field(default_factory=dict)  # of the classes, by their number in *event*
+
+    def coarse(self) -> LabelledClip:
+        """Return the same in frames of 0.1 s, if they are finer: thresholds are numbers of such frames."""
+        step = int(clock.HOP / self.hop)
+        if step < 2:
+            return self
+        return dataclasses.replace(self, frame=self.frame // step, hop=self.hop * step, step=step)
+
+    def label_frames(self, count: int) -> LabelFrames:
+        """Return the first *count* label frames."""
+        return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
+
+
+def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair | Heard]:
+    """Yield the labels of each clip of a tree with each of its recordings, or that there is none."""
+    entries = {entry.name: entry for entry in collection.entries}
+    places = {place.name: place for place in tree.places}
+    labelled = {name: rows for name, rows in rows_of(collection).items() if len(rows.frame)}
+    for clip in tree.clips:
+        if clip.metadata is None or clip.metadata not in labelled:
+            continue
+        rows = dataclasses.replace(labelled[clip.metadata], place=places.get(clip.metadata))
+        named: dict[Format | None, str | None] = {"foa": clip.foa, "mic": clip.mic, None: clip.audio}
+        inside = {format: name for format, name in named.items() if name is not None}
+        recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
+        pairs = [*recordings] if inside else [*_on_disk(tree, places[clip.metadata], lookup)]
+        if not pairs:
+            yield Heard(clip.clip, "", "", "not heard", "no recording was found")
+        for entry, format in pairs:
+            said = collection.own.array(entry.name) if collection.own else None
+            yield Pair(clip.clip, rows, entry, places.get(entry.name), format or said)
+
+
+def _on_disk(tree: Tree, place: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
+    """Recordings that are not in the source, but in their place on disk; no format if no folder implies it."""
+    below = "/".join((*place.below, place.stem))
+    tops = {name: top for name, top in tree.row.tops.items() if top.set == place.set or top.set is None}
+    wanted: dict[Format | None, list[str]] = {}
+    for format in FORMATS:
+        folders = [name for name, top in tops.items() if top.field == format] or [format]
+        wanted[format] = [f"{folder}/{path}" for folder in folders for path in dict.fromkeys((below, place.stem))]
+    if not tops:
+        wanted[None] = [f"{place.name.rpartition('/')[0]}/{place.stem}".lstrip("/")]
+    for shown, paths in wanted.items():
+        names = (f"{path}.{suffix}" for path in paths for suffix in AUDIO)
+        entry = next(filter(None, (lookup.find(name, place.name) for name in names)), None)
+        if entry is not None:
+            yield entry, shown
+
+
+def rows_of(collection: Collection) -> dict[str, LabelledClip]:
+    """Return the rows of each label file by its name; results of systems are left out."""
+    clips = {}
+    for reading in collection.readings:
+        labels = Labels(reading)
+        polar = labels.has("frame", "azimuth", "elevation")
+        if reading.format.role not in ("label", "table") or not (polar or labels.has("frame", "x", "y", "z")):
+            continue
+        columns = [labels.column(name) for name in (("azimuth", "elevation") if polar else ("x", "y", "z"))]
+        azimuth, elevation = columns if polar else geometry.to_polar(*columns)
+        names = _names_of(labels)
+        event = np.zeros(len(labels), np.int64)
+        for name in ("class_id", "source"):
+            if labels.has(name):
+                event = event * 100_000 + labels.column(name).astype(np.int64) % 100_000
+        for index, part in enumerate(labels.filled):
+            rows, file = labels.rows_of(index), part.file
+            frame = labels.column("frame")[rows].astype(np.int64)
+            left, up = (np.asarray(column[rows], np.float64) for column in (azimuth, elevation))
+            clip = LabelledClip(file.path, frame, left, up, event[rows], reading.format.hop, names=names)
+            clips[file.name] = clip.coarse()
+    return clips
+
+
+def _names_of(labels: Labels) -> dict[int, str]:
+    """Return the classes of labels by their number: the names in the file, or those of its vocabulary."""
+    if not labels.has("class_id"):
+        return {}
+    numbers, first = np.unique(labels.column("class_id"), return_index=True)
+    spelt = labels.column("class_name")[first].tolist() if labels.has("class_name") else [""] * len(first)
+    class_list = labels.reading.format.vocabulary
+    label = vocabulary(class_list).label if class_list else "class {}".format
+    return {number: printable(name or label(number)) for number, name in zip(numbers.tolist(), spelt, strict=True)}
+
+
+class Pair(NamedTuple):
+    """The labels of a clip and a recording of it; the format is None if no folder implies it."""
+
+    clip: str
+    rows: LabelledClip
+    entry: Entry
+    place: TreePlace | None
+    format: Format | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the recording."""
+        return max(0, self.entry.size)
+
+
+#: Fewest clips of a format that are looked at together.
+MANY = 4
+#: Lowest and highest rate that is analysed: the bands end at 3.3 kHz.
+_RATES = (8_000, 192_000)
+_NO_ARRAY = (
+    'the four channels look like neither FOA nor MIC: set arrays = ["foa"] (or ["mic"]) under [recordings] in '
+    "dataset.toml"
+)
+#: Causes that are most often in the labels; the others are in the recording.
+IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
+#: Labels fit badly if at least this is heard (pieces of up to 2 s, places, label frames), at most this share of the
+#: label frames fits within 30 degrees, and their median error (degrees) is this large.
+_MUCH, _FEWEST_PLACES, _FRAMES, _MISFIT_SHARE, _OFF = 15, 4, 100, 0.25, 55.0
+#: Share of that time within 30 degrees from which labels fit another recording of the clip.
+_AGREED = 0.5
+#: Smallest log-likelihood by which the other recording of a clip supports its labels, or contradicts them.
+_CLEAR = 3.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """A recording compared with the labels of its clip."""
+
+    clip: str  # its name
+    rows: LabelledClip  # its labels
+    recording: str  # the path of the recording
+    place: TreePlace | None  # its place in the tree
+    format: Format  # of the recording, according to its folder
+    taken: Format | None  # the other format, if the channels look like that; None if they look right
+    turned: tuple[int, ...]  # inverted channels (from 0), where that can be detected without labels
+    label_frames: LabelFrames  # the labels
+    sound_frames: AudibleFrames  # the measurements
+    pieces: Mapping[int, Pieces]  # both together, by the channel that is assumed to be W
+    verdict: Verdict | None  # why directions differ
+    unlike: Floats | None  # of FOA, how far its levels are from a sound field (:func:`seldio.media.intensity.unlike`)
+    evidence: pd.DataFrame  # how far labels and audio are apart where a single source is labelled
+
+    @property
+    def labels(self) -> str:
+        """The path of its labels."""
+        return self.rows.path
+
+    @property
+    def kind(self) -> str:
+        """The kind of its cause; empty without one."""
+        return self.verdict.cause.kind if self.verdict is not None else ""
+
+    @property
+    def file(self) -> str:
+        """The file name of the recording, printable."""
+        return printable(self.recording.replace("\\", "/").rpartition("/")[2])
+
+    @property
+    def intact(self) -> bool:
+        """Whether the four channels look right, as far as that can be detected without labels."""
+        return self.taken is None and not self.turned
+
+
+class HeardClip(NamedTuple):
+    """The measurements of one clip."""
+
+    recordings: list[Heard]  # in each of its recordings
+    frames: AudibleFrames  # the directions in each label frame of the first one
+    hop: float  # seconds of such a label frame
+
+
+def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
+    """Return the shift, or the clip of *every* (by the path of its labels), that explains a recording best."""
+    if not fit.intact:
+        return None
+    clips = {**every, fit.labels: fit.label_frames}
+    if fit.verdict is not None:
+        elsewhere, cause = other(fit.labels, clips, fit.sound_frames), fit.verdict.cause
+        turned = np.sum(evidence(fit.label_frames, fit.sound_frames.turned(cause.turn)))
+        better = elsewhere is not None and (cause.reference or elsewhere.likelihood > turned + MARGIN)
+        return elsewhere if better else None
+    explained = (shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames))
+    return max((one for one in explained if one is not None), key=lambda one: one.likelihood, default=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class BlamedCause:
+    """A cause that recordings show, and which file is at fault."""
+
+    fits: list[Fit]  # the recordings
+    verdict: Verdict  # that of the first, or of all together
+    agree: bool | None  # whether the labels fit the other recordings of the clips, see :meth:`Fits.agree`
+
+    @property
+    def cause(self) -> HeardCause:
+        """The cause in words about the file that is at fault."""
+        return self.verdict.cause.in_labels if self.agree is False else self.verdict.cause
+
+    @property
+    def in_labels(self) -> bool:
+        """Whether the labels are at fault: two recordings show it, or one does and this cause is usually in labels."""
+        return self.agree is False or (self.agree is None and self.cause.kind in IN_LABELS)
+
+
+class Symptom(NamedTuple):
+    """A fault of a recording, whatever its labels."""
+
+    fit: Fit
+    what: str  # a sentence
+    hint: str
+
+
+class Fits:
+    """Recordings with four channels of a collection, each compared with the labels of its clip."""
+
+    def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
+        self.collection, self.all = collection, list(fits)
+
+    def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
+        """Yield a finding for each recording; one with their number where most recordings of a format have the same."""
+        for (format, what), same in grouped(symptoms, lambda one: (one.fit.format, one.what)).items():
+            total = sum(fit.format == format for fit in self.all)
+            if len(same) < MANY or 2 * len(same) <= total:
+                for one in same:
+                    yield found(one.fit.recording, f"{one.fit.file}: {what}", one.hint)
+                continue
+            path = self.collection.spot([one.fit.place for one in same if one.fit.place is not None])
+            said = f"in {len(same):,} of {total:,} {format.upper()} recordings, {what}"
+            yield found(path, said, same[0].hint)
+
+    def siblings(self, fit: Fit) -> list[Fit]:
+        """Return the other recordings of the same clip whose channels look right."""
+        return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
+
+    def agree(self, fits: Iterable[Fit], cause: HeardCause) -> bool | None:
+        """Return whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
+
+        They disagree if they show the same cause: then the labels are wrong.
+        """
+        turns = np.stack((np.eye(3), cause.turn))
+        evidences = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
+        return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
+
+    def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
+        """Return the same, where *fit* shows another time or clip."""
+        labels, late = (
+            (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
+        )
+        evidences = [
+            (np.sum(evidence(fit.label_frames, one.sound_frames)), np.sum(evidence(labels, one.sound_frames, late)))
+            for one in self.siblings(fit)
+        ]
+        return _better(*np.sum(evidences, axis=0)) if evidences else None
+
+    @cached_property
+    def label_frames(self) -> dict[str, LabelFrames]:
+        """The label frames of each clip, by the path of its labels."""
+        return {fit.labels: fit.label_frames for fit in self.all}
+
+    @cached_property
+    def faults(self) -> list[BlamedCause]:
+        """The causes that single recordings show, and not all of them; the same causes of one file are combined."""
+        others = {fit.recording for fit, one in self.timings if isinstance(one, Other)}
+        verdicts = ((fit, fit.verdict) for fit in self.apart if fit.recording not in others and not self.exchanged)
+        shown = (BlamedCause([fit], one, self.agree([fit], one.cause)) for fit, one in verdicts if one is not None)
+
+        def blamed(fault: BlamedCause) -> Hashable:
+            fit = fault.fits[0]
+            return fault.cause.kind, fit.labels if fault.in_labels else fit.recording, fault.agree
+
+        return [_together(same) for same in grouped(shown, blamed).values()]
+
+    @cached_property
+    def shared(self) -> list[BlamedCause]:
+        """Causes that all recordings of a format share, from the places of all of them; combined if both agree."""
+        shown: list[BlamedCause] = []
+        for format in FORMATS:
+            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
+            if len(fits) < MANY:
+                continue
+            verdict = judge({of: joined([fit.pieces[of] for fit in fits]) for of in fits[0].pieces}, format)
+            if verdict is not None:
+                shown.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
+
+        def blamed(fault: BlamedCause) -> Hashable:
+            # where labels are at fault the turn is that of the labels, however it is measured
+            return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.change.name, fault.agree
+
+        return [_together(same) for same in grouped(shown, blamed).values()]
+
+    @cached_property
+    def apart(self) -> list[Fit]:
+        """The recordings of formats that share no cause: it hides what single ones have."""
+        shared = {fit.format for fault in self.shared for fit in fault.fits}
+        return [fit for fit in self.all if fit.format not in shared]
+
+    @cached_property
+    def timings(self) -> list[tuple[Fit, Shift | Other]]:
+        """The recordings whose labels fit at another time, or are those of another clip; all of them, not a part."""
+        return [(fit, one) for fit, one in self._timed if isinstance(one, Other) or not self.exchanged]
+
+    @cached_property
+    def _timed(self) -> list[tuple[Fit, Shift | Other]]:
+        found = ((fit, timing(fit, self.label_frames)) for fit in self.apart)
+        return [(fit, one) for fit, one in found if one is not None]
+
+    @cached_property
+    def exchanged(self) -> bool:
+        """Whether most labels are those of other clips: then another cause of a single clip would be chance."""
+        count = sum(isinstance(one, Other) for _, one in self._timed)
+        return count >= MANY and 2 * count >= len(self.all)
+
+    @cached_property
+    def misfits(self) -> list[tuple[Fit, float, float, int, bool]]:
+        """The recordings whose labels fit badly for no known cause.
+
+        With the share of label frames within 30 degrees, the median error, the number of label frames, and whether
+        the labels fit another recording of the clip; one recording for each label file.
+        """
+        explained = {fit.labels for fault in self.faults for fit in fault.fits}
+        explained |= {fit.labels for fit, _ in self.timings}
+        found: dict[str, tuple[Fit, float, float, int, bool]] = {}
+        for fit in self.apart:
+            pieces = fit.pieces[0]
+            frames = int(pieces.frames.sum())
+            if not fit.intact or fit.labels in explained or pieces.whole < _MUCH or frames < _FRAMES:
+                continue
+            error = np.degrees(np.arccos(np.clip(pieces.cosines(np.eye(3)), -1.0, 1.0)))
+            share = float(pieces.frames[error <= 30].sum() / frames)
+            middle = float(np.median(np.repeat(error, pieces.frames)))
+            if share <= _MISFIT_SHARE and middle >= _OFF and pieces.places >= _FEWEST_PLACES:
+                siblings = [one.evidence for one in self.siblings(fit) if len(one.evidence)]
+                other = any(share_within(pieces) >= _AGREED for pieces in siblings)
+                found.setdefault(fit.labels, (fit, share, middle, frames, other))
+        return list(found.values())
+
+
+def _together(same: list[BlamedCause]) -> BlamedCause:
+    """One cause, with the recordings of several equal ones."""
+    return dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits])
+
+
+def _better(labelled: float, changed: float) -> bool | None:
+    """Whether unchanged labels explain the measurements better (log-likelihoods); None if neither clearly does."""
+    clear = max(labelled, changed) > 0 and abs(labelled - changed) > _CLEAR
+    return bool(labelled > changed) if clear else None
+
+
+def compared(pair: Pair) -> Fit | Heard:
+    """Compare a recording with labels, or return why it cannot be; other rules report what is wrong with it."""
+    from seldio.media.intensity import array_of, inverted, listen, one_sound
+    from seldio.media.recording import Recording
+
+    clip, rows, entry, place, format = pair
+    not_heard = partial(Heard, clip, entry.path, format or "", "not heard")
+    try:
+        with Recording(entry) as recording:
+            if recording.channels != 4:
+                return not_heard(f"the recording has {plural(recording.channels, 'channel')}, not 4")
+            if not len(recording):
+                return not_heard("the recording has no samples")
+            if not _RATES[0] <= recording.rate <= _RATES[1]:
+                return not_heard(f"its rate of {recording.rate:,} Hz is outside {_RATES[0]:,} to {_RATES[1]:,} Hz")
+            field = listen(recording, format or "foa", rows.hop)
+            if one_sound(field.raw):
+                return not_heard("its four channels are the same sound")
+            looks = array_of(field.raw)
+            if format is None and looks is None:
+                return not_heard(_NO_ARRAY)
+            if format is None and looks == "mic":
+                field = listen(recording, "mic", rows.hop)
+    except SeldioError:
+        return not_heard("the recording cannot be read")
+    shown: Format = format or looks or "foa"
+    taken = looks if looks != shown else None
+    return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
+
+
+def judged(
+    clip: str,
+    rows: LabelledClip,
+    recording: str,
+    place: TreePlace | None,
+    format: Format,
+    taken: Format | None,
+    turned: tuple[int, ...],
+    field: SoundField,
+) -> Fit:
+    """Return the :class:`Fit` of a recording, from its sound field."""
+    from seldio.media.intensity import unlike
+
+    labels = rows.label_frames(len(field) + FURTHEST)
+    directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
+    by_reference = pieces(labels, directions)
+    verdict = judge(by_reference, format) if taken is None and not turned else None
+    sound = sound_frames(directions[0], field.activity())
+    levels = unlike(field) if format == "foa" else None
+    apart = evidence_of(labels, directions[0])
+    return Fit(clip, rows, recording, place, format, taken, turned, labels, sound, by_reference, verdict, levels, apart)
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
 
 _Timing = TypeVar("_Timing", Shift, Other)
 
@@ -63,7 +497,7 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             what, hint = _explained(fault, "recordings")
             formats = Counter(fit.format for fit in fault.fits)
             counts = " and ".join(f"{count:,} {format.upper()}" for format, count in formats.items())
-            places = [fit.labels_place if fault.agree is False else fit.place for fit in fault.fits]
+            places = [fit.rows.place if fault.agree is False else fit.place for fit in fault.fits]
             path = fits.collection.spot([place for place in places if place is not None])
             yield found(path, f"in all {counts} recordings together, {what} ({_evidence(fault.verdict)})", hint)
 
@@ -134,11 +568,10 @@ def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
 
 def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
     yield from directions("inverted", fits, found)
-    yield from fits.told(_turned(fits), found)
+    yield from fits.told(_inverted_capsules(fits), found)
 
 
-def _turned(fits: Fits) -> Iterator[Symptom]:
-    """Yield the capsules that are inverted."""
+def _inverted_capsules(fits: Fits) -> Iterator[Symptom]:
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
@@ -151,21 +584,18 @@ def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
         "mic": "they are equally loud and nearly identical at low frequencies",
         "foa": "the first is as loud as the others together, and they differ at low frequencies",
     }
-    symptoms = (
-        Symptom(
-            fit,
-            f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}",
-            f"use the {fit.format.upper()} recording",
-        )
-        for fit in fits.all if fit.taken is not None
-    )  # fmt: skip
+    symptoms = []
+    for fit in fits.all:
+        if fit.taken is not None:
+            what = f"the channels look like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
+            symptoms.append(Symptom(fit, what, f"use the {fit.format.upper()} recording"))
     yield from fits.told(symptoms, found)
 
 
 def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     for fit, one, agree, names in by_file(fits, Shift):
-        time = f"{float(abs(one.frames) * fit.hop):.1f} s"
-        count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
+        time = f"{float(abs(one.frames) * fit.rows.hop):.1f} s"
+        count, moved = plural(abs(one.frames) * fit.rows.step, "label frame"), f"{-one.frames * fit.rows.step:+d}"
         fits_now = f"{100 * one.before:.0f} % of isolated label frames fit as labelled, {100 * one.after:.0f} % after"
         if agree:
             side = "early" if one.frames > 0 else "late"
@@ -196,12 +626,12 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def labels_fit_badly(fits: Fits, found: Found) -> Iterator[Finding]:
-    for fit, share, middle, frames, other in fits.misfits:
+    for fit, share, middle, frames, fits_sibling in fits.misfits:
         numbers = (
             f"{100 * share:.0f} % of {plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° off "
             f"({_names([fit])})"
         )
-        if other:
+        if fits_sibling:
             message = f"the labels fit the other recording of the clip, but not this one, for no known cause: {numbers}"
             yield found(fit.recording, message, "use the original recording")
         else:
@@ -220,17 +650,21 @@ def heard(fits: Fits, unheard: Iterable[Heard] = ()) -> list[Heard]:
     wrong = {fit.labels for fit, *_ in fits.misfits}
     found = [*unheard]
     for fit in fits.all:
-        one = summary(fit.evidence, fit.names, "fits", None, fit.clip, fit.recording, fit.format, float(fit.hop))
+        one = summary(
+            fit.evidence, fit.rows.names, "fits", None, fit.clip, fit.recording, fit.format, float(fit.rows.hop)
+        )
         outcome, why = _outcome(fit, one, fit.recording in blamed or fit.labels in wrong)
         found.append(dataclasses.replace(one, outcome=outcome, why=why))
     found.sort(key=lambda one: (one.clip or "", one.format, one.recording))
     for format in FORMATS:
         those = [fit for fit in fits.all if fit.format == format and fit.intact and len(fit.evidence)]
         if len(those) > 1:
-            names = {kind: name for fit in those for kind, name in fit.names.items()}
+            names = {kind: name for fit in those for kind, name in fit.rows.names.items()}
             every = together([fit.evidence for fit in those])
             outcome = "contradicted" if share_within(every) < _SHARE else "fits"
-            found.append(summary(every, names, outcome, None, None, fits.collection.path, format, float(those[0].hop)))
+            found.append(
+                summary(every, names, outcome, None, None, fits.collection.path, format, float(those[0].rows.hop))
+            )
     return found
 
 
@@ -311,18 +745,15 @@ def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
     if unlike[1 + best] >= limit * unlike[0] or 0 < abs(GAINS[best].decibels) < _SMALL:
         return None
     said, hint = _gain_explained(*GAINS[best])
-    rivals = (
-        other for other in others
-        if GAINS[other].channel != GAINS[best].channel and not 0 < abs(GAINS[other].decibels) < _SMALL
-        and unlike[1 + other] < min(limit * unlike[0], _NEARLY * unlike[1 + best])
-    )  # fmt: skip
-    rival = next(rivals, None)
+    most = min(limit * unlike[0], _NEARLY * unlike[1 + best])
+    near = [number for number in others if unlike[1 + number] < most and GAINS[number].channel != GAINS[best].channel]
+    rival = next((number for number in near if not 0 < abs(GAINS[number].decibels) < _SMALL), None)
     return said, "" if rival is None else f" (nearly as likely: {_gain_explained(*GAINS[rival])[0]})", hint
 
 
 def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
     """Return a gain in words, and what to do."""
-    name = f"channel {channel + 1} ({'WYZX'[channel]})"
+    name, size = f"channel {channel + 1} ({'WYZX'[channel]})", f"about {abs(decibels):g} dB"
     if not decibels:
         return (
             f"{name} sounds like W: it is as loud as the other three together",
@@ -331,23 +762,15 @@ def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
     if channel:
         side = "louder" if decibels > 0 else "quieter"
         return (
-            f"{name} is about {abs(decibels):g} dB {side} than a sound field permits",
+            f"{name} is {size} {side} than a sound field permits",
             "use the original, or undo the gain of the channel",
         )
     if decibels > 0:
-        return (
-            f"Y, Z and X together are about {decibels:g} dB quieter than W",
-            "use the original, or undo the gain of W",
-        )
+        return f"Y, Z and X together are {size} quieter than W", "use the original, or undo the gain of W"
+    louder = f"Y, Z and X together are {size} louder than W"
     if -decibels < _FUMA:
-        return (
-            f"Y, Z and X together are about {-decibels:g} dB louder than W: W of FuMa instead of SN3D?",
-            "multiply W by the square root of 2, or use the original",
-        )
-    return (
-        f"Y, Z and X together are about {-decibels:g} dB louder than W: N3D instead of SN3D?",
-        "divide Y, Z and X by the square root of 3, or use the original",
-    )
+        return f"{louder}: W of FuMa instead of SN3D?", "multiply W by the square root of 2, or use the original"
+    return f"{louder}: N3D instead of SN3D?", "divide Y, Z and X by the square root of 3, or use the original"
 
 
 DEEP_RULES = (
@@ -388,7 +811,7 @@ def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) ->
 
 def check_clip(
     reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink
-) -> HeardClip | None:  # fmt: skip
+) -> HeardClip | None:
     """Compare the labels of one clip with its recordings, at least one; their format is None if unknown.
 
     Returns:
@@ -403,4 +826,4 @@ def check_clip(
         return None
     first = fits.all[0]
     each_one = [one for one in heard(fits) if one.clip is not None]
-    return HeardClip(each_one, first.sound_frames, float(first.hop))
+    return HeardClip(each_one, first.sound_frames, float(first.rows.hop))

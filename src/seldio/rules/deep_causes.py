@@ -146,9 +146,8 @@ def _mic_order(change: Change) -> HeardCause:
     order = [sides.index(side) for side in moved]
     exchanged = sum(place != capsule for place, capsule in enumerate(order))
     what = f"channels look as if in the order {', '.join(f'M{capsule + 1}' for capsule in order)}"
-    return HeardCause(
-        change, "order", what, "put them in the order M1, M2, M3, M4", 0, 1.0 if exchanged == 2 else 3.0
-    )  # fmt: skip
+    penalty = 1.0 if exchanged == 2 else 3.0
+    return HeardCause(change, "order", what, "put them in the order M1, M2, M3, M4", 0, penalty)
 
 
 def _axes(change: Change) -> HeardCause:

@@ -19,6 +19,7 @@ from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemTable
+from seldio.rules.registry import Check
 from seldio.schema.arrays import pc
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, plural, printable
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
 #: The file that a path of an item names.
 Find = Callable[[str], "Entry | None"]
+#: What the recordings of a benchmark have in common, see :attr:`seldio.benchmarks.Benchmark.recordings`.
+Expected = Mapping[str, Any]
 #: What is wrong with a recording, by its header, in words that follow its name.
-Fault = Callable[["NamedRecording", "Probe"], "str | None"]
+Fault = Callable[["NamedRecording", "Probe", Expected], "str | None"]
 #: Seconds by which a time may be past the end: the last label frame may be partial.
 SLACK = 0.1
 #: From this many recordings on, a fault that all of them share is one finding.
@@ -57,8 +60,7 @@ class Audio:
 
     def __init__(self, table: ItemTable, look: Find) -> None:
         self.table, known = table, find(table.format)
-        #: what the benchmark's recordings have in common, see :attr:`seldio.benchmarks.Benchmark.recordings`
-        self.expected: Mapping[str, Any] = known.recordings if known is not None else {}
+        self.expected: Expected = known.recordings if known is not None else {}
         #: those that exist, by path, and the first mention of each that is missing
         self.recordings: dict[str, NamedRecording] = {}
         self.missing: list[int] = []
@@ -101,16 +103,24 @@ def plain(path: str) -> str:
     return path.removeprefix("./")
 
 
-def _by_header(audio: Audio, found: Found, fault: Fault, hint: str, together: bool = False) -> Iterator[Finding]:
-    """Yield a finding for each recording that has a *fault*; if *together*, one where all of them have the same."""
-    faults = [(one, said) for one, probe in audio.readable if (said := fault(one, probe))]
-    if together and len(faults) == len(audio.readable) >= MANY and len({said for _, said in faults}) == 1:
-        one, said = faults[0]
-        message = f"all {len(faults):,} recordings {said.replace('has', 'have', 1)}"
-        yield found(one.row, "audio", message, hint.format("them"), one.number)
-        return
-    for one, said in faults:
-        yield found(one.row, "audio", f"{one.shown} {said}", hint.format("it"), one.number)
+def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
+    """Make a rule of what is wrong with recordings; *together*: one finding if all of them have the same fault."""
+
+    def made(fault: Fault) -> Check:
+        def check(audio: Audio, found: Found) -> Iterator[Finding]:
+            faults = [(one, wrong) for one, probe in audio.readable if (wrong := fault(one, probe, audio.expected))]
+            shared = (
+                together and len(faults) == len(audio.readable) >= MANY and len({wrong for _, wrong in faults}) == 1
+            )
+            for one, wrong in faults[:1] if shared else faults:
+                said = f"all {len(faults):,} recordings {wrong.replace('has', 'have', 1)}"
+                message = said if shared else f"{one.shown} {wrong}"
+                yield found(one.row, "audio", message, hint.format("them" if shared else "it"), one.number)
+
+        check.__name__ = fault.__name__
+        return check
+
+    return made
 
 
 def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
@@ -126,66 +136,47 @@ def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
             yield found(one.row, "audio", f"{one.shown} {said}", None, one.number)
 
 
-def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
-    def fault(_: NamedRecording, probe: Probe) -> str | None:
-        return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
-
-    return _by_header(audio, found, fault, "download it again")
+@_by_header("download it again")
+def audio_cut_off(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
+    return f"ends at {probe.seconds:.3f} s: {probe.cut_off}" if probe.cut_off else None
 
 
-def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
-    wanted, known = audio.expected.get("rate"), audio.expected.get("known", {})
-
-    def fault(one: NamedRecording, probe: Probe) -> str | None:
-        if wanted is None or probe.rate in (wanted, known.get(one.path)):
-            return None
-        return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
-
-    return _by_header(audio, found, fault, "resample {}", together=True)
+@_by_header("resample {}", together=True)
+def audio_rate(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:
+    wanted = expected.get("rate")
+    if wanted is None or probe.rate in (wanted, expected.get("known", {}).get(one.path)):
+        return None
+    return f"has a rate of {probe.rate:,} Hz, but the benchmark's recordings are at {wanted:,} Hz"
 
 
-def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
-    wanted = audio.expected.get("channels")
-
-    def fault(_: NamedRecording, probe: Probe) -> str | None:
-        if wanted is None or probe.channels == wanted:
-            return None
-        expected = plural(wanted, "channel")
-        return f"has {plural(probe.channels, 'channel')}, but the benchmark's recordings have {expected}"
-
-    return _by_header(audio, found, fault, "use the original of {}", together=True)
+@_by_header("use the original of {}", together=True)
+def audio_channels(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
+    wanted = expected.get("channels")
+    if wanted is None or probe.channels == wanted:
+        return None
+    return f"has {plural(probe.channels, 'channel')}, but the benchmark's recordings have {plural(wanted, 'channel')}"
 
 
-def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
-    most = audio.expected.get("heard", math.inf)
-
-    def fault(_: NamedRecording, probe: Probe) -> str | None:
-        too_long = probe.seconds > most
-        return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if too_long else None
-
-    return _by_header(audio, found, fault, "cut it into clips")
+@_by_header("cut it into clips")
+def audio_too_long(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:  # noqa: ARG001
+    most = expected.get("heard", math.inf)
+    return f"lasts {probe.seconds:.1f} s, but models hear only the first {most:g} s" if probe.seconds > most else None
 
 
-def audio_of_another_length(audio: Audio, found: Found) -> Iterator[Finding]:
-    least, most = audio.expected.get("seconds", (0.0, math.inf))
-
-    def fault(one: NamedRecording, probe: Probe) -> str | None:
-        if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
-            return None
-        return f"lasts {probe.seconds:.1f} s, but recordings of the benchmark last {least:g} to {most:g} s"
-
-    return _by_header(audio, found, fault, "cut it, or download it again")
+@_by_header("cut it, or download it again")
+def audio_of_another_length(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:
+    least, most = expected.get("seconds", (0.0, math.inf))
+    if not one.ours or least - SLACK <= probe.seconds <= most + SLACK:
+        return None
+    return f"lasts {probe.seconds:.1f} s, but recordings of the benchmark last {least:g} to {most:g} s"
 
 
-def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
-    usual, known = audio.expected.get("rate"), audio.expected.get("known", {})
-
-    def fault(one: NamedRecording, probe: Probe) -> str | None:
-        if probe.rate == usual or known.get(one.path) != probe.rate:
-            return None
-        return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
-
-    return _by_header(audio, found, fault, "resample it when loading")
+@_by_header("resample it when loading")
+def audio_known_oddity(one: NamedRecording, probe: Probe, expected: Expected) -> str | None:
+    usual = expected.get("rate")
+    if probe.rate == usual or expected.get("known", {}).get(one.path) != probe.rate:
+        return None
+    return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
 
 
 def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:

@@ -88,7 +88,7 @@ def _contradicted(labels: Labels) -> Candidate | None:
     best = detection.candidates[0] if detection.format is not None else None
     if best is None or means_the_same(best.format, labels.dialect):
         return None
-    if detection.shape is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
+    if detection.rows.change is not None or FormatFit(best.format, detection.rows).share < ENOUGH_ROWS:
         return None
     wide = len(labels.dialect.columns) == detection.rows.width
     return None if wide and FormatFit(labels.dialect, detection.rows).share >= MOST else best

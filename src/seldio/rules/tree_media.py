@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+import functools
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -14,10 +16,11 @@ from seldio.catalogues.trees import AUDIO, Tree, TreePlace
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.files.names import MEDIA, media_type, suffix_of
-from seldio.findings import Finding, Rule
+from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
 from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
+from seldio.rules.registry import Check, findings
 from seldio.text import listed, printable
 
 if TYPE_CHECKING:
@@ -99,6 +102,14 @@ class TreeMedia(Generic[AnyFile, Facts]):
             if wanted(place.name) and place.name in self.entries and (whole or self.entries[place.name].size != 0)
         ]  # fmt: skip
 
+    def check(self, of_tree: Iterable[Check], of_file: Iterable[Check], of_facts: Iterable[Check], sink: Sink) -> int:
+        """Pass to *sink* what rules find in the tree, in each file, and in what is known of it; return how many."""
+        judged = [findings(of_tree, self), *(findings(of_file, file) for file in self.all)]
+        judged += [findings(of_facts, file, facts) for file, facts in self.readable]
+        for finding in chain.from_iterable(judged):
+            sink(finding)
+        return len(self.all)
+
 
 # --- recordings ---------------------------------------------------------------------------------------------
 
@@ -142,18 +153,21 @@ class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
 # --- what is prescribed -------------------------------------------------------------------------------------
 
 
-def prescribed(
-    media: TreeMedia[Any, Any], found: Found, wrong: Callable[[DatasetSpec, Any, Any], str | None]
-) -> Iterator[Finding]:
-    """Yield a finding for each file that is not as its dataset prescribes, or one for a folder of files all alike.
+def prescribed(wrong: Callable[[DatasetSpec, Any, Any], str | None]) -> Callable[..., Iterator[Finding]]:
+    """Make a rule of *wrong*, which says in words after "has" what is wrong with a file and its facts.
 
-    *wrong* says in words after "has" what is wrong with a file and its facts.
+    It yields a finding for each file that is not as its dataset prescribes, or one for a folder of files all alike.
     """
-    for inside in by_folder((file for file, _ in media.readable), attrgetter("place.name")):
-        for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
-            if len(files) == len(inside) >= MANY:
-                names = listed([file.file for file in files], 3)
-                message = f"all {len(files):,} {media.noun}s in the folder have {value}: {names}"
-                yield found([file.place for file in files], message)
-            else:
-                yield from (found(file.path, f"{file.file} has {value}") for file in files)
+
+    @functools.wraps(wrong)
+    def rule(media: TreeMedia[Any, Any], found: Found) -> Iterator[Finding]:
+        for inside in by_folder((file for file, _ in media.readable), attrgetter("place.name")):
+            for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
+                if len(files) == len(inside) >= MANY:
+                    names = listed([file.file for file in files], 3)
+                    message = f"all {len(files):,} {media.noun}s in the folder have {value}: {names}"
+                    yield found([file.place for file in files], message)
+                else:
+                    yield from (found(file.path, f"{file.file} has {value}") for file in files)
+
+    return rule

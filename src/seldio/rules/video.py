@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,6 @@ from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, probed
-from seldio.rules.registry import findings
 from seldio.rules.tree_media import TreeFile, TreeMedia, is_video, prescribed
 from seldio.text import plural, printable
 
@@ -116,15 +114,13 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
     entry, frames, hop = task
     try:
         with entry.open() as stream, Video(stream) as video:
-            bare = frames[video.numbers(frames.tolist(), hop=hop) < 0]
+            bare = tuple(frames[video.numbers(frames.tolist(), hop=hop) < 0].tolist())
             scan, ahead = video.scan, video.scan.ahead
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
-            return VideoFacts(
-                video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end),
-                scan.stamped,
-                float(ahead[worst]), worst, scan.fault, tuple(bare.tolist()), hop,
-            ), "", False  # fmt: skip
+            times = float(scan.start), float(scan.end), scan.stamped, float(ahead[worst]), worst
+            facts = VideoFacts(video.size, scan.rate, len(scan), scan.promised, *times, scan.fault, bare, hop)
+            return facts, "", False
     except SeldioError as error:
         return None, error.text, isinstance(error, SoundOnly)
 
@@ -142,22 +138,16 @@ def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[F
         yield found(message, one.again)
 
 
-def video_size(video: TreeVideo, found: Found) -> Iterator[Finding]:
-    return prescribed(video, found, _size)
-
-
-def _size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
+@prescribed
+def video_size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
     wanted, (width, height) = row.picture if one.place.inside else None, facts.size
     if wanted is None or (width * wanted[1] == height * wanted[0] and facts.size <= wanted):
         return None
     return f"frames of {width}×{height}, not {wanted[0]}×{wanted[1]} or the same scaled down"
 
 
-def video_rate(video: TreeVideo, found: Found) -> Iterator[Finding]:
-    return prescribed(video, found, _rate)
-
-
-def _rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
+@prescribed
+def video_rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
     wanted = row.pictures if one.place.inside else None
     if wanted is None or abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
         return None
@@ -206,9 +196,4 @@ PACKET_RULES = (video_cut_off, video_length, labels_without_picture, video_clock
 
 def check_videos(collection: Collection, tree: Tree, sink: Sink) -> int:
     """Check the videos of a tree or folder, or a single one; return how many there are."""
-    video = TreeVideo(collection, tree)
-    judged = [findings(TREE_RULES, video), *(findings(FILE_RULES, file) for file in video.all)]
-    judged += [findings(PACKET_RULES, file, facts) for file, facts in video.readable]
-    for finding in chain.from_iterable(judged):
-        sink(finding)
-    return len(video.all)
+    return TreeVideo(collection, tree).check(TREE_RULES, FILE_RULES, PACKET_RULES, sink)

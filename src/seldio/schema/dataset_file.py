@@ -369,7 +369,7 @@ def _words(error: Any) -> str:
         return f"unknown value {error['input']!r}{meant(error['input'], choices)}; choose from {', '.join(choices)}"
     if error["type"] in sentences or error["type"] in ("value_error", "assertion_error"):
         return sentences.get(error["type"], str(error["msg"]).removeprefix("Value error, "))
-    from seldio.schema.flaws import must  # only where something is wrong: it loads numpy
+    from seldio.schema.qa import must  # only where something is wrong: it loads pyarrow
 
     wanted = {"an object": "a table", "an array": "a list"}.get(must(error), must(error))
     return f"must be {wanted}, not {clipped(str(error['input']), 40)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path as LocalPath
 from typing import Any, Literal, NamedTuple, cast
 
@@ -13,7 +13,7 @@ from seldio import formats
 from seldio.answers.extract import AnsweredQuestion, faults
 from seldio.answers.extract import Judge as SoBenchJudge
 from seldio.answers.extract import Judgement as SoBenchJudgement
-from seldio.conversion.items import only_reading
+from seldio.conversion.inputs import only_reading
 from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
@@ -25,9 +25,8 @@ from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
 from seldio.scores import choices, jasco, replies, so_bench
-from seldio.scores.judge import Ask, Judge, Judgement, JudgeTally, Planned, read_judgements
-from seldio.scores.scorers import Judging
-from seldio.scores.signatures import Signature, judged_by, signature
+from seldio.scores.judge import Ask, Judge, JudgeTally, Judging, Planned, read_judgements
+from seldio.scores.signatures import Signature, judged_by, of_questions, of_replies, signature
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import listed, meant, plural, printable
 
@@ -89,11 +88,11 @@ def score_answers(
     sides = read_answers(predictions, reference, options, format, reference_format)
     if options.judge is not None and options.judge.prompt != _WORDS and not sides.profile.startswith("jasco"):
         raise UsageError(f"--judge-set prompt is for JASCO; the judge of {sides.profile} is asked in seldio's words")
-    verdicts: list[replies.ReplyVerdict] = []
-    system, take = path_of(predictions), verdicts.extend if options.items is not None else None
+    system = path_of(predictions)
     with _judge(options) as server:
         tally = JudgeTally() if server is None else server.tally
-        report = _report(sides, system, options, take, None if server is None else server.ask, tally)
+        case = counted_answers(sides, options, tally, None if server is None else server.ask)
+    report = case.report(system)
     report = dataclasses.replace(
         report, tables=report.tables if server is None else (*report.tables, tally.table()),
         notices=(*tally.notices(), *report.notices), signature=str(signed(sides, options)),
@@ -105,7 +104,7 @@ def score_answers(
         asked = {str(item.id) for item in sides.items} & answered if sides.items is not None else answered
         report = with_baselines(report, asked, [*options.threshold])
     if options.items is not None:
-        replies.write(options.items, {system: verdicts}, sides.profile)
+        replies.write(options.items, {system: case.reply_verdicts()}, sides.profile)
     return dataclasses.replace(report, notices=(*sides.notices, *report.notices)) if sides.notices else report
 
 
@@ -118,7 +117,7 @@ def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
         given["prompt"] = options.judge.prompt
     model, url = (options.judge.model, options.judge.url) if options.judge is not None else (None, None)
     judge = judged_by(model, url, _bytes(options.judgements) if options.judgements else None)
-    return signature(sides.profile, sides.items, sides.outputs, given, judge)
+    return signature(sides.profile, given, of_questions(sides.items), of_replies(sides.outputs), judge)
 
 
 def verified(
@@ -132,10 +131,6 @@ def verified(
     join: Any = known.options.get("join", "strict")
     options = AnswerOptions(profile=known.profile, join=join, judgements=judgements)
     return signed(read_answers(predictions, reference, options, **formats), options)
-
-
-#: What is handed the verdicts, where somebody wants them.
-Take = Callable[[Iterable[replies.ReplyVerdict]], object] | None
 
 
 class AnswerSides(NamedTuple):
@@ -189,7 +184,7 @@ def _reading(path: Place, format: str | None) -> ItemReading:
     """Return the one file of questions or predictions at *path*."""
     chosen = formats.get(format, ItemFormat) if format is not None else None
     with reopened(path, raise_errors) as source:
-        return only_reading(source, source.path, chosen)
+        return only_reading(source, chosen)
 
 
 def _asked(place: Place, format: str | None, given: ItemReading) -> ItemReading:
@@ -322,24 +317,29 @@ TITLES = (*jasco.PROFILES.values(), *choices.PROGRAMS.items())
 PROFILES = (*(profile.name for profile in so_bench.PROFILES), *dict(TITLES))
 
 
-def _report(
-    sides: AnswerSides, system: str, options: AnswerOptions, take: Take, ask: Ask | None, tally: JudgeTally
-) -> ScoreReport:
+def counted_answers(
+    sides: AnswerSides, options: AnswerOptions, tally: JudgeTally, ask: Ask | None = None
+) -> jasco.JascoCase | choices.ChoiceCase | so_bench.SoBenchCase:
+    """Return the answers of *sides*, counted the way that they are scored.
+
+    Raises:
+        UsageError: an option makes no sense.
+        DataError: predictions and questions do not fit.
+    """
     profile, items, outputs = sides.profile, sides.items or [], sides.outputs
+    missing = options.allow_missing
     if profile.startswith("jasco"):
         prompt = options.judge.prompt if options.judge is not None else _WORDS
         if prompt not in jasco.PROMPTS:
-            known = ", ".join(sorted(jasco.PROMPTS))
-            raise UsageError(f"unknown prompt {printable(prompt)}; choose from {known}")
-        judgements = judgements_of(options.judgements) if options.judgements else None
-        return jasco.score(
-            outputs, sides.items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
-            judge=ask, judgements=judgements, prompt=prompt,
-            allow_missing=options.allow_missing, take=take,
-        )  # fmt: skip
+            raise UsageError(f"unknown prompt {printable(prompt)}; choose from {', '.join(sorted(jasco.PROMPTS))}")
+        mode: jasco.Mode = "eval.py" if profile == "jasco-eval.py" else "corrected"
+        judgements = None
+        if options.judgements:
+            judgements = read_judgements(_bytes(options.judgements), options.judgements)
+        given = outputs, sides.items
+        return jasco.count(*given, mode=mode, judge=ask, judgements=judgements, prompt=prompt, allow_missing=missing)
     if profile in choices.PROGRAMS:
-        allowed = options.allow_missing
-        return choices.score(items, outputs, system=system, profile=profile, allow_missing=allowed, take=take, ask=ask)
+        return choices.count(items, outputs, profile=profile, allow_missing=missing, ask=ask)
     for name in options.threshold:
         if name not in so_bench.THRESHOLDS:
             raise UsageError(f"unknown threshold {printable(name)}; choose from {', '.join(so_bench.THRESHOLDS)}")
@@ -347,10 +347,7 @@ def _report(
     if options.judgements:
         judge = imported(options.judgements, tally)
     limits = so_bench.get(profile).changed(**options.threshold)
-    hand = None if take is None else lambda row: take([replies.of_scored(row)])
-    return so_bench.score(
-        items, outputs, limits, judge=judge, join=options.matching, offline=options.offline, system=system, take=hand
-    )
+    return so_bench.count(items, outputs, limits, judge=judge, join=options.matching, offline=options.offline)
 
 
 # --- the judge -------------------------------------------------------------------------------------
@@ -376,16 +373,6 @@ def _judge(options: AnswerOptions) -> contextlib.AbstractContextManager[Judge | 
     return Judge(settings.pop("model"), settings.pop("url"), **settings)
 
 
-def judgements_of(path: str) -> dict[str, Judgement]:
-    """Return the judgements of a file, by id.
-
-    Raises:
-        UsageError: the file cannot be read.
-        DataError: a line is not a judgement.
-    """
-    return read_judgements(_bytes(path), path)
-
-
 def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     """Return judgements of SO-Bench from an external judge: by id, or the rows of the official program's cache.
 
@@ -398,7 +385,7 @@ def imported(path: str, tally: JudgeTally) -> SoBenchJudge:
     rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return so_bench.from_cache(rows)
-    known = judgements_of(path)
+    known = read_judgements(_bytes(path), path)
 
     def verdict(request: AnsweredQuestion) -> SoBenchJudgement | None:
         if (value := known.get(request.id)) is None:

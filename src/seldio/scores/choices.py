@@ -6,7 +6,8 @@ import dataclasses
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,9 @@ from seldio.geometry import Floats
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, counted, in_order
 from seldio.schema.qa import Item, Prediction, cause_of_surplus
 from seldio.scores import intervals, replies
+from seldio.scores.intervals import MarkedAnswers
 from seldio.scores.judge import Ask
-from seldio.scores.replies import ReplyVerdict, of_choices, read_all, state_of
+from seldio.scores.replies import ReplyVerdict, read_all, state_of, verdict_of
 from seldio.text import clipped, listed, plural, printable
 
 #: What each profile counts, by its name.
@@ -175,6 +177,7 @@ class ChoiceCase:
     measures: Mapping[Column, Floats]
     states: Sequence[str]  # what became of each reply, see :mod:`seldio.scores.replies`
     said: Sequence[str | None]  # what was read in each
+    allow_missing: bool  # whether questions without prediction were let through
 
     @property
     def options(self) -> list[int]:
@@ -217,6 +220,51 @@ class ChoiceCase:
         clips = intervals.numbered(intervals.recording_of(self.joined.items[number]) for number in counted)
         return intervals.table(columns, values, clips, groups)
 
+    def marked(self) -> MarkedAnswers:
+        """Return the marks of each question."""
+        joined = self.joined
+        return MarkedAnswers(
+            PROGRAMS[self.profile],
+            tuple(item.id for item in joined.items),
+            intervals.numbered(map(intervals.recording_of, joined.items)),
+            tuple(self.measures),
+            np.stack([self.right(column) for column in self.measures], axis=1),
+            np.array([row is not None for _, row in joined.pairs]),
+            intervals.groups_of(self.labels),
+        )
+
+    def reply_verdicts(self) -> Iterator[ReplyVerdict]:
+        """Yield the verdict on each reply; what counts is the first measure."""
+        every = {column.name: self.right(column).tolist() for column in self.measures}
+        for number, (item, row) in enumerate(self.joined.pairs):
+            marks = {name: bool(values[number]) for name, values in every.items()}
+            right, reply = next(iter(marks.values())), row.prediction if row is not None else None
+            # a right letter is beyond doubt, though many official programs look for the text
+            letter = marks["read"] and (marks["letter"] or marks.get("letter_by_look", False))
+            differs = right != marks["read"] and not letter
+            yield verdict_of(item, reply, self.said[number] or "", self.states[number], float(right), marks, differs)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply, the grave ones first."""
+        return in_order([*_of_join(self), *(_of_mera(self) if self.profile == "ruenvaqa" else _of_options(self))])
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on what was scored."""
+        answered = sum(row is not None for _, row in self.joined.pairs)
+        over = f"{plural(len(self.said), 'question')}, {answered:,} with a prediction"
+        settings, verdict = {"allow_missing": self.allow_missing}, ""
+        if self.profile == "ruenvaqa":
+            settings |= {"ignore_case": True, "ignore_punctuation": True}
+            first, *others = self.measures
+            published = first.number(float(self.measures[first].mean()))
+            verdict = (
+                f"The number of MERA and of its paper is {first.title}: {published} %. "
+                f"{listed([column.title for column in others], 9)} are other readings of the same replies, and no "
+                "published numbers."
+            )
+        shown = tables(system, self), self.notices(), settings
+        return ScoreReport(system, self.profile, PROGRAMS[self.profile], over, *shown, verdict=verdict)
+
     def table(self, name: str, title: str, labels: Sequence[str | int | None]) -> Table | None:
         """Return a row for each label, in alphabetical order (numbers by size); None where no question has one."""
         groups: dict[Hashable, list[int]] = {}
@@ -230,82 +278,66 @@ class ChoiceCase:
 
 
 def score(
+    items: Sequence[Item], predictions: Sequence[Prediction], *, system: str = "predictions", **options: Any
+) -> ScoreReport:
+    """Return the score of *predictions*; the other arguments, and what is raised, are those of :func:`count`."""
+    return count(items, predictions, **options).report(system)
+
+
+def count(
     items: Sequence[Item],
     predictions: Sequence[Prediction],
     *,
-    system: str = "predictions",
     profile: str = "multiple-choice",
     allow_missing: bool = False,
-    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
     ask: Ask | None = None,
-) -> ScoreReport:
-    """Return the score of *predictions*.
+) -> ChoiceCase:
+    """Return which answers are right, by measure.
 
     Args:
         items: questions whose answer is the text of an option, of ruEnvAQA its Latin letter; those without options are
             held against the answer.
         predictions: joined by id; of several with one id, the last counts, as on MERA's server.
-        system: what was scored.
         profile: one of :data:`PROGRAMS`.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
-        take: is handed the verdicts on all replies.
         ask: asks a judge about the replies that are unread.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.
     """
-    case = count(join(items, predictions, allow_missing=allow_missing), profile, ask)
-    if take is not None:
-        take(of_choices(case))
-    answered = sum(row is not None for _, row in case.joined.pairs)
-    over = f"{plural(len(case.said), 'question')}, {answered:,} with a prediction"
-    settings = {"allow_missing": allow_missing}
-    first, verdict = next(iter(case.measures)), ""
-    if profile == "ruenvaqa":
-        settings |= {"ignore_case": True, "ignore_punctuation": True}
-        others = listed([column.title for column in case.measures if column != first], 9)
-        published = first.number(float(case.measures[first].mean()))
-        verdict = (
-            f"The number of MERA and of its paper is {first.title}: {published} %. {others} are other readings of the "
-            "same replies, and no published numbers."
-        )
-    return ScoreReport(
-        system, profile, PROGRAMS[profile], over, tables(system, case), notices(case), settings, verdict=verdict
-    )
-
-
-def count(joined: Joined, profile: str = "multiple-choice", ask: Ask | None = None) -> ChoiceCase:
-    """Return which answers are right, by measure."""
+    joined = join(items, predictions, allow_missing=allow_missing)
     letters = [letter_of(text) for text in joined.texts]
     readings = read_all(joined.pairs, joined.texts, ask)
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     said = [reading.option for reading in readings]
     states = [state_of(reading) for reading in readings]
-    rows = zip(joined.items, joined.texts, letters, said, strict=True)
     if profile == "ruenvaqa":
-        measures = _of_letters([_letter_marks(*row) for row in rows], there)
+        measures = _of_letters(joined, letters, said, there)
         for number, letter in enumerate(letters):
             if letter is not None:
                 said[number], states[number] = letter.latin, f"read: {_FORMS[letter.rule]}"
     else:
-        measures = _of_texts([_text_marks(*row) for row in rows], there, top_1=profile == "dcase2026-task5")
+        measures = _of_texts(joined, letters, said, there, top_1=profile == "dcase2026-task5")
         for number, (item, right) in enumerate(zip(joined.items, measures[READ], strict=True)):
             if right and not item.options:
                 states[number] = "read: text"
     states = [state if answered else state_of(None) for state, answered in zip(states, there, strict=True)]
-    return ChoiceCase(profile, joined, letters, measures, states, said)
+    return ChoiceCase(profile, joined, letters, measures, states, said, allow_missing)
 
 
-def _text_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
-    """Return the marks of an answer where the right one is the text of an option."""
-    answer, options = item.answer or "", item.options or []
-    same, option = same_text(text, answer), answer in options
-    lettered = option and letter is not None and 0 <= letter.index < len(options) and options[letter.index] == answer
-    right = read == answer if option else same
-    return text == answer, string_match(text, answer, options), same, lettered, right
-
-
-def _of_texts(marks: Sequence[tuple[bool, ...]], there: np.ndarray, *, top_1: bool) -> dict[Column, Floats]:
+def _of_texts(
+    joined: Joined, letters: Sequence[Letter | None], said: Sequence[str | None], there: Floats, top_1: bool
+) -> dict[Column, Floats]:
+    """Return which answers are right where the right one is the text of an option."""
+    marks = []
+    for item, text, letter, read in zip(joined.items, joined.texts, letters, said, strict=True):
+        answer, options = item.answer or "", item.options or []
+        same, option = same_text(text, answer), answer in options
+        lettered = (
+            option and letter is not None and 0 <= letter.index < len(options) and options[letter.index] == answer
+        )
+        right = read == answer if option else same
+        marks.append((text == answer, string_match(text, answer, options), same, lettered, right))
     exact, matched, text_right, letter_right, read_right = np.array(marks, np.float64).T
     if top_1:
         first = {TOP_1: exact, MATCH: matched}
@@ -314,22 +346,24 @@ def _of_texts(marks: Sequence[tuple[bool, ...]], there: np.ndarray, *, top_1: bo
     return first | {TEXT: text_right, LETTER: letter_right, READ: read_right}
 
 
-def _letter_marks(item: Item, text: str, letter: Letter | None, read: str | None) -> tuple[bool, ...]:
-    """Return the marks of an answer where the right one is the Latin letter of an option."""
-    right, behind = item.answer or "", after_answer_word(text)
-    place = option_place(right.strip(), len(item.options or ()))
-    option = item.options[place] if item.options and place is not None else None
-    exact, look = exact_match(text, right), _gives(letter, right)
-    worded = behind is not None and exact_match(behind, right)
-    latin = look and letter is not None and not letter.cyrillic
-    return exact, exact_match(text.strip(), right), worded, latin, look, look or (read is not None and read == option)
-
-
-def _of_letters(marks: Sequence[tuple[bool, ...]], there: np.ndarray) -> dict[Column, Floats]:
-    exact, stripped, worded, latin, look, read = np.array(marks, np.float64).T
+def _of_letters(
+    joined: Joined, letters: Sequence[Letter | None], said: Sequence[str | None], there: Floats
+) -> dict[Column, Floats]:
+    """Return which answers are right where the right one is the Latin letter of an option."""
+    marks = []
+    for item, text, letter, read in zip(joined.items, joined.texts, letters, said, strict=True):
+        right, behind = item.answer or "", after_answer_word(text)
+        place = option_place(right.strip(), len(item.options or ()))
+        option = item.options[place] if item.options and place is not None else None
+        exact, look = exact_match(text, right), _gives(letter, right)
+        worded = behind is not None and exact_match(behind, right)
+        latin = look and letter is not None and not letter.cyrillic
+        by_text = read is not None and read == option
+        marks.append((exact, exact_match(text.strip(), right), worded, latin, look, look or by_text))
+    exact, stripped, worded, latin, look, read_right = np.array(marks, np.float64).T
     exact, stripped = exact * there, stripped * there
     columns = (EXACT_MATCH, STRIPPED, ANSWER_WORD, LATIN, LOOK, READ)
-    return dict(zip(columns, (exact, stripped, np.maximum(exact, worded), latin, look, read), strict=True))
+    return dict(zip(columns, (exact, stripped, np.maximum(exact, worded), latin, look, read_right), strict=True))
 
 
 def _gives(letter: Letter | None, right: str) -> bool:
@@ -401,9 +435,8 @@ _JOINED = {
 }
 
 
-def notices(case: ChoiceCase) -> tuple[Notice, ...]:
-    """Return all that apply, the grave ones first."""
-    joined, found = case.joined, list[Notice]()
+def _of_join(case: ChoiceCase) -> Iterator[Notice]:
+    joined = case.joined
     differ = len(joined.conflicting)
     for name, noun, ids, grave in (
         ("missing", "question", joined.missing, True),
@@ -412,8 +445,7 @@ def notices(case: ChoiceCase) -> tuple[Notice, ...]:
     ):
         texts = _JOINED[name]
         text = texts.get(case.profile, texts[""]).format(ids=listed(ids, 3), differ=f"{differ:,}")
-        found += counted(name, len(ids), noun, text, grave)
-    return in_order([*found, *(_of_mera(case) if case.profile == "ruenvaqa" else _of_options(case))])
+        yield from counted(name, len(ids), noun, text, grave)
 
 
 def _of_options(case: ChoiceCase) -> Iterator[Notice]:

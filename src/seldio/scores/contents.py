@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from seldio import formats
 from seldio.catalogues import Catalogue, all_csv
-from seldio.conversion.item_inputs import held_items
 from seldio.files.sources import Place, reopened
 from seldio.findings import raise_errors
 from seldio.formats.datasets import of_dialect
@@ -18,7 +17,7 @@ def holds_answers(path: Place, profile: str | None, format: str | None) -> bool:
     if format is not None:
         return formats.of_questions(format) is not None
     with reopened(path, raise_errors) as source:
-        return held_items(source) is not None
+        return Catalogue(source, labels=False).asked is not None
 
 
 def see_labels(predictions: Place, reference: Place) -> None:
@@ -29,7 +28,7 @@ def see_labels(predictions: Place, reference: Place) -> None:
     """
     if reference != "-":
         with reopened(reference, raise_errors) as source:
-            held = held_items(source) if source.single else None
+            held = Catalogue(source, labels=False).asked if source.single else None
             if held is not None and held.holds == "items":
                 from seldio.scores.answers import no_answers
 

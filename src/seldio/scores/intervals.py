@@ -150,6 +150,38 @@ def table(columns: Sequence[Column], values: Floats, clips: Ints, groups: Groups
     return Table("intervals", f"{title} with 95 % intervals", (*heads, *columns, method), tuple(body), top=16)
 
 
+@dataclasses.dataclass(frozen=True)
+class MarkedAnswers:
+    """The marks of each answer of a system, whichever way it is scored."""
+
+    title: str  # of the way of scoring
+    items: tuple[str, ...]  # ids of the questions
+    clips: Ints  # the recording that each is about, by number
+    columns: tuple[Column, ...]  # of what is measured
+    values: Floats  # of each question, shape [questions, columns]; shares from 0 to 1, or points
+    there: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
+    groups: Groups  # the questions of each group, by the name of the grouping and of the group
+    about: str = "recordings"  # what *clips* are
+
+    @property
+    def answered(self) -> list[str]:
+        """The questions with a prediction."""
+        return [id for id, there in zip(self.items, self.there, strict=True) if there]
+
+    def take(self, items: Sequence[str]) -> MarkedAnswers:
+        """Return the same of some of the questions."""
+        place = {id: number for number, id in enumerate(self.items)}
+        rows = np.array([place[id] for id in items])
+        groups = {
+            name: {label: here for label, each in groups.items() if len(here := np.flatnonzero(np.isin(rows, each)))}
+            for name, groups in self.groups.items()
+        }
+        return dataclasses.replace(
+            self, items=tuple(items), clips=numbered(self.clips[rows].tolist()), values=self.values[rows],
+            there=self.there[rows], groups=groups,
+        )  # fmt: skip
+
+
 def recording_of(item: Item) -> str:
     """Return a name for the recording that a question is about, or the recordings together; its own if about none."""
     return "\n".join(item.audio) or f"\n{item.id}"

@@ -1,7 +1,7 @@
 """JASCO: joint audio-speech co-reasoning, scored by a language model as judge.
 
 The texts of judges are read as ``eval.py`` reads them, and as they are meant; :func:`join` matches answers to
-questions, :func:`count` counts in both ways, and :func:`score` makes the report.
+questions, and :func:`count` counts in both ways.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, coun
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import intervals
 from seldio.scores.judge import Ask, Judgement, JudgeRequest, Malformed, Reply, ReplySchema, make, make_plain
-from seldio.scores.replies import ReplyVerdict, of_jasco
+from seldio.scores.replies import JUDGED, ReplyVerdict, verdict_of
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]
@@ -415,70 +415,51 @@ class Official(AnswerMarks):
     stale: list[int] = dataclasses.field(default_factory=list)  # rows that are scored with the rating of another row
 
 
-class _Crash(Exception):
-    """``eval.py`` ends with an exception."""
-
-
 def official(rows: Sequence[tuple[str | None, str | None]], second: Callable[[int], str] = lambda _: "") -> Official:
-    """Return what ``eval.py`` prints for a judged file.
+    """Return what ``eval.py`` prints for a judged file, up to where it ends.
 
     Args:
         rows: an item's id and the judge's text on one of its predictions, as they stand in the csv file.
         second: the judge's second reply on a row.
     """
-    result = Official()
-    try:
-        _run(result, [id for id, _ in rows], [text for _, text in rows], second)
-    except _Crash as error:
-        result.crash = str(error)
-    return result
-
-
-def _run(
-    result: Official, ids: Sequence[str | None], texts: Sequence[str | None], second: Callable[[int], str]
-) -> None:
-    """Add to the *result* what ``eval.py`` finds until it ends."""
+    result, texts = Official(), [text for _, text in rows]
     there = [text for text in texts if text is not None and text not in NAN_TEXTS]
     if there and len(there) == len(texts) and all(_PRINTED_NUMBER.fullmatch(text) for text in there):
-        raise _Crash("TypeError: argument of type 'int' is not iterable")
+        return dataclasses.replace(result, crash="TypeError: argument of type 'int' is not iterable")
     score: int | None = None  # the variable that outlives its row
     best = []
-    for members in grouped(ids):
+    for members in grouped([id for id, _ in rows]):
         for number in members:
-            score = _look_at(result, number, texts[number], score, second)
+            text = texts[number]
+            if text is None or text in NAN_TEXTS:
+                result.crash = "TypeError: argument of type 'numpy.float64' is not iterable"
+                return result
+            rating, orientation, _ = parse(text, "eval.py")
+            if orientation is None:
+                result.reasked.append(number)
+                reply = second(number)
+                orientation = next((name for name, part in _SECOND.items() if part in reply), None)
+            result.orientations[number] = orientation
+            if rating is None and orientation == "G":
+                if score is None:
+                    local = "cannot access local variable 'score' where it is not associated with a value"
+                    result.crash = f"UnboundLocalError: {local}"
+                    return result
+                result.stale.append(number)
+            score = score if rating is None else rating
+            result.points[number] = (score or 0) if orientation == "G" else 0
         best.append(max(result.points[number] for number in members))
     if not best:
-        raise _Crash("ZeroDivisionError: division by zero")
+        return dataclasses.replace(result, crash="ZeroDivisionError: division by zero")
     result.best_mean = sum(best) / len(best)
     # in the program's own order of operations, to the last digit
     orientations = list(result.orientations.values())
     audio, speech, both = (orientations.count(name) / len(orientations) for name in ("A", "S", "G"))
     whole = audio + speech + both
     if not whole:
-        raise _Crash("ZeroDivisionError: float division by zero")
+        return dataclasses.replace(result, crash="ZeroDivisionError: float division by zero")
     result.shares = audio / whole, both / whole, speech / whole
-
-
-def _look_at(
-    result: Official, number: int, text: str | None, score: int | None, second: Callable[[int], str]
-) -> int | None:
-    """Add a row to the *result*, and return the rating that the next one begins with."""
-    if text is None or text in NAN_TEXTS:
-        raise _Crash("TypeError: argument of type 'numpy.float64' is not iterable")
-    rating, orientation, _ = parse(text, "eval.py")
-    if orientation is None:
-        result.reasked.append(number)
-        reply = second(number)
-        orientation = next((name for name, part in _SECOND.items() if part in reply), None)
-    result.orientations[number] = orientation
-    if rating is None and orientation == "G":
-        if score is None:
-            local = "cannot access local variable 'score' where it is not associated with a value"
-            raise _Crash(f"UnboundLocalError: {local}")
-        result.stale.append(number)
-    score = score if rating is None else rating
-    result.points[number] = (score or 0) if orientation == "G" else 0
-    return score
+    return result
 
 
 def grouped(ids: Sequence[str | None]) -> list[list[int]]:
@@ -505,6 +486,8 @@ class JascoCase:
     verdicts: Sequence[Judged]  # the corrected reading of each text
     official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
     covered: Coverage  # what the file lacks
+    mode: Mode  # the reading that comes first
+    asked: Mapping[str, str]  # the words that a judge was asked in, where it was
 
     @property
     def items(self) -> dict[str, list[int]]:
@@ -522,6 +505,78 @@ class JascoCase:
         turned = {row: verdict.orientation if verdict.complete else None for row, verdict in enumerate(self.verdicts)}
         return AnswerMarks(points=points, orientations=turned)
 
+    def marked(self) -> intervals.MarkedAnswers:
+        """Return the marks of each item."""
+        marks, items = self.reading(self.mode), self.items
+        values = np.array([[marks.best(rows), marks.mean(rows)] for rows in items.values()])
+        title, every = f"JASCO, points of each item ({PROFILES[self.mode][0]})", np.arange(len(items))
+        columns = BEST, _MEAN_OF_ITEMS
+        return intervals.MarkedAnswers(title, tuple(items), every, columns, values, every >= 0, {}, "items")
+
+    def reply_verdicts(self) -> Iterator[ReplyVerdict]:
+        """Yield the verdict on each answer: of 2 points, as the judge says."""
+        marks = self.reading(self.mode)
+        for number, (row, text) in enumerate(zip(self.rows, self.texts, strict=True)):
+            target, points = (row.extra or {}).get("tgt_text"), marks.points.get(number, 0)
+            answer = target if isinstance(target, str) else None
+            asked = {"id": key(row), "audio": row.audio, "question": row.prompt or "", "answer": answer}
+            state = JUDGED if self.verdicts[number].complete else "unread"
+            worth = {"points": points, "orientation": marks.orientations.get(number)}
+            yield verdict_of(Item.model_validate(asked), row.prediction, text, state, points / 2, worth)
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply, the grave ones first."""
+        found: list[Notice] = []
+        covered, best_mean, ended = self.covered, self.best_mean(), self.official
+        there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
+        both_means = f"best-mean by eval.py {there}, corrected {best_mean:.3f}"
+        if ended.crash:
+            found.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
+        if covered.lacking:
+            worth = best_mean * len(self.items) / (len(self.items) + len(covered.missing))
+            zeros = f"; with 0 for missing items best-mean would be {worth:.3f}" if covered.missing else ""
+            text = f"{'; '.join(covered.lacking)}: not comparable with complete files{zeros}"
+            found.append(Notice("coverage", text, grave=True))
+        text = "with another right answer (tgt_text) than the questions"
+        found += counted("other-answers", covered.other_answers, "row", text, True)
+        if open_rows := [number for number, verdict in enumerate(self.verdicts) if not verdict.complete]:
+            shown = next((self.texts[row] for row in open_rows if self.texts[row].strip()), "")
+            text = (
+                f"{len(open_rows):,} of {plural(len(self.verdicts), 'judge text')} hold no verdict and count 0 "
+                f"{self.first(open_rows)}; were each a 2, best-mean would be {self.best_mean(2):.3f}, "
+                f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
+            )
+            found.append(Notice("no-verdict", text, grave=True))
+        for name, rows, what in _faults_of_eval_py(self):
+            wrong = sum(row in ended.points and ended.points[row] != self.verdicts[row].points for row in rows)
+            turned = any(
+                row in ended.orientations and ended.orientations[row] != self.verdicts[row].orientation for row in rows
+            )
+            text = f"{what} {self.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
+            found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
+        nan = sum(text in NAN_TEXTS for text in self.texts)
+        text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
+        found += counted("nan-text", nan, "judge text", text, True)
+        scales = [verdict.scale for verdict in self.verdicts if verdict.scale is not None]
+        text = (
+            f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
+            "number before it is used as it is"
+        )
+        found += counted("other-scale", len(scales), "judge text", text, True)
+        if "vocabulary" in self.asked:
+            text = (
+                "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: "
+                "compare only systems that were judged by the same model in the same words"
+            )
+            found.append(Notice("own-wording", text))
+        return in_order(found)
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on what was scored."""
+        over = f"{plural(len(self.items), 'item')}, {plural(len(self.rows), 'answer')}"
+        settings = {"mode": self.mode, **self.asked}
+        return ScoreReport(system, *PROFILES[self.mode], over, tables(self), self.notices(), settings)
+
     def best_mean(self, unknown: int = 0) -> float:
         """Return best-mean by the corrected reading, each row without a verdict worth *unknown*."""
         worth = [verdict.points if verdict.complete else unknown for verdict in self.verdicts]
@@ -535,19 +590,30 @@ class JascoCase:
 
 def count(
     rows: Sequence[Prediction],
-    covered: Coverage,
+    items: Sequence[Item] | None = None,
     *,
+    mode: Mode = "corrected",
     judge: Ask | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     prompt: str = "seldio",
     allow_missing: bool = False,
 ) -> JascoCase:
-    """Return all that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.score`.
+    """Return a model's outputs with what the judge's texts on them come to.
+
+    Args:
+        rows: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
+        items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
+        mode: which reading of the judge's texts comes first; both are shown.
+        judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
+        judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
+        prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.PROMPTS`.
+        allow_missing: score an incomplete set of answers.
 
     Raises:
         UsageError: there are no judgements, and no judge to ask.
-        DataError: judgements are missing, repeated or of no item.
+        DataError: predictions or judgements are missing, repeated or of no item.
     """
+    covered = join(rows, items, allow_missing=allow_missing)
     if judge is not None:
         rows = judged(rows, judge, prompt)
     if judgements is not None:
@@ -570,55 +636,8 @@ def count(
     verdicts = [parse(text) for text in texts]
     meant = [_SECOND[verdict.orientation] if verdict.orientation is not None else "" for verdict in verdicts]
     pairs = [(row.id, text) for row, text in zip(rows, texts, strict=True)]
-    return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered)
-
-
-def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
-    """Return all that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
-    found: list[Notice] = []
-    covered, best_mean, ended = case.covered, case.best_mean(), case.official
-    there = "a crash" if ended.best_mean is None else f"{ended.best_mean:.3f}"
-    both_means = f"best-mean by eval.py {there}, corrected {best_mean:.3f}"
-    if ended.crash:
-        found.append(Notice("crash", f"eval.py ends with {ended.crash}; {both_means}", grave=True))
-    if covered.lacking:
-        worth = best_mean * len(case.items) / (len(case.items) + len(covered.missing))
-        zeros = f"; with 0 for missing items best-mean would be {worth:.3f}" if covered.missing else ""
-        text = f"{'; '.join(covered.lacking)}: not comparable with complete files{zeros}"
-        found.append(Notice("coverage", text, grave=True))
-    text = "with another right answer (tgt_text) than the questions"
-    found += counted("other-answers", covered.other_answers, "row", text, True)
-    if open_rows := [number for number, verdict in enumerate(case.verdicts) if not verdict.complete]:
-        shown = next((case.texts[row] for row in open_rows if case.texts[row].strip()), "")
-        text = (
-            f"{len(open_rows):,} of {plural(len(case.verdicts), 'judge text')} hold no verdict and count 0 "
-            f"{case.first(open_rows)}; were each a 2, best-mean would be {case.best_mean(2):.3f}, "
-            f"not {best_mean:.3f}" + (f"; e.g. {clipped(shown, 80)}" if shown else "")
-        )
-        found.append(Notice("no-verdict", text, grave=True))
-    for name, rows, what in _faults_of_eval_py(case):
-        wrong = sum(row in ended.points and ended.points[row] != case.verdicts[row].points for row in rows)
-        turned = any(
-            row in ended.orientations and ended.orientations[row] != case.verdicts[row].orientation for row in rows
-        )
-        text = f"{what} {case.first(rows)}; {plural(wrong, 'row')} with other points; {both_means}"
-        found += counted(name, len(rows), "judge text", text, bool(wrong) or turned)
-    nan = sum(text in NAN_TEXTS for text in case.texts)
-    text = "empty or, like None and NA, NaN to pandas: eval.py ends with TypeError there"
-    found += counted("nan-text", nan, "judge text", text, True)
-    scales = [verdict.scale for verdict in case.verdicts if verdict.scale is not None]
-    text = (
-        f"with a scale that was not asked for, out of {listed([str(scale) for scale in sorted({*scales})])}; the "
-        "number before it is used as it is"
-    )
-    found += counted("other-scale", len(scales), "judge text", text, True)
-    if own_wording:
-        text = (
-            "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: compare "
-            "only systems that were judged by the same model in the same words"
-        )
-        found.append(Notice("own-wording", text))
-    return in_order(found)
+    asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
+    return JascoCase(rows, texts, verdicts, official(pairs, meant.__getitem__), covered, mode, asked)
 
 
 def _faults_of_eval_py(case: JascoCase) -> Iterator[tuple[str, Sequence[int], str]]:
@@ -653,6 +672,7 @@ PROFILES: dict[Mode, tuple[str, str]] = {
 }
 BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
 _MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
+_MEAN_OF_ITEMS = Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2")
 _SHARES = (
     Column("audio", "Audio", "%", 1, None, "rest on the sound alone, of those with an orientation"),
     Column("both", "Both", "%", 1, "higher", "rest on sound and speech"),
@@ -669,46 +689,16 @@ def score(
     predictions: Sequence[Prediction],
     items: Sequence[Item] | None = None,
     *,
-    mode: Mode = "corrected",
     system: str = "predictions",
-    judge: Ask | None = None,
-    judgements: Mapping[str, Judgement] | None = None,
-    prompt: str = "seldio",
-    allow_missing: bool = False,
-    take: Callable[[Iterator[ReplyVerdict]], object] | None = None,
+    **options: Any,
 ) -> ScoreReport:
-    """Return the score of a model's outputs.
-
-    Args:
-        predictions: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
-        items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
-        mode: which reading of the judge's texts comes first; both are shown.
-        system: the name of what is scored.
-        judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
-        judgements: of an external judge, by item and number of the instruction, as ``17/3``; these come before others.
-        prompt: for *judge*: the words that it is asked in, one of :data:`~seldio.scores.jasco.PROMPTS`.
-        allow_missing: score an incomplete set of answers.
-        take: is handed the verdicts on all answers.
-
-    Raises:
-        UsageError: there are no judgements, and no judge to ask.
-        DataError: predictions or judgements are missing, repeated or of no item.
-    """
-    covered = join(predictions, items, allow_missing=allow_missing)
-    case = count(
-        predictions, covered, judge=judge, judgements=judgements, prompt=prompt, allow_missing=allow_missing
-    )  # fmt: skip
-    if take is not None:
-        take(of_jasco(case, case.reading(mode)))
-    asked = {} if judge is None else {"vocabulary": "Both"} if prompt == "seldio" else {"prompt": prompt}
-    over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
-    found = notices(case, own_wording=judge is not None and prompt == "seldio")
-    return ScoreReport(system, *PROFILES[mode], over, tables(case, mode), found, {"mode": mode, **asked})
+    """Return the score of a model's outputs; the other arguments, and what is raised, are those of :func:`count`."""
+    return count(predictions, items, **options).report(system)
 
 
-def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
+def tables(case: JascoCase) -> tuple[Table, ...]:
     """Return the tables of a case; both readings stand in the first, the one that was asked for first."""
-    marks, whole = case.reading(mode), range(len(case.rows))
+    marks, whole = case.reading(case.mode), range(len(case.rows))
     corrected, ended = case.reading("corrected"), case.official
     rows: dict[Mode, tuple[Cell, ...]] = {
         "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *corrected.parts(whole)),
@@ -717,7 +707,7 @@ def tables(case: JascoCase, mode: Mode = "corrected") -> tuple[Table, ...]:
     if ended.best_mean is not None:  # what it prints, to the last digit
         shares = ended.shares or (math.nan, math.nan, math.nan)
         rows["eval.py"] = ("eval.py", ended.best_mean, ended.mean(whole), *shares, *ended.parts(whole)[3:])
-    order = sorted(rows, key=lambda reading: reading != mode)
+    order = sorted(rows, key=lambda reading: reading != case.mode)
     columns = (Column("reading", "reading"), BEST, _MEAN, *_SHARES, *_OTHERS)
     overall = Table("overall", "overall, in both readings", columns, tuple(rows[reading] for reading in order))
 

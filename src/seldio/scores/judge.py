@@ -39,8 +39,7 @@ from seldio.errors import DataError, SeldioError, UsageError, needing
 from seldio.findings import raise_errors
 from seldio.formats.json_text import parse_lines, proven
 from seldio.reports.tables import Cell, Column, Notice, Table
-from seldio.scores.scorers import Judging
-from seldio.text import clipped, listed, plural, printable
+from seldio.text import clipped, listed, meant, plural, printable
 
 #: Part of every key of the cache; to be raised with every change of the wording.
 VERSION = 1
@@ -75,6 +74,83 @@ def token_for(base_url: str, environ: Mapping[str, str] = os.environ) -> str | N
         return token
     host = "." + (urlsplit(base_url).hostname or "")
     return (environ.get("HF_TOKEN", "").strip() or None) if host.endswith(_HUGGING_FACE) else None
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Judging:
+    """A language model that decides what texts do not tell."""
+
+    model: str  # as its server names it
+    url: str  # of the server, down to ``/v1``
+    cache: str | None = None  # SQLite file of replies
+    concurrency: int = 8  # calls at a time
+    again: bool = False  # ask again, whatever the cache holds
+    timeout: float = 120.0  # seconds without a byte from the server
+    retries: int = 4  # further tries of a call that failed
+    max_tokens: int = 1024  # of a reply
+    temperature: float = 0.0  # of the model
+    json_mode: bool = True  # ask the server for JSON; some servers refuse that
+    dry_run: bool = False  # ask nothing; say what asking would take
+    prompt: str = "seldio"  # the words that it is asked in: seldio's, or those that a benchmark has published
+
+    @classmethod
+    def with_settings(cls, model: str, url: str, settings: Mapping[str, Any], dry_run: bool) -> Judging:
+        """Return a judge with *settings*, whose values may be texts, as ``--judge-set`` has them.
+
+        Raises:
+            UsageError: a setting is unknown, or its value is of another kind.
+        """
+        defaults = {field.name.removesuffix("_mode"): field.default for field in dataclasses.fields(cls)[2:]}
+        values = {}
+        for name, value in settings.items():
+            if name not in defaults or name == "dry_run":
+                names = [known for known in defaults if known != "dry_run"]
+                known = f"choose from {', '.join(names)}{meant(name, names)}"
+                raise UsageError(f"--judge-set {printable(name)}: no such setting; {known}")
+            values["json_mode" if name == "json" else name] = _setting(name, value, type(defaults[name]))
+        return cls(model, url, **values, dry_run=dry_run)
+
+    def __post_init__(self) -> None:
+        sound = (
+            (bool(self.model.strip()), "--judge requires the name of a model"),
+            (1 <= self.concurrency <= 1024, f"{self.concurrency} parallel calls: must be from 1 to 1,024"),
+            (0 < self.timeout < math.inf, f"a timeout of {self.timeout} s: must be above 0"),
+            (0 <= self.retries <= 100, f"{self.retries} retries: must be from 0 to 100"),
+            (0 <= self.temperature <= 2, f"a temperature of {self.temperature}: must be from 0 to 2"),
+            (self.max_tokens >= 1, f"replies of {self.max_tokens} tokens: must be at least 1"),
+        )
+        if wrong := [text for right, text in sound if not right]:
+            raise UsageError(clipped("; ".join(wrong), 300))
+
+
+_YES_OR_NO = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def _setting(name: str, value: Any, kind: type) -> Any:
+    """Return the value of a setting as what it is."""
+    try:
+        if kind is bool:
+            return value if isinstance(value, bool) else _YES_OR_NO[value]
+        return kind(value) if kind in (int, float) else value
+    except (KeyError, ValueError):
+        expected = "yes or no" if kind is bool else "a number"
+        raise UsageError(f"--judge-set {name}={printable(str(value))}: expected {expected}") from None
+
+
+def _checked_url(base_url: str) -> str:
+    try:
+        parts = urlsplit(base_url.strip())
+        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise UsageError(f"{clipped(base_url)} is not the address of a server, such as http://localhost:8000/v1")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
+    return base_url.strip().rstrip("/")
 
 
 # --- requests --------------------------------------------------------------------------------------
@@ -429,7 +505,7 @@ class Judge:
         base_url: of the server, e.g. ``http://localhost:8000/v1``.
         token: None for that of the environment (:func:`token_for`).
         sleep: used instead of real waiting.
-        settings: the others of :class:`~seldio.scores.scorers.Judging`.
+        settings: the others of :class:`Judging`.
 
     Raises:
         UsageError: an option makes no sense.
@@ -446,7 +522,6 @@ class Judge:
         **settings: Any,
     ) -> None:
         self.options = Judging(model, _checked_url(base_url), **settings)
-        _check(self.options)
         self.base_url = self.options.url
         self._token = token or token_for(self.base_url)
         self._stop = threading.Event()
@@ -650,33 +725,3 @@ def _read_reply(request: JudgeRequest, text: str, model: str | None, *, cached: 
         return Reply(request.id, read(text, request), text, cached, model=model)
     except Malformed as why:
         return Reply(request.id, None, text, cached, str(why), model=model)
-
-
-# --- options ---------------------------------------------------------------------------------------
-
-
-def _checked_url(base_url: str) -> str:
-    try:
-        parts = urlsplit(base_url.strip())
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        sound = False
-    if not sound:
-        raise UsageError(f"{clipped(base_url)} is not the address of a server, such as http://localhost:8000/v1")
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
-    return base_url.strip().rstrip("/")
-
-
-def _check(options: Judging) -> None:
-    """Raise for options that make no sense, before anything is sent."""
-    sound = (
-        (bool(options.model.strip()), "--judge requires the name of a model"),
-        (1 <= options.concurrency <= 1024, f"{options.concurrency} parallel calls: must be from 1 to 1,024"),
-        (0 < options.timeout < math.inf, f"a timeout of {options.timeout} s: must be above 0"),
-        (0 <= options.retries <= 100, f"{options.retries} retries: must be from 0 to 100"),
-        (0 <= options.temperature <= 2, f"a temperature of {options.temperature}: must be from 0 to 2"),
-        (options.max_tokens >= 1, f"replies of {options.max_tokens} tokens: must be at least 1"),
-    )
-    if wrong := [text for right, text in sound if not right]:
-        raise UsageError(clipped("; ".join(wrong), 300))

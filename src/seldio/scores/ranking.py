@@ -27,7 +27,7 @@ from seldio.geometry import Floats, Ints
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import INTERVAL_PARTS, INTERVALS, Cell, Column, Interval, Notice, ScoreReport, Table
-from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
+from seldio.scores.seld.profiles import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.text import listed, plural, printable
 
 #: A report with a row for each of 80,000 clips has as many bytes; parsed, they take many times that in memory.

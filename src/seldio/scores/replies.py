@@ -9,8 +9,8 @@ import dataclasses
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,6 @@ from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.judge import Ask, JudgeRequest, ReplySchema, make
 from seldio.text import json_text, printable
-
-if TYPE_CHECKING:
-    from seldio.scores.choices import ChoiceCase
-    from seldio.scores.jasco import AnswerMarks, JascoCase
-    from seldio.scores.so_bench import Scored
 
 #: What no verdict is made of, and what they say who give none.
 OPEN = {"unread": "unread", "refused": "refused to answer", "empty": "empty", "missing": "no prediction"}
@@ -147,7 +142,7 @@ class ReplyVerdict:
         return {**own, "doubt": self.doubt, **{f"by_{name}": mark for name, mark in self.marks.items()}}
 
 
-def _of(
+def verdict_of(
     item: Item, reply: str | None, read: str, state: str, right: float, marks: Mapping[str, Cell], other: bool = False
 ) -> ReplyVerdict:
     """Return a verdict with its doubt; *other*: whether another reading says something else."""
@@ -156,40 +151,6 @@ def _of(
     if not doubt and right < 1:
         doubt = "partly right" if right else "wrong"
     return ReplyVerdict(item, reply, read, layer, right, doubt, marks)
-
-
-def of_choices(case: ChoiceCase) -> Iterator[ReplyVerdict]:
-    """Yield those of questions with options; what counts is the first measure."""
-    every = {column.name: case.right(column).tolist() for column in case.measures}
-    for number, (item, row) in enumerate(case.joined.pairs):
-        marks = {name: bool(values[number]) for name, values in every.items()}
-        right, reply = next(iter(marks.values())), row.prediction if row is not None else None
-        # a right letter is beyond doubt, though many official programs look for the text
-        letter = marks["read"] and (marks["letter"] or marks.get("letter_by_look", False))
-        yield _of(item, reply, case.said[number] or "", case.states[number], float(right), marks,
-                  right != marks["read"] and not letter)  # fmt: skip
-
-
-def of_scored(row: Scored) -> ReplyVerdict:
-    """Return that of a question of SO-Bench."""
-    said = row.part("prediction") | row.part("semantic")
-    read = ", ".join(f"{key}: {value}" for key, value in said.items() if value not in (None, "", [], {}, False))
-    reply = None if row.how == "missing" else row.prediction
-    return _of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
-
-
-def of_jasco(case: JascoCase, marks: AnswerMarks) -> Iterator[ReplyVerdict]:
-    """Yield those of the answers to JASCO's instructions: of 2 points, as the judge says."""
-    from seldio.scores.jasco import key
-
-    for number, (row, text) in enumerate(zip(case.rows, case.texts, strict=True)):
-        target, points = (row.extra or {}).get("tgt_text"), marks.points.get(number, 0)
-        answer = target if isinstance(target, str) else None
-        asked = {"id": key(row), "audio": row.audio, "question": row.prompt or "", "answer": answer}
-        item = Item.model_validate(asked)
-        state = JUDGED if case.verdicts[number].complete else "unread"
-        worth = {"points": points, "orientation": marks.orientations.get(number)}
-        yield _of(item, row.prediction, text, state, points / 2, worth)
 
 
 # --- files ------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,8 @@ from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Cell, Column, Interval, UnreliableInterval, WeakInterval
 from seldio.text import printable
 
+#: A system with ``scores`` of weights of clips, and ``exchanged`` with another one, as :class:`Summed` has them.
+Weighed: TypeAlias = Any
 Over = Literal["clips", "rooms"]
 #: Numbers of one batch of weights: 32 MB.
 _BATCH = 1 << 22
@@ -131,18 +133,6 @@ def swaps(draw: Resampling, unit_of: Ints) -> tuple[Iterator[Floats], bool]:
 
 
 # --- what is measured in resamples and permutations -------------------------------------------------------
-
-
-class Weighed(Protocol):
-    """A system whose measures can be computed with a weight for each clip."""
-
-    def scores(self, weights: Floats) -> NDArray[Any]:
-        """Return the measures, shape [batch, measures], where clips have *weights*, shape [batch, clips]."""
-        ...
-
-    def exchanged(self, other: Any) -> Callable[[Floats], NDArray[Any]]:
-        """Return what makes the differences from *other* of a batch of sides, see :func:`swaps`."""
-        ...
 
 
 @dataclasses.dataclass(frozen=True)

@@ -99,29 +99,35 @@ def of_comparison(signatures: Sequence[Signature], settings: Mapping[str, object
 
 
 def signature(
-    profile: str,
-    items: Sequence[Item] | None,
-    outputs: Sequence[Prediction],
-    settings: Mapping[str, object],
-    judge: str,
+    profile: str, settings: Mapping[str, object], reference: str, predictions: str, judge: str = "no judge"
 ) -> Signature:
-    """That of a score."""
-    asked = NONE if items is None else digest([getattr(row, name) for name in _ASKED] + [_truth(row)] for row in items)
-    said = digest(
+    """Return that of a score by this version, from the digests of both sides."""
+    return Signature(version(), profile, given(settings), judge, reference, predictions)
+
+
+def of_total(total: int) -> str:
+    """Return the digest of a sum of digests of rows, such as :func:`seldio.scores.seld.counting.digest` gives."""
+    return sha256(str(total).encode()).hexdigest()[:12]
+
+
+def of_questions(items: Sequence[Item] | None) -> str:
+    """Return the digest of questions with what is known of their answers."""
+    if items is None:
+        return NONE
+    metas = ({} if item.answer_meta is None else item.answer_meta.__dict__ for item in items)
+    truths = ({name: value for name, value in sorted(meta.items()) if value is not None} for meta in metas)
+    asked = zip(items, truths, strict=True)
+    return digest(
+        [*(getattr(item, name) for name in _ASKED), None if item.answer_meta is None else truth]
+        for item, truth in asked
+    )
+
+
+def of_replies(outputs: Sequence[Prediction]) -> str:
+    """Return the digest of predictions with what programs read besides."""
+    return digest(
         [*(getattr(row, name) for name in _SAID), *((row.extra or {}).get(name) for name in _BESIDE)] for row in outputs
     )
-    return Signature(version(), profile, given(settings), judge, asked, said)
-
-
-def of_labels(profile: str, settings: Mapping[str, object], digests: tuple[int, int]) -> Signature:
-    """That of a score of labels, from the sums of :func:`seldio.scores.seld.rows.digest` on both sides."""
-    reference, predictions = (sha256(str(total).encode()).hexdigest()[:12] for total in digests)
-    return Signature(version(), profile, given(settings), "no judge", reference, predictions)
-
-
-def _truth(item: Item) -> object:
-    meta = item.answer_meta
-    return None if meta is None else {name: value for name, value in sorted(meta.__dict__.items()) if value is not None}
 
 
 def digest(rows: Iterable[Sequence[object]]) -> str:
@@ -131,7 +137,7 @@ def digest(rows: Iterable[Sequence[object]]) -> str:
         values = [None if value in ("", []) else value for value in row]
         text = json.dumps(values, ensure_ascii=True, sort_keys=True, default=vars)
         total += int.from_bytes(sha256(text.encode()).digest(), "big")
-    return sha256(str(total).encode()).hexdigest()[:12]
+    return of_total(total)
 
 
 def judged_by(model: str | None, url: str | None, judgements: bytes | None) -> str:

@@ -1,7 +1,7 @@
 """SO-Bench: its answers scored with the numbers of the official program and without its traps.
 
-A profile is a protocol as data. A join tells which prediction answers which question, :func:`count` scores each pair,
-and :func:`score` makes the report. What can be read without a judge is read by :mod:`seldio.answers`.
+A profile is a protocol as data. A join tells which prediction answers which question, and :func:`count` scores each
+pair. What can be read without a judge is read by :mod:`seldio.answers`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import median
 from typing import Any, Literal, NamedTuple, get_args
@@ -437,15 +437,30 @@ _ASKED_ABOUT = {name for name, task in PUBLISHED.items() if task.answer != "spee
 
 
 def count(
-    items: Sequence[Item], predictions: Sequence[Prediction], joined: JoinedAnswers, profile: AnswerProfile,
-    judge: Judge | None = None, offline: Offline = "extract",
-) -> Iterator[Scored]:  # fmt: skip
-    """Yield the questions of a join, scored one by one: the answered ones in its order, then the others.
+    items: Sequence[Item],
+    predictions: Sequence[Prediction],
+    profile: AnswerProfile,
+    *,
+    judge: Judge | None = None,
+    join: JoinedBy = "strict",
+    offline: Offline = "extract",
+) -> SoBenchCase:
+    """Return the questions *items*, scored.
+
+    Args:
+        items: the questions with their answers.
+        predictions: in any order; joined by id.
+        profile: thresholds and policies; ``changed`` sets others.
+        judge: decides what the texts do not tell; what it leaves open stays without verdict.
+        join: ``official`` joins as the official program does, and tells where that is not by id.
+        offline: what is decided without a judge.
 
     Raises:
-        UsageError: a way of reading offline that does not exist.
+        DataError: the predictions do not match the questions, or there is nothing to score.
+        UsageError: a way of reading that does not exist.
         SeldioError: the judge gave back fewer or more judgements than it was asked for.
     """
+    joined = join_answers(items, predictions, join)
     if offline not in get_args(Offline):
         raise UsageError(f"unknown --offline {offline!r}; choose from {', '.join(get_args(Offline))}")
     names = Names(name for item in items for name in names_in(item.task, item.answer, item.canonical_answer))
@@ -458,7 +473,7 @@ def count(
     judged = judge(asked) if judge is not None and asked else [None] * len(asked)
     if len(judged) != len(asked):
         raise SeldioError(f"the judge was asked {len(asked)} times and answered {len(judged)} times")
-    judgements = iter(judged)
+    judgements, rows = iter(judged), list[Scored]()
     for (number, _), request, verdict in zip(joined.pairs, requests, verdicts, strict=True):
         how: Decider = "offline"
         if verdict is None:
@@ -468,8 +483,12 @@ def count(
             if offline == "official-fallback":
                 how, verdict = "fallback", official_fallback(request.prediction)
         outcome = evaluate(request, verdict, profile) if verdict is not None else None
-        yield Scored(items[number], request.prediction, how, verdict, outcome)
-    yield from (Scored(items[number], "", "missing") for number in joined.missing)
+        rows.append(Scored(items[number], request.prediction, how, verdict, outcome))
+    rows += [Scored(items[number], "", "missing") for number in joined.missing]
+    if not rows:
+        raise DataError("nothing to score: no question has a prediction")
+    given = {"join": join, "offline": offline, "judge": judge is not None}
+    return SoBenchCase(rows, joined, profile, profile.settings() | given)
 
 
 def _request(item: Item, row: Prediction) -> AnsweredQuestion:
@@ -647,21 +666,107 @@ _MEASURES = (
 )
 
 
-class Marks:
-    """Scored questions, in the order in which they are counted, and what tables are made of."""
+class SoBenchCase:
+    """Scored questions, in the order in which they are counted, and what tables and notices are made of."""
 
-    def __init__(self, rows: Iterable[Scored]) -> None:
-        self.rows = list(rows)
-        self.clip = intervals.numbered(intervals.recording_of(row.item) for row in self.rows)
-        self.correct = np.array([row.correct for row in self.rows], np.float64)
-        self.how = np.array([row.how for row in self.rows], np.str_)
+    def __init__(
+        self, rows: Sequence[Scored], joined: JoinedAnswers, profile: AnswerProfile, settings: Mapping[str, Any]
+    ) -> None:
+        self.rows, self.joined, self.profile, self.settings = rows, joined, profile, settings
+        self.clip = intervals.numbered(intervals.recording_of(row.item) for row in rows)
+        self.correct = np.array([row.correct for row in rows], np.float64)
+        self.how = np.array([row.how for row in rows], np.str_)
         self.decided = ~np.isin(self.how, ["undecided", "missing"])
-        self.all = np.arange(len(self.rows))
-        labels = {"task": [row.task for row in self.rows], "class": [row.question_class for row in self.rows]}
+        self.all = np.arange(len(rows))
+        labels = {"task": [row.task for row in rows], "class": [row.question_class for row in rows]}
         groups, order = intervals.groups_of(labels), [*PUBLISHED]
         places = {name: order.index(name) if name in PUBLISHED else len(order) for name in groups.get("task", {})}
         self.tasks = {name: groups["task"][name] for name in sorted(places, key=places.__getitem__)}
         self.classes: Mapping[str, Ints] = groups.get("class", {})
+
+    def marked(self) -> intervals.MarkedAnswers:
+        """Return the marks of each question."""
+        ids, there = tuple(row.item.id for row in self.rows), self.all < len(self.joined.pairs)
+        groups = {"task": self.tasks}
+        return intervals.MarkedAnswers(
+            self.profile.title, ids, self.clip, (ACCURACY,), self.correct[:, None], there, groups
+        )
+
+    def reply_verdicts(self) -> Iterator[replies.ReplyVerdict]:
+        """Yield the verdict on each reply."""
+        for row in self.rows:
+            said = row.part("prediction") | row.part("semantic")
+            read = ", ".join(f"{key}: {value}" for key, value in said.items() if value not in (None, "", [], {}, False))
+            reply = None if row.how == "missing" else row.prediction
+            yield replies.verdict_of(row.item, reply, read, row.state, row.correct, {"accuracy": row.correct})
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply, the grave ones first."""
+        found = [*self.joined.notices]
+
+        def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
+            ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
+            reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
+            found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
+
+        open_ones = Counter(row.task for row in self.rows if row.how == "undecided")
+        every, decided = self.both(self.all)
+        over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
+        tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4))
+        text = (
+            f"without verdict ({tasks}): their texts do not tell, and there was no judge or it gave no verdict. "
+            f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
+        )
+        found += counted("no-verdict", open_ones.total(), "prediction", text, True)
+        text = "that cannot be computed with counted as wrong ({ids}: {reason})"
+        failed = [row for row in self.rows if row.outcome and row.outcome.metric == "scoring_error"]
+        add("scoring-errors", "judgement", text, failed)
+        text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
+        truths = [(row, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in self.rows]
+        bare = [
+            row for row, truth in truths if truth is not None and getattr(row.item.answer_meta, truth, None) is None
+        ]
+        add("no-truth", "question", text, bare)
+        if unknown := sorted({*self.tasks} - {*PUBLISHED}):
+            text = (
+                f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
+            )
+            found.append(Notice("unknown-tasks", text, grave=True))
+        text = (
+            "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored "
+            "as an elevation, as in the official program"
+        )
+        angles = [(row, row.part("prediction")) for row in self.rows if row.task == "estimate_elevation"]
+        azimuths = [
+            row for row, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None
+        ]
+        add("azimuth-as-elevation", "elevation", text, azimuths)
+        text = (
+            "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as "
+            "in the official program"
+        )
+        add("contradictory-judgements", "judgement", text, [row for row in self.rows if _contradicts(row)], False)
+        if self.profile.departures:
+            found.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
+        found += _float_trap(self, self.profile)
+        if {task: len(rows) for task, rows in self.tasks.items()} != COUNTS:
+            text = (
+                f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
+                "task): the accuracy cannot be compared with published ones"
+            )
+            found.append(Notice("other-questions", text))
+        texts = [row.prediction for row in self.rows if row.how == "offline" and row.task != "speech_content"]
+        if from_text := sum(bool(text.strip()) for text in texts):
+            share = f"{from_text:,} of {plural(len(self.all), 'question')}"
+            text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
+            found.append(Notice("read-offline", text))
+        return in_order(found)
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on what was scored."""
+        profile, over = self.profile, f"{plural(len(self.all), 'question')} of {plural(len(self.tasks), 'task')}"
+        shown = tables(system, self), self.notices(), self.settings
+        return ScoreReport(system, profile.name, profile.title, over, *shown)
 
     def both(self, rows: Ints) -> tuple[float, float]:
         """Return the mean score of all questions, undecided ones counting 0, and of those decided."""
@@ -680,7 +785,7 @@ def mean(values: Floats) -> float:
     return sum(values.tolist()) / len(values) if len(values) else math.nan
 
 
-def tables(system: str, marks: Marks) -> tuple[Table, ...]:
+def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
     """Return all tables of a score, those without rows left out."""
     macro = mean(np.array([mean(marks.correct[rows]) for rows in marks.tasks.values()]))
     whole = (system, *marks.both(marks.all), macro, float(marks.decided.mean()), len(marks.all))
@@ -701,7 +806,7 @@ def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     return tuple(table for table in found if table.rows)
 
 
-def _tasks(marks: Marks) -> Table:
+def _tasks(marks: SoBenchCase) -> Table:
     # the column of the official fallback stands only where it decided
     shown = [column for column in _HOW if column.name != "fallback" or "fallback" in marks.how]
     parsed = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
@@ -715,7 +820,7 @@ def _tasks(marks: Marks) -> Table:
     return Table("tasks", "by task", columns, tuple(cells))
 
 
-def _errors(marks: Marks) -> Table:
+def _errors(marks: SoBenchCase) -> Table:
     columns = (
         Column("task", "task"),
         Column("measure", "measure"),
@@ -732,7 +837,7 @@ def _errors(marks: Marks) -> Table:
     return Table("errors", "errors of the predictions that could be read", columns, tuple(cells))
 
 
-def _speech(marks: Marks) -> Table:
+def _speech(marks: SoBenchCase) -> Table:
     best, raw = (marks.values("speech_content", key)[1] for key in ("wer", "wer_raw"))
     capped = np.minimum(best, 1.0)
     cells = []
@@ -747,64 +852,7 @@ def _speech(marks: Marks) -> Table:
 # --- what there is to know -------------------------------------------------------------------------
 
 
-def notices(marks: Marks, joined: JoinedAnswers, profile: AnswerProfile) -> tuple[Notice, ...]:
-    """Return all that apply, the grave ones first."""
-    found = [*joined.notices]
-
-    def add(name: str, noun: str, text: str, rows: Sequence[Scored], grave: bool = True) -> None:
-        ids = listed([row.item.id for row in rows[:3]], 3, len(rows))
-        reason = clipped(str(rows[0].outcome.details.get("scoring_error")), 80) if rows and rows[0].outcome else ""
-        found.extend(counted(name, len(rows), noun, text.format(ids=ids, reason=reason), grave))
-
-    open_ones = Counter(row.task for row in marks.rows if row.how == "undecided")
-    every, decided = marks.both(marks.all)
-    over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
-    tasks = ", ".join(f"{task} {number:,}" for task, number in open_ones.most_common(4))
-    text = (
-        f"without verdict ({tasks}): their texts do not tell, and there was no judge or it gave no verdict. "
-        f"Counted as wrong the accuracy is {every:.2%}, {over}: give a judge for one number"
-    )
-    found += counted("no-verdict", open_ones.total(), "prediction", text, True)
-    text = "that cannot be computed with counted as wrong ({ids}: {reason})"
-    failed = [row for row in marks.rows if row.outcome and row.outcome.metric == "scoring_error"]
-    add("scoring-errors", "judgement", text, failed)
-    text = "without the number in answer_meta that scoring needs ({ids}): no prediction can be right"
-    truths = [(row, PUBLISHED.get(row.task, _UNKNOWN).truth) for row in marks.rows]
-    bare = [row for row, truth in truths if truth is not None and getattr(row.item.answer_meta, truth, None) is None]
-    add("no-truth", "question", text, bare)
-    if unknown := sorted({*marks.tasks} - {*PUBLISHED}):
-        text = f"tasks that SO-Bench does not have ({listed(unknown)}): right is what equals the answer but for case"
-        found.append(Notice("unknown-tasks", text, grave=True))
-    text = (
-        "read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have been scored as "
-        "an elevation, as in the official program"
-    )
-    angles = [(row, row.part("prediction")) for row in marks.rows if row.task == "estimate_elevation"]
-    azimuths = [row for row, said in angles if said.get("elevation_deg") is None and said.get("angle_deg") is not None]
-    add("azimuth-as-elevation", "elevation", text, azimuths)
-    text = (
-        "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as in "
-        "the official program"
-    )
-    add("contradictory-judgements", "judgement", text, [row for row in marks.rows if _contradicts(row)], False)
-    if profile.departures:
-        found.append(Notice("not-the-whole-program", profile.departures, grave=True))
-    found += _float_trap(marks, profile)
-    if {task: len(rows) for task, rows in marks.tasks.items()} != COUNTS:
-        text = (
-            f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
-            "task): the accuracy cannot be compared with published ones"
-        )
-        found.append(Notice("other-questions", text))
-    texts = [row.prediction for row in marks.rows if row.how == "offline" and row.task != "speech_content"]
-    if from_text := sum(bool(text.strip()) for text in texts):
-        share = f"{from_text:,} of {plural(len(marks.all), 'question')}"
-        text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
-        found.append(Notice("read-offline", text))
-    return in_order(found)
-
-
-def _float_trap(marks: Marks, profile: AnswerProfile) -> Iterator[Notice]:
+def _float_trap(marks: SoBenchCase, profile: AnswerProfile) -> Iterator[Notice]:
     """Yield errors equal to a threshold on paper and beyond it in binary."""
     for threshold, task in ((name, task) for name in THRESHOLDS for task in PUBLISHED.values()):
         if task.threshold != threshold:
@@ -835,37 +883,8 @@ def score(
     predictions: Sequence[Prediction],
     profile: AnswerProfile,
     *,
-    judge: Judge | None = None,
-    join: JoinedBy = "strict",
-    offline: Offline = "extract",
     system: str = "predictions",
-    take: Callable[[Scored], object] | None = None,
+    **options: Any,
 ) -> ScoreReport:
-    """Return the score of *predictions* for the questions *items*.
-
-    Args:
-        items: the questions with their answers.
-        predictions: in any order; joined by id.
-        profile: thresholds and policies; ``changed`` sets others.
-        judge: decides what the texts do not tell; what it leaves open stays without verdict.
-        join: ``official`` joins as the official program does, and tells where that is not by id.
-        offline: what is decided without a judge.
-        system: the name of what is scored.
-        take: is handed the questions one by one, scored.
-
-    Raises:
-        DataError: the predictions do not match the questions, or there is nothing to score.
-        UsageError: a way of reading that does not exist.
-    """
-    items, predictions = list(items), list(predictions)
-    joined = join_answers(items, predictions, join)
-    marks = Marks(count(items, predictions, joined, profile, judge, offline))
-    if not marks.rows:
-        raise DataError("nothing to score: no question has a prediction")
-    if take is not None:
-        for row in marks.rows:
-            take(row)
-    over = f"{plural(len(marks.all), 'question')} of {plural(len(marks.tasks), 'task')}"
-    settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
-    found = notices(marks, joined, profile)
-    return ScoreReport(system, profile.name, profile.title, over, tables(system, marks), found, settings)
+    """Return the score of *predictions*; the other arguments, and what is raised, are those of :func:`count`."""
+    return count(items, predictions, profile, **options).report(system)

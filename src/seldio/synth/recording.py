@@ -20,7 +20,7 @@ from seldio.media import arrays, encoding
 from seldio.media.arrays import CHANNELS, SPEED, Format
 from seldio.media.encoding import render
 from seldio.synth import Track
-from seldio.synth.sounds import Floats, Random, band, sound
+from seldio.synth.sounds import Floats, Random, band, placed, sound
 
 Sound = np.ndarray[Any, np.dtype[np.float32]]
 Samples = np.ndarray[Any, np.dtype[np.int16]]
@@ -103,13 +103,13 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
         start, end = (round(clock.sample(frame, rate)) for frame in (track.first, track.end))
         active[start:end] = True
         wave = sound(track.class_id, end - start, rate, np.random.default_rng((seed, 1, number)))
-        _add(dry, wave, start)
+        placed(dry, [(start, wave)])
         times, positions = _knots(track)
         for arriving, places, late in _ways(wave, times, positions, options):
             azimuth, elevation = geometry.to_polar(*places.T)
             for name in FORMATS:
                 moving = times if len(times) > 1 else None
-                _add(waves[name], render(arriving, azimuth, elevation, rate, name, moving), start + late)
+                placed(waves[name], [(start + late, render(arriving, azimuth, elevation, rate, name, moving))])
     around = np.zeros((4, frames), np.float32)
     if options.reverberation and tracks:
         around = _filtered(dry[np.newaxis], _tail(options, np.random.default_rng((seed, 2))))
@@ -125,12 +125,6 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
     # mixtures of the capsules follow W, Y, Z and X with the power that the rigid sphere gives them in a diffuse field
     waves["mic"] += encoding.MIX.T.astype(np.float32) @ _filtered(around, _capsule_taps(rate))
     return waves
-
-
-def _add(out: Sound, wave: Sound, start: int) -> None:
-    """Add *wave* to *out* from frame *start* on; what lies past the end is cut off."""
-    target = out[..., start : start + wave.shape[-1]]
-    target += wave[..., : target.shape[-1]]
 
 
 # --- ways from a source to the array ------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Random = np.random.Generator
+Wave = TypeVar("Wave", bound=np.ndarray[Any, Any])
 
 
 def fast_size(frames: int) -> int:
@@ -45,11 +46,11 @@ def damped(rate: int, seconds: float, pitches: ArrayLike, falls: ArrayLike, leve
     return made
 
 
-def placed(out: Floats, grains: Iterable[tuple[int, Floats]]) -> Floats:
+def placed(out: Wave, grains: Iterable[tuple[int, Wave]]) -> Wave:
     """Add grains to *out*, each from its frame on; what lies past the end is cut off."""
     for start, grain in grains:
-        target = out[start : start + len(grain)]
-        target += grain[: len(target)]
+        target = out[..., start : start + grain.shape[-1]]
+        target += grain[..., : target.shape[-1]]
     return out
 
 

@@ -11,18 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from seldio.tasks.english import REFUSED, SO_BENCH, TASKS, Generated, generate, stream
-    from seldio.tasks.generation import AUDIO, SILENT
-    from seldio.tasks.margins import DEFAULTS, Margins
     from seldio.tasks.mix import select, targets
-    from seldio.tasks.specs import PUBLISHED
+    from seldio.tasks.scene import AUDIO, SILENT
+    from seldio.tasks.so_bench import REFUSED, SO_BENCH, TASKS, Generated, generate, stream
+    from seldio.tasks.specs import DEFAULTS, PUBLISHED, Margins
 
 __all__ = [
     "AUDIO", "DEFAULTS", "PUBLISHED", "REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate",
     "select", "stream", "targets",
 ]  # fmt: skip
 _HOMES = {
-    "AUDIO": "generation", "DEFAULTS": "margins", "Margins": "margins", "PUBLISHED": "specs", "SILENT": "generation",
+    "AUDIO": "scene", "DEFAULTS": "specs", "Margins": "specs", "PUBLISHED": "specs", "SILENT": "scene",
     "select": "mix", "targets": "mix",
 }  # fmt: skip
 
@@ -30,4 +29,4 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'seldio.tasks' has no attribute {name!r}")
-    return getattr(import_module(f"seldio.tasks.{_HOMES.get(name, 'english')}"), name)
+    return getattr(import_module(f"seldio.tasks.{_HOMES.get(name, 'so_bench')}"), name)

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
-from seldio.tasks.english import SO_BENCH, TASKS
-from seldio.tasks.task import Task, first_class, hashed
+from seldio.tasks.so_bench import SO_BENCH, TASKS, first_class
+from seldio.tasks.task import Task, hashed
 from seldio.text import listed
 
 #: Widths of the bins in which numbers count as the same answer: degrees, metres, seconds.

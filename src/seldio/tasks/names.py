@@ -50,7 +50,7 @@ def name_of(label: str) -> Name:
     plain = " ".join(label.replace("_", " ").lower().split())
     said = f'"{plain}"' if "," in plain else plain
     spoken, number = _table().get(plain) or _of_its_own(plain)
-    indefinite = f"{_article(spoken)} {spoken}" if number == COUNTABLE else spoken
+    indefinite = f"{'an' if _VOWEL.match(spoken) else 'a'} {spoken}" if number == COUNTABLE else spoken
     singular = number != PLURAL
     verb, do = ("is", "does") if singular else ("are", "do")
     words = {"x": spoken, "some": indefinite, "verb": verb, "do": do, "Do": do.capitalize()}
@@ -97,10 +97,6 @@ def _of_its_own(plain: str) -> tuple[str, str]:
 
 
 _VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[aeiou]|hour|honest|heir|8|11\b|18\b)")
-
-
-def _article(words: str) -> str:
-    return "an" if _VOWEL.match(words) else "a"
 
 
 def capitalized(sentence: str) -> str:

@@ -9,11 +9,18 @@ for one that does. What the labels do not know of is taken for background noise.
 
 A wording is right for every class because verbs and cases come with the noun: ``{x}`` and ``{y}`` are nouns in the
 nominative, with ``_gen``, ``_acc`` and ``_with`` in other cases; ``{x_heard}``, ``{x_sounds}`` and ``{x_lasts}`` are
-verbs that agree with x (see :class:`seldio.tasks.nouns.Noun`).
+verbs that agree with x (see :class:`Noun`).
+
+The forms of nouns are data, ``nouns.json``: one entry for all spellings of a class in all vocabularies. A class
+*covers* others that are kinds of it (a piano is music), and is *like* others that the ear, or a strict
+reader, may take for it; what is heard with the one class does not prove that the other is absent. One event
+of a class that comes in *series* may be several rings with pauses between them.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 import tomllib
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +28,7 @@ from functools import cache, partial
 from importlib import resources
 from itertools import combinations
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -29,12 +36,201 @@ from seldio.formats.items import option_letter
 from seldio.formats.mera import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.tasks.generation import ItemPlace, ask_all
-from seldio.tasks.margins import Margins
-from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, nouns, pairs
-from seldio.tasks.scene import SceneEvent
-from seldio.tasks.task import CLOSE, NO_NAME, SHORT, Say, T, Task, digest
-from seldio.tasks.wordings import one_few_many
+from seldio.tasks.names import Name, capitalized, name_of
+from seldio.tasks.scene import ItemPlace, Scene, SceneEvent, ask_all
+from seldio.tasks.specs import Margins
+from seldio.tasks.task import NAMELESS, Say, T, Task, Why, digest, one_few_many
+from seldio.vocabularies import spelling, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.formats.own_dataset import ClassNoun
+
+
+# --- nouns -----------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Noun:
+    """A class in Russian."""
+
+    number: int  # its bit in masks
+    gender: str  # m, f, n, or pl for nouns that stand in the plural
+    name: str  # nominative, as an option
+    #: what sentences need, by key: ``x``, ``x_gen``, ``x_acc``, ``x_with`` (instrumental after *с* or *со*),
+    #: ``x_of`` (genitive of the sound of a thing: *звука пианино*), ``x_heard``, ``x_sounds``, ``x_lasts``, and ``X``
+    #: and the verbs capitalised
+    x: dict[str, str]
+    y: dict[str, str]  # the same for a second noun
+    broad: bool  # whether it covers other classes
+    series: bool  # whether one event may be a series, so that nobody can count it
+    nested: int  # the mask of those that cover it or are covered by it
+    alike: int  # of all that may be taken for it
+
+
+class Nouns(NamedTuple):
+    """All nouns, and by spelling."""
+
+    all: tuple[Noun, ...]
+    known: dict[str, Noun]
+
+
+@cache
+def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
+    """The table of ``nouns.json`` with the classes that datasets decline, or name as one of the table is called."""
+    data: dict[str, Any] = json.loads(resources.files(__package__).joinpath("nouns.json").read_text("utf-8"))
+    rows, verbs = data["classes"], data["verbs"]
+    called = {spelling(row["forms"][0]): number for number, row in enumerate(rows)}
+    declined = (noun for noun in own if noun.forms)
+    rows += [{"names": noun.names, "gender": noun.gender, "forms": noun.forms} for noun in declined]
+    numbers = {spelling(name): number for number, row in enumerate(rows) for name in row["names"]}
+    for noun in own:
+        known = [table[key] for table in (numbers, called) for key in map(spelling, noun.names) if key in table]
+        if known:
+            numbers |= dict.fromkeys(map(spelling, noun.names), known[0])
+    nested, alike = _masks(rows, numbers, ("covers",)), _masks(rows, numbers, ("covers", "like"))
+    made = tuple(
+        _noun(number, row, verbs[row["gender"]], nested[number], alike[number]) for number, row in enumerate(rows)
+    )
+    return Nouns(made, {name: made[number] for name, number in numbers.items()})
+
+
+def _noun(number: int, row: dict[str, Any], verbs: dict[str, str], nested: int, alike: int) -> Noun:
+    cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
+    cases["of"] = row.get("of", cases["gen"])
+    words = cases | verbs | {key.capitalize(): verb.capitalize() for key, verb in verbs.items()}
+    x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
+    x["X"] = capitalized(cases[""])
+    return Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, nested, alike)
+
+
+def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> tuple[int, ...]:
+    """Return for each class the mask of the classes that its row names under *keys*, or that name it."""
+    masks = [0] * len(rows)
+    for number, row in enumerate(rows):
+        for other in (numbers[spelling(name)] for key in keys for name in row.get(key, ())):
+            masks[number] |= 1 << other
+            masks[other] |= 1 << number
+    return tuple(masks)
+
+
+@cache
+def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
+    """The noun of a class; None where it has no Russian name."""
+    return nouns(own).known.get(spelling(label))
+
+
+@cache
+def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
+    """Return the name of a class in Russian questions; canonical answers keep the English one."""
+    name, noun = name_of(label), noun_of(label, own)
+    if noun is not None:
+        return name._replace(spoken=noun.name, plural=noun.gender == "pl", words=noun.x, others=noun.y)
+    words = nouns().all[0]
+    return name._replace(words=dict.fromkeys(words.x, NAMELESS), others=dict.fromkeys(words.y, NAMELESS))
+
+
+def nested(noun: Noun, other: Noun) -> bool:
+    """Whether one of two classes is a kind of the other."""
+    return bool(noun.nested >> other.number & 1)
+
+
+def alike(noun: Noun, other: Noun) -> bool:
+    """Whether one of two classes may be taken for the other."""
+    return bool(noun.alike >> other.number & 1)
+
+
+def mask_of(classes: Iterable[Noun]) -> int:
+    """The mask of some nouns."""
+    return sum(1 << noun.number for noun in set(classes))
+
+
+@cache
+def absent(audible: int, known: int, own: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
+    """The nouns of *known* that are surely not heard where those of *audible* are: masks."""
+    table = nouns(own)
+    out = audible
+    for noun in table.all:
+        if audible >> noun.number & 1:
+            out |= noun.alike
+    return tuple(noun for noun in table.all if known & ~out & 1 << noun.number)
+
+
+@cache
+def pairs(classes: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
+    """All pairs of *classes*."""
+    return tuple(combinations(classes, 2))
+
+
+# --- clips -----------------------------------------------------------------------------------------------------------
+
+
+class Sound(NamedTuple):
+    """All that is heard of one class in a clip."""
+
+    noun: Noun  # its name
+    events: tuple[SceneEvent, ...]  # by onset
+    total: int  # label frames in which it sounds
+    longest: int  # label frames of its longest event
+    #: label frames of its shortest pause: 0 where one event begins as another ends, below 0 where two sound at once;
+    #: None where there is one event
+    pause: int | None
+    audible: bool  # whether one of its events is long enough to be asked about
+    clear: bool  # whether all are
+
+
+class RussianClip(NamedTuple):
+    """One clip."""
+
+    scene: Scene  # its events
+    sounds: list[Sound]  # the classes that have a Russian name, by onset
+    unnamed: int  # how many have none
+    #: classes that the labels know and that surely do not sound; none where a class has no name
+    absent: tuple[Noun, ...]
+
+
+def known_classes(table: pa.Table, own: tuple[ClassNoun, ...] = ()) -> int:
+    """Mask the classes that the labels would name: the table's vocabulary, or those that occur if others do."""
+    classes = vocabulary(origin_of(table).vocabulary or "starss")
+    written: list[str] = []  # the names of the classes that have no number
+    if "class_name" in table.column_names:
+        column = table["class_name"]
+        if "class_id" in table.column_names:
+            column = column.filter(table["class_id"].is_null())
+        written = column.drop_null().unique().to_pylist()
+    labels: Iterable[str] = (classes.label(index) for index in range(len(classes)))
+    if any(spelling(name) not in classes.indices for name in written):
+        numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
+        labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
+    return mask_of(noun for noun in (noun_of(label, own) for label in labels) if noun is not None)
+
+
+def clip_of(scene: Scene, known: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
+    """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
+    events_by_noun: dict[Noun, list[SceneEvent]] = {}
+    unnamed = 0
+    for events in scene.alike.values():
+        noun = noun_of(events[0].name.label, own)
+        if noun is None:
+            unnamed += 1
+        else:
+            events_by_noun.setdefault(noun, []).extend(events)
+    sounds = [_sound(noun, events) for noun, events in events_by_noun.items()]
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), known, own))
+
+
+def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:
+    events.sort(key=attrgetter("first"))
+    total, end, pause = 0, -1, None
+    for event in events:
+        if end >= 0:
+            gap = event.first - end
+            pause = gap if pause is None else min(gap, pause)
+        total += max(0, event.end - max(event.first, end))
+        end = max(end, event.end)
+    short = [event.short for event in events]
+    longest = max(event.end - event.first for event in events)
+    return Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short))
+
 
 # --- wording ----------------------------------------------------------------------------------------------
 _DATA = tomllib.loads((resources.files("seldio.tasks") / "russian.toml").read_text("utf-8"))
@@ -82,21 +278,18 @@ def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
 
 
 def draft(
-    say: Say, wordings: Sequence[str], words: Mapping[str, str], right: str, wrong: Iterable[str],
-    events: Sequence[SceneEvent],
-) -> Choice:  # fmt: skip
-    """A question in one of its wordings, with the options *right* and *wrong* in a random order."""
-    question = say.pick(wordings).format_map(words)
-    options = [right, *wrong]
-    options = draw(say, options, len(options))
-    return Choice(question, options, options.index(right), say.pick(INSTRUCTIONS[len(options)]), events)
+    say: Say, wordings: Sequence[str], words: Mapping[str, str], answers: Sequence[str], events: Sequence[SceneEvent]
+) -> Choice:
+    """A question in one of its wordings, with the *answers*, of which the first is right, in a random order."""
+    question, options = say.pick(wordings).format_map(words), draw(say, answers, len(answers))
+    return Choice(question, options, options.index(answers[0]), say.pick(INSTRUCTIONS[len(options)]), events)
 
 
 def yes_or_no(
     say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[SceneEvent]
 ) -> Choice:
     """A question that is answered with yes or no."""
-    return draft(say, wordings, words, YES if truth else NO, (NO if truth else YES,), events)
+    return draft(say, wordings, words, (YES, NO) if truth else (NO, YES), events)
 
 
 # --- two options ---------------------------------------------------------------------------------------------
@@ -107,11 +300,11 @@ UNEVEN = "in all and at a stretch not the same lasts longer"
 
 def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Ask whether a class sounds: once for each that does, once for one that does not."""
-    yield from [NO_NAME] * clip.unnamed
+    yield from [Why.NO_NAME] * clip.unnamed
     silent = draw(say, clip.absent, len(clip.sounds))
     for sound in clip.sounds:
         if not sound.audible:
-            yield SHORT
+            yield Why.SHORT
             continue
         yield yes_or_no(say, SINGLE, sound.noun.x, True, sound.events)
         yield yes_or_no(say, SINGLE, silent.pop().x, False, ()) if silent else NO_ABSENT
@@ -119,7 +312,7 @@ def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Ask whether two classes both sound: once for each pair that does, once for a pair that does not."""
-    yield from [NO_NAME] * clip.unnamed
+    yield from [Why.NO_NAME] * clip.unnamed
     right_pairs = 0
     for pair in _both(clip, say):
         if isinstance(pair, str):
@@ -137,7 +330,7 @@ def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
     """Yield all pairs of classes that sound, in either order; reasons for classes that are in none."""
-    yield from [SHORT for sound in clip.sounds if not sound.audible]
+    yield from [Why.SHORT for sound in clip.sounds if not sound.audible]
     for pair in combinations([sound for sound in clip.sounds if sound.audible], 2):
         if nested(pair[0].noun, pair[1].noun):
             yield NESTED
@@ -164,7 +357,7 @@ def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Nou
 
 def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Ask whether one class lasts longer in all than another."""
-    yield from [NO_NAME] * clip.unnamed
+    yield from [Why.NO_NAME] * clip.unnamed
     for pair in _both(clip, say):
         if isinstance(pair, str):
             yield pair
@@ -179,7 +372,7 @@ def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
     """Why it is not sure which of two lasts longer; each of their events may be wrong by the margin."""
     difference = sound.total - other.total
     if abs(difference) <= margins.frames * (len(sound.events) + len(other.events)):
-        return CLOSE
+        return Why.CLOSE
     return UNEVEN if (sound.longest - other.longest) * difference < 0 else None
 
 
@@ -187,17 +380,17 @@ def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
     """Ask whether one kind of sounds is heard or several."""
     audible = [sound for sound in clip.sounds if sound.audible]
     if clip.unnamed:
-        yield NO_NAME
+        yield Why.NO_NAME
     elif not audible:
-        yield SHORT
+        yield Why.SHORT
     elif len(clip.sounds) == 1 and audible[0].noun.broad:
         yield BROAD
     elif len(clip.sounds) == 1:
-        yield draft(say, KINDS, {}, ONE, (SEVERAL,), audible[0].events)
+        yield draft(say, KINDS, {}, (ONE, SEVERAL), audible[0].events)
     elif all(alike(sound.noun, other.noun) for sound, other in combinations(audible, 2)):
-        yield ALIKE if len(audible) > 1 else SHORT
+        yield ALIKE if len(audible) > 1 else Why.SHORT
     else:
-        yield draft(say, KINDS, {}, SEVERAL, (ONE,), clip.scene.events)
+        yield draft(say, KINDS, {}, (SEVERAL, ONE), clip.scene.events)
 
 
 # --- four options --------------------------------------------------------------------------------------------
@@ -209,7 +402,7 @@ ALONE = "only one class sounds"
 
 def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Details of a clip: the number and the order of its events."""
-    yield from [NO_NAME] * clip.unnamed
+    yield from [Why.NO_NAME] * clip.unnamed
     yield from _times(clip, margins, say)
     yield from _present(clip, say)
     if not clip.unnamed:
@@ -227,13 +420,13 @@ def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         written = times if say.below(2) else str
         wrong = [written(other) for other in range(least, least + 4) if other != number]
         words = sound.noun.x | {"pauses": pauses(margins)}
-        yield draft(say, TIMES, words, written(number), wrong, sound.events)
+        yield draft(say, TIMES, words, [written(number), *wrong], sound.events)
 
 
 def _uncountable(sound: Sound, margins: Margins) -> str | None:
     """Return why the number of times a class is heard is uncertain; None if it is certain."""
     if sound.noun.series or not sound.clear:
-        return SERIES if sound.noun.series else SHORT
+        return SERIES if sound.noun.series else Why.SHORT
     if sound.pause is None:
         return None
     if sound.pause < 0:
@@ -244,10 +437,10 @@ def _uncountable(sound: Sound, margins: Margins) -> str | None:
 def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
     for sound in clip.sounds:
         if not sound.audible or len(clip.absent) < 3:
-            yield SHORT if not sound.audible else NO_ABSENT
+            yield Why.SHORT if not sound.audible else NO_ABSENT
         else:
             wrong = [noun.name for noun in draw(say, clip.absent, 3)]
-            yield draft(say, PRESENT, {}, sound.noun.name, wrong, sound.events)
+            yield draft(say, PRESENT, {}, [sound.noun.name, *wrong], sound.events)
 
 
 def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
@@ -257,10 +450,10 @@ def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | st
         return
     first, second = sorted(clip.sounds, key=lambda sound: sound.events[0].first)[:2]
     close = second.events[0].first - first.events[0].first < max(1, margins.frames)
-    yield SHORT if not first.clear else CLOSE if close else _among(clip, first, FIRST, say)
+    yield Why.SHORT if not first.clear else Why.CLOSE if close else _among(clip, first, FIRST, say)
     longest = max(clip.sounds, key=attrgetter("total"))
     reasons = [unclear(longest, sound, margins) for sound in clip.sounds if sound is not longest]
-    reason = next(filter(None, reasons), None) if longest.audible else SHORT
+    reason = next(filter(None, reasons), None) if longest.audible else Why.SHORT
     yield reason or _among(clip, longest, LONGEST_OF, say)
 
 
@@ -273,7 +466,7 @@ def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) 
     if len(wrong) < 3 or not others:
         return NO_ABSENT
     events = [event for sound in (winner, *others) for event in sound.events]
-    return draft(say, wordings, {}, winner.noun.name, [noun.name for noun in wrong], events)
+    return draft(say, wordings, {}, [noun.name for noun in (winner.noun, *wrong)], events)
 
 
 # --- what could be guessed -----------------------------------------------------------------------------------
@@ -339,8 +532,7 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
     scene, letter = place.scene, option_letter(draft.right)
     number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
-    return place.item(
-        task, draft, id=str(int(number, 16)), instruction=draft.instruction, options=draft.options, answer=letter,
-        canonical_answer=draft.options[draft.right], language="ru", dataset=dataset,
-        extra={"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}},
-    )  # fmt: skip
+    answers = {"options": draft.options, "answer": letter, "canonical_answer": draft.options[draft.right]}
+    extra = {"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}}
+    whole = {"instruction": draft.instruction, "language": "ru", "dataset": dataset, "extra": extra, **answers}
+    return place.item(task, draft, id=str(int(number, 16)), **whole)

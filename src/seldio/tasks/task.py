@@ -11,19 +11,15 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Hashable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from seldio.schema.qa import AnswerMeta, Item, trusted
-from seldio.tasks.margins import Margins
-from seldio.tasks.names import Name as Name
-from seldio.tasks.names import capitalized
-from seldio.tasks.names import name_of as name_of
-from seldio.tasks.specs import PUBLISHED, TaskSpec
-from seldio.tasks.specs import READ_SOURCE as READ_SOURCE
-from seldio.tasks.wordings import ENGLISH, Wordings
-from seldio.tasks.wordings import Wording as Wording
+from seldio.schema.qa import Item
+from seldio.tasks.names import Name, capitalized
+from seldio.tasks.specs import Margins, TaskSpec
 
 if TYPE_CHECKING:
     from seldio.tasks.scene import SceneEvent
@@ -32,32 +28,114 @@ T = TypeVar("T")
 View = TypeVar("View")
 Made = TypeVar("Made")
 
-# --- why a candidate is skipped: words that reports show ------------------------------------------------
-REPEATED = "the class sounds more than once in the clip"
-DOUBLED = "one of its rows may be written twice"
-SHORT = "the event is too short"
-UNKNOWN = "its direction is not known"
-MOVES = "the source moves"
-NO_DISTANCE = "its distance is not known"
-EDGE = "its direction is near the edge of a direction word"
-SHARED = "another event shares the direction"
-UNSTEADY = "no moment has one right answer"
-CLOSE = "the difference is within the margin"
-NO_NAME = "a class has no Russian name"
+
+class Why:
+    """Why a candidate is skipped, in the words that reports show."""
+
+    REPEATED = "the class sounds more than once in the clip"
+    DOUBLED = "one of its rows may be written twice"
+    SHORT = "the event is too short"
+    UNKNOWN = "its direction is not known"
+    MOVES = "the source moves"
+    NO_DISTANCE = "its distance is not known"
+    EDGE = "its direction is near the edge of a direction word"
+    SHARED = "another event shares the direction"
+    UNSTEADY = "no moment has one right answer"
+    CLOSE = "the difference is within the margin"
+    NO_NAME = "a class has no Russian name"
 
 
-# --- words ------------------------------------------------------------------------------------------------
+# --- languages -----------------------------------------------------------------------------------------------------
+Code = Literal["en", "ru"]
+#: Stands for the name of a class that has none in the language.
+NAMELESS = "\0"
+
+
+class Wording(NamedTuple):
+    """One way to ask, in several wordings; one of the suffixes follows.
+
+    ``{x}`` and ``{y}`` are names of classes, ``{verb}``, ``{do}`` and ``{heard}`` go with x (see
+    :class:`seldio.tasks.names.Name`), ``{t}`` is a time, ``{place}`` and ``{side}`` are directions in words.
+    """
+
+    questions: tuple[str, ...]
+    suffixes: tuple[str, ...]
+    answers: tuple[str, ...] = ()  # one for each of what there is to say, such as the motions
+
+
+class Direction(NamedTuple):
+    """One cell in words."""
+
+    name: str  # after *from*, with its article: ``the front-left and below``
+    short: str  # the same without the article, as canonical answers have it in any language: ``front-left and below``
+    place: str  # relative to the listener: ``to the front-left and below the listener``
+
+
+def one_few_many(number: float) -> int:
+    """Which form a number takes in Russian: of 1, of 2 or a fraction, of 5."""
+    if number != round(number):
+        return 1
+    last = abs(int(number)) % 100
+    return 2 if 10 < last < 15 or not 0 < last % 10 < 5 else int(last % 10 > 1)
+
+
+_FORMS: dict[str, Callable[[float], int]] = {"en": lambda number: int(abs(number) != 1), "ru": one_few_many}
+
+
+class Wordings(NamedTuple):
+    """How to ask in a language."""
+
+    code: Code
+    preambles: tuple[str, ...]  # what may stand before a question; half of them have nothing
+    ways: dict[str, tuple[Wording, ...]]  # by task
+    directions: tuple[Direction, ...]  # all cells in words, by number
+    words: dict[str, Any]
+
+    def number(self, value: float) -> str:
+        """A number without needless zeros: ``67``, ``-36.6``."""
+        return f"{value:g}".replace(".", self.words["decimal"])
+
+    def time(self, frame: int) -> str:
+        """The time at which a label frame begins: ``18.5s``."""
+        return str(self.words["time"].format(f"{frame / 10:.1f}".replace(".", self.words["decimal"])))
+
+    def counted(self, value: float, unit: Literal["degrees", "metres"]) -> str:
+        """A number with its unit, as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
+        return f"{self.number(value)} {self.words[unit][self.plural(value)]}"
+
+    def plural(self, value: float) -> int:
+        """The place of the form that goes with a number among those of a word."""
+        return _FORMS[self.code](value)
+
+    def listed(self, parts: Iterable[str]) -> str:
+        """*parts* as one says a list: ``a``, ``a and b``, ``a, b, and c``."""
+        between, before_last, of_two = self.words["list"]
+        *others, last = parts
+        return f"{between.join(others)}{before_last if len(others) > 1 else of_two}{last}" if others else last
 
 
 @cache
-def second(frame: int) -> str:
-    """The time at which a label frame begins: ``18.5s``."""
-    return f"{frame / 10:.1f}s"
+def wordings_in(code: Code) -> Wordings:
+    """How to ask in the language with this code."""
+    table = tomllib.loads(files(__package__ or "").joinpath(f"so_bench.{code}.toml").read_text("utf-8"))
+    ways: dict[str, tuple[Wording, ...]] = {}
+    for task, rows in table.items():
+        if isinstance(rows, list) and isinstance(rows[0], dict):
+            first = rows[0]["suffixes"]
+            suffixes = [row.get("suffixes", first) for row in rows]
+            suffixes = [table[suffix] if isinstance(suffix, str) else suffix for suffix in suffixes]
+            parts = zip(rows, suffixes, strict=True)
+            ways[task] = tuple(Wording(tuple(row["questions"]), tuple(s), tuple(row["answers"])) for row, s in parts)
+    return Wordings(
+        code, tuple(table["preambles"]), ways, tuple(Direction(*row) for row in table["directions"]), table["words"]
+    )
 
 
-def number(value: float) -> str:
-    """A number without needless zeros: ``67``, ``-36.6``."""
-    return f"{value:g}"
+#: What is asked in unless another language is wanted, and that of tasks from elsewhere.
+ENGLISH = wordings_in("en")
+
+
+# --- words ------------------------------------------------------------------------------------------------
 
 
 def digest(*parts: object) -> str:
@@ -141,46 +219,3 @@ class Task(TaskSpec, Generic[View, Made]):
     alike: Callable[[Item], Hashable] | None = None
     claims: Callable[[Item], list[list[Hashable]] | None] | None = None
     contexts: Callable[[Item], tuple[Hashable, ...]] | None = None
-
-
-def published(name: str, **makers: Any) -> Task[Any, Any]:
-    """The task of SO-Bench called *name*, with what makes its questions."""
-    return Task(**vars(PUBLISHED[name]), wordings=ENGLISH.ways[name], **makers)
-
-
-# --- questions before they get their ids ------------------------------------------------------------------
-_UNKNOWN = dict.fromkeys(AnswerMeta.model_fields)
-
-
-def meta(**values: float | list[float]) -> AnswerMeta:
-    """The truth as numbers, with these keys."""
-    return trusted(AnswerMeta, {**_UNKNOWN, **values})
-
-
-#: The meta of tasks that have none.
-NO_META = meta()
-#: How many moments of an event or clip are tried.
-TRIES = 4
-
-
-def first_class(item: Item) -> str | None:
-    """The class of the first event that *item* is about: answers with times are alike where it is the same."""
-    return item.events[0].class_name if item.events else None
-
-
-class Draft(NamedTuple):
-    """A question with its answer, before it gets its ids."""
-
-    question: str
-    answer: str
-    canonical: str
-    meta: AnswerMeta
-    events: tuple[SceneEvent, ...]
-
-
-def moments(low: int, high: int, say: Say) -> Iterator[int]:
-    """Some label frames from *low* to *high* - 1, each once, in a random order."""
-    if high > low:
-        start, step = say.below(high - low), max(1, (high - low) // TRIES)
-        for turn in range(min(TRIES, high - low)):
-            yield low + (start + turn * step) % (high - low)

@@ -19,12 +19,11 @@ from string import Template
 from typing import Any, BinaryIO, Literal, cast
 from urllib.parse import quote
 
-from seldio.data.clip_media import ClipMedia, Path
-from seldio.data.index import open_clip
+from seldio.data.index import ClipMedia, Path, open_clip
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, write_bytes
 from seldio.media.audio import NotAudio, probe_entry
-from seldio.media.heard import SHORT, array_heard
+from seldio.media.intensity import SHORT, array_heard
 from seldio.reports.page import hashed, look
 from seldio.schema.clips import Array
 from seldio.text import Displayed, plural, printable
@@ -140,16 +139,17 @@ def view(
     )
     items, remark = questions_of(questions, stem) if questions is not None else ([], "")
     sides = {"labels": reference} if predicted is None else {"labels": reference, "predictions": predicted}
-    found = [{**finding, "side": "sound"} for finding in sound.findings]
-    found += [{**finding, "side": name} for name, one in sides.items() for finding in one.findings]
+    findings = [{**finding, "side": "sound"} for finding in sound.findings]
+    findings += [{**finding, "side": name} for name, labels in sides.items() for finding in labels.findings]
     record = {  # what the page's script reads
         "clip": printable(stem),
         "layout": reference.reading.format.name,
-        "seconds": max(shown.seconds, *(one.seconds for one in sides.values()), 0.1),
+        "seconds": max(shown.seconds, *(labels.seconds for labels in sides.values()), 0.1),
         "sides": [
-            {"hop": float(one.hop), "events": one.events, "layout": one.reading.format.name} for one in sides.values()
+            {"hop": float(labels.hop), "events": labels.events, "layout": labels.reading.format.name}
+            for labels in sides.values()
         ],
-        "findings": found,
+        "findings": findings,
         "held": sound.said,
         "heard": sound.heard,
         "media": list(notes),
@@ -158,12 +158,12 @@ def view(
         "questions": items,
         "remark": remark,
         "asked": questions is not None,
-    }  # fmt: skip
+    }
     where = "-" if stream is not None else place if place is not None else f"{file_stem(stem)}.html"
-    page = Page(
-        document(record, shown), stem, len(reference.events), None if predicted is None else len(predicted.events),
-        len(items) if questions is not None else None, len(found), notes, shown.size, where,
-    )  # fmt: skip
+    asked, size = len(items) if questions is not None else None, shown.size
+    guessed = None if predicted is None else len(predicted.events)
+    content = document(record, shown)
+    page = Page(content, stem, len(reference.events), guessed, asked, len(findings), notes, size, where)
     if stream is not None:
         stream.write(page.html)
         return page
@@ -181,12 +181,10 @@ def document(record: dict[str, Any], media: PageMedia) -> bytes:
     """
     style, script = look() + _part("page.css"), _part("page.js")
     sources = "data: file: 'self'" if media.linked else "data:"
-    policy = "; ".join(
-        (
-            "default-src 'none'", f"script-src '{hashed(script)}'", f"style-src '{hashed(style)}'",
-            f"media-src {sources}", "base-uri 'none'", "form-action 'none'",
-        )
-    )  # fmt: skip
+    policy = (
+        f"default-src 'none'; script-src '{hashed(script)}'; style-src '{hashed(style)}'; media-src {sources}; "
+        "base-uri 'none'; form-action 'none'"
+    )
     video = f'<video id="video" playsinline preload="auto" src="{html.escape(media.video)}"></video>'
     audio = f'<audio id="audio" preload="auto" src="{html.escape(media.audio)}"></audio>'
     text = Template(_part("page.html")).substitute(
@@ -242,7 +240,7 @@ class PageMedia:
 
 def media_of(
     clip: ClipMedia, how: MediaUse, folder: Path | None, named: tuple[bool, bool] = (False, False)
-) -> PageMedia:  # fmt: skip
+) -> PageMedia:
     """Sound and pictures of a clip; *named*: whether the recording and the video were named by the user.
 
     What was found and cannot be read is left out with a note; what was named is an error.

@@ -15,27 +15,24 @@ import pyarrow as pa
 from seldio import clock, geometry
 from seldio.catalogues.look import named_like_labels
 from seldio.check.validation import Examined, examine
-from seldio.conversion.carry import with_directions
-from seldio.conversion.frames import are_events, class_keys, frames_of, grouped
-from seldio.conversion.item_inputs import read_items
-from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
+from seldio.conversion.frames import are_events, class_keys, frames_of, grouped, with_directions
+from seldio.conversion.inputs import read_items
+from seldio.data.index import ClipMedia, Path, clip_name_of, named_file
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.names import plain_stem
 from seldio.files.sources import on_this_machine
-from seldio.findings import Finding, all_ranges
+from seldio.findings import Finding, Heard, all_ranges
 from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.scores.imaging.count import Annotations
-from seldio.scores.imaging.energy_maps import WIDTH, Floats, draw, polygons
+from seldio.scores.imaging.maps import WIDTH, Annotations, Floats, draw, polygons
 from seldio.text import clipped, plural, printable
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.rules.deep_evidence import Heard
-    from seldio.rules.deep_fit import HeardClip
+    from seldio.rules.deep import HeardClip
 
 #: The colours of classes, the same in a plot and on the page, by index; the next one is always far from those before.
 #:
@@ -99,7 +96,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
         return os.fspath(named_file(path).path)
     with open_source(shown, lambda _: None) as source:
-        entries = [entry for entry in source if stem_of(entry.name) == stem and named_like_labels(entry)]
+        entries = [entry for entry in source if clip_name_of(entry.name) == stem and named_like_labels(entry)]
     if len(entries) != 1:
         count = "no file" if not entries else f"{len(entries)} files"
         raise UsageError(f"{printable(shown)} has {count} of the name {clipped(stem)}: choose the file itself")

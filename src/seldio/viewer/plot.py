@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from seldio import geometry
-from seldio.data.clip_media import Path
-from seldio.data.index import open_clip
+from seldio.data.index import Path, open_clip
 from seldio.errors import SeldioError, UsageError, needing
 from seldio.files import write_bytes
 from seldio.text import Displayed, clipped, listed, plural, printable

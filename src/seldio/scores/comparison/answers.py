@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
-from seldio.geometry import Floats, Ints
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order, measured, said_of
-from seldio.scores import choices, intervals
-from seldio.scores.answers import AnswerOptions, AnswerSides, imported, judgements_of, read_answers, signed
+from seldio.scores import intervals
+from seldio.scores.answers import AnswerOptions, counted_answers, read_answers, signed
 from seldio.scores.comparison.pairs import (
     Against,
     Contest,
@@ -25,107 +23,13 @@ from seldio.scores.comparison.pairs import (
     tested,
 )
 from seldio.scores.judge import JudgeTally
-from seldio.scores.replies import ReplyVerdict, checked, of_choices, of_jasco, of_scored, write
+from seldio.scores.replies import ReplyVerdict, checked, write
 from seldio.scores.resampling import ENOUGH, Resampling, interval
 from seldio.scores.signatures import of_comparison
+from seldio.scores.so_bench import SoBenchCase
 from seldio.text import clipped, plural
 
 _COUNT = Column("items", "questions", "", 0, None, "number of questions in this row")
-
-
-@dataclasses.dataclass(frozen=True)
-class MarkedAnswers:
-    """The marks of each answer of a system."""
-
-    title: str  # of the way of scoring
-    items: tuple[str, ...]  # ids of the questions
-    clips: Ints  # the recording that each is about, by number
-    columns: tuple[Column, ...]  # of what is measured
-    values: Floats  # of each question, shape [questions, columns]; shares from 0 to 1, or points
-    there: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
-    groups: intervals.Groups  # the questions of each group, by the name of the grouping and of the group
-    notices: tuple[Notice, ...] = ()  # what there is to know
-    verdicts: tuple[ReplyVerdict, ...] = ()  # on each reply, where they are wanted
-    about: str = "recordings"  # what *clips* are
-
-    @property
-    def answered(self) -> list[str]:
-        """The questions with a prediction."""
-        return [id for id, there in zip(self.items, self.there, strict=True) if there]
-
-    def take(self, items: Sequence[str]) -> MarkedAnswers:
-        """Return the same of some of the questions."""
-        place = {id: number for number, id in enumerate(self.items)}
-        rows = np.array([place[id] for id in items])
-        groups = {
-            name: {label: here for label, each in groups.items() if len(here := np.flatnonzero(np.isin(rows, each)))}
-            for name, groups in self.groups.items()
-        }
-        return dataclasses.replace(
-            self, items=tuple(items), clips=intervals.numbered(self.clips[rows].tolist()), values=self.values[rows],
-            there=self.there[rows], groups=groups,
-        )  # fmt: skip
-
-
-# --- what each way of scoring makes of an answer -------------------------------------------------------------------
-
-
-def _choice(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    joined = choices.join(sides.items or [], sides.outputs, allow_missing=options.allow_missing)
-    case = choices.count(joined, sides.profile)
-    return MarkedAnswers(
-        choices.PROGRAMS[sides.profile], tuple(item.id for item in joined.items),
-        intervals.numbered(map(intervals.recording_of, joined.items)), tuple(case.measures),
-        np.stack([case.right(column) for column in case.measures], axis=1),
-        np.array([row is not None for _, row in joined.pairs]), intervals.groups_of(case.labels), choices.notices(case),
-        tuple(of_choices(case)) if options.items is not None else (),
-    )  # fmt: skip
-
-
-def _so_bench(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    from seldio.scores import so_bench
-
-    items, outputs = list(sides.items or ()), list(sides.outputs)
-    profile = so_bench.get(sides.profile).changed(**options.threshold)
-    joined = so_bench.join_answers(items, outputs, options.matching)
-    tally = JudgeTally()
-    judge = imported(options.judgements, tally) if options.judgements else None
-    marks = so_bench.Marks(so_bench.count(items, outputs, joined, profile, judge, options.offline))
-    asked = [row.item for row in marks.rows]
-    if not asked:
-        raise DataError("nothing to compare: no question has a prediction")
-    there = np.arange(len(asked)) < len(joined.pairs)
-    notices = (*tally.notices(), *so_bench.notices(marks, joined, profile))
-    return MarkedAnswers(
-        profile.title, tuple(item.id for item in asked), marks.clip, (so_bench.ACCURACY,),
-        marks.correct[:, None], there, {"task": marks.tasks}, notices,
-        tuple(map(of_scored, marks.rows)) if options.items is not None else (),
-    )  # fmt: skip
-
-
-def _jasco(sides: AnswerSides, options: AnswerOptions) -> MarkedAnswers:
-    from seldio.scores.jasco import BEST, count, join, notices
-
-    covered = join(sides.outputs, sides.items, allow_missing=options.allow_missing)
-    judgements = judgements_of(options.judgements) if options.judgements else None
-    case = count(sides.outputs, covered, judgements=judgements, allow_missing=options.allow_missing)
-    marks = case.reading("eval.py" if sides.profile == "jasco-eval.py" else "corrected")
-    columns = (
-        BEST,
-        Column("mean", "mean", "", 3, "higher", "mean over items of the mean over their answers, 0 to 2"),
-    )
-    values = np.array([[marks.best(rows), marks.mean(rows)] for rows in case.items.values()])
-    items = tuple(case.items)
-    title = f"JASCO, points of each item ({sides.profile})"
-    verdicts = tuple(of_jasco(case, marks)) if options.items is not None else ()
-    there, clips = np.ones(len(items), bool), np.arange(len(items))
-    return MarkedAnswers(title, items, clips, columns, values, there, {}, notices(case), verdicts, "items")
-
-
-#: By profile; the other profiles are those of SO-Bench.
-_MARKING: dict[str, Callable[[AnswerSides, AnswerOptions], MarkedAnswers]] = {
-    "jasco": _jasco, "jasco-eval.py": _jasco, **dict.fromkeys(choices.PROGRAMS, _choice),
-}  # fmt: skip
 
 
 # --- the comparison ------------------------------------------------------------------------------------------------
@@ -155,12 +59,17 @@ def compare_answers(
     if options.items is not None:
         checked(options.items, (*systems, reference, *judgements))
     names, marked, profiles, signatures = system_names(systems), [], [], []
+    grave: list[list[Notice]] = []
+    verdicts: dict[str, list[ReplyVerdict]] = {}
     for number, path in enumerate(systems):
         of_system = dataclasses.replace(options, judgements=judgements[number]) if judgements else options
         with naming(names[number], len(names) > 1):
-            sides = read_answers(path, reference, of_system, format, reference_format)
-            marks = _MARKING.get(sides.profile, _so_bench)(sides, of_system)
-        marked.append(dataclasses.replace(marks, notices=(*sides.notices, *marks.notices)))
+            sides, tally = read_answers(path, reference, of_system, format, reference_format), JudgeTally()
+            case = counted_answers(sides, of_system, tally)
+        notices = (*sides.notices, *tally.notices(), *case.notices())
+        grave.append([notice for notice in notices if notice.grave or notice.first])
+        marked.append(case.marked())
+        verdicts[names[number]] = [*case.reply_verdicts()] if options.items is not None else []
         signatures.append(signed(sides, of_system))
         profiles.append(sides.profile)
     if len(set(profiles)) > 1:
@@ -168,7 +77,7 @@ def compare_answers(
             f"the systems are scored in different ways ({', '.join(dict.fromkeys(profiles))}): use --profile"
         )
     if options.items is not None:
-        write(options.items, dict(zip(names, (each.verdicts for each in marked), strict=True)), profiles[0])
+        write(options.items, verdicts, profiles[0])
     compared = common([each.answered if options.allow_missing else each.items for each in marked], "question")
     missing = len(set().union(*(each.items for each in marked))) - len(compared)
     marked = [each.take(compared) for each in marked]
@@ -180,27 +89,26 @@ def compare_answers(
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
         tables = [*contest.tables(), *by_group, *_questions(contest, marked, most)]
-    notices = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
+    about = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
                              "the same marks for every question")]  # fmt: skip
     if missing:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
-        notices.append(Notice("common-questions", text, grave=True))
-    notices += [*contest.notices(draw)]
-    grave = [[each for each in marks.notices if each.grave or each.first] for marks in marked]
-    notices += said_of([clipped(name, 60) for name in names], grave)
+        about.append(Notice("common-questions", text, grave=True))
+    about += contest.notices(draw)
+    about += said_of([clipped(name, 60) for name in names], grave)
     settings = contest.settings(draw) | {"allow_missing": options.allow_missing}
-    if sides.profile not in _MARKING:
+    if isinstance(case, SoBenchCase):
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
     return ScoreReport(
         path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}", profiles[0], first.title,
-        plural(len(first.items), "question"), tuple(tables), in_order(notices), settings,
+        plural(len(first.items), "question"), tuple(tables), in_order(about), settings,
         str(of_comparison(signatures, dataclasses.asdict(draw))), "" if one else contest.verdict(),
         contest.columns[contest.lead].name,
     )  # fmt: skip
 
 
 def _contested(
-    names: tuple[str, ...], marked: Sequence[MarkedAnswers], draw: Resampling, against: Against, lead: int
+    names: tuple[str, ...], marked: Sequence[intervals.MarkedAnswers], draw: Resampling, against: Against, lead: int
 ) -> tuple[Contest, Iterator[Table]]:
     """Return how the systems compare over all questions, and the differences of the lead in each group of questions."""
     first, count = marked[0], len(marked[0].columns)
@@ -241,7 +149,7 @@ def _by_group(
         yield contest.parts(Table(name, title, heads, rows, aside=number > 0), column, values, p, differences)
 
 
-def _questions(contest: Contest, marked: Sequence[MarkedAnswers], most: int) -> Iterator[Table]:
+def _questions(contest: Contest, marked: Sequence[intervals.MarkedAnswers], most: int) -> Iterator[Table]:
     """Yield some of the questions that the systems differ in, the greatest differences first."""
     values = np.stack([each.values[:, contest.lead] for each in marked], axis=1)
     apart = values.max(axis=1) - values.min(axis=1)

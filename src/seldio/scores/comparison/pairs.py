@@ -1,15 +1,15 @@
-"""Pairs of systems: what each score differs by, how certain that is, and which system comes first."""
+"""Systems on the same clips: what each score differs by, how certain that is, and which system comes first."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of
 from seldio.geometry import Floats, Ints
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, said_of
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order, measured, said_of
 from seldio.scores.ranking import COMPARED, RANKED
 from seldio.scores.resampling import (
     ENOUGH,
@@ -32,12 +32,18 @@ from seldio.scores.resampling import (
     p_value,
     ranks,
     resampled,
+    rooms_of,
+    units_of,
 )
 from seldio.scores.signatures import Signature, of_comparison
 from seldio.text import plural, printable
 
+if TYPE_CHECKING:
+    from seldio.scores.imaging.score_maps import ImagingCase
+    from seldio.scores.seld.report import SeldCase
+
 Against = Literal["all", "first", "best"]
-Case = TypeVar("Case")
+Case = TypeVar("Case", bound="SeldCase | ImagingCase")
 #: What a p-value must be below for a difference to be called one.
 LEVEL = 0.05
 
@@ -73,33 +79,12 @@ def naming(system: str, several: bool) -> Iterator[None]:
         raise DataError(f"{printable(system)}: {error.text}") from None
 
 
-def each_system(systems: Sequence[Place], score: Callable[[Place], Case]) -> tuple[tuple[str, ...], list[Case]]:
-    """Score systems one after the other, and name them.
-
-    Raises:
-        DataError: something in the files of one does not fit; it is named where there are several.
-    """
-    names, cases = system_names(systems), []
-    for name, path in zip(names, systems, strict=True):
-        with naming(name, len(names) > 1):
-            cases.append(score(path))
-    return names, cases
-
-
 def same_systems(names: Sequence[str], same: Callable[[int, int], bool], what: str) -> Iterator[Notice]:
     """Yield a notice on each pair of systems that are the *same* in all that is measured, and have *what* in common."""
     for one, other in combinations(range(len(names)), 2):
         if same(one, other):
             text = f"{names[one]} and {names[other]} have {what}: the same rows, or differences that are not looked at "
             yield Notice("same-system", f"{text}here. There is nothing to compare", grave=True, first=True)
-
-
-def left_out(counts: Mapping[str, int]) -> Iterator[Notice]:
-    """Yield what there is to know where systems have clips that others lack; *counts*: how many by system."""
-    more = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
-    if more:
-        text = f"compared over the clips that all systems have; left out are clips of {more}"
-        yield Notice("common-clips", text, grave=True)
 
 
 def common(every: Sequence[Sequence[str]], noun: str = "clip") -> list[str]:
@@ -434,3 +419,80 @@ class Contest:
             )
             found.append(Notice("best-chosen", text))
         return found
+
+
+def compare_clips(
+    systems: Sequence[Place], score: Callable[[Place], Case], draw: Resampling, *, against: Against = "all",
+    lead: str | None = None, most: int = 10,
+) -> ScoreReport:  # fmt: skip
+    """Compare systems with labels, and with each other; of one system return the score with its intervals.
+
+    The arguments are those of :func:`seldio.compare`, *score* is called with each system, and *draw* says how clips or
+    rooms are resampled.
+
+    Raises:
+        InvalidData, UsageError: *score* raises them; or a clip has no room.
+        DataError: clips have no prediction or no reference, or the systems have no clip in common.
+    """
+    names, cases = system_names(systems), list[Case]()
+    for name, path in zip(names, systems, strict=True):
+        with naming(name, len(names) > 1):
+            cases.append(score(path))
+    clips = common([case.score.clips for case in cases])
+    scores: list[Any] = [case.score.take(clips) for case in cases]
+    shared = [dataclasses.replace(case, score=score) for case, score in zip(cases, scores, strict=True)]
+    first, unit_of, each_clip = shared[0], units_of(clips, draw.over), np.eye(len(clips))
+    if len(cases) == 1:
+        report = first.with_bootstrap(path_of(systems[0]), draw)
+        drawn, notices = dataclasses.asdict(draw), in_order([*report.notices, *_about_rooms(clips, draw)])
+        signature = str(of_comparison([first.signature], drawn))
+        settings = drawn | dict(report.settings)
+        return dataclasses.replace(report, notices=notices, settings=settings, signature=signature)
+    report = first.report("")
+    columns = report.tables[0].columns[1:]
+    deciding = measured(columns, lead or report.lead, "--lead")
+    values = np.array([score.scores(np.ones((1, len(clips))))[0] for score in scores])
+    trial = tested(scores, values, draw, unit_of)
+    whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))
+    contest = Contest(
+        names, columns, whole.values, whole.drawn, whole.p, int(unit_of.max()) + 1, draw.over, deciding,
+        np.min([score.pooled_support(draw.over) for score in scores], axis=0),
+        np.any([score.weak(draw.over) for score in scores], axis=0), against,
+    )  # fmt: skip
+    tables = [_by_class(contest, classes, report.table("classes"))] if classes.p.size else []
+    if most:
+        alone, without = (
+            np.array([each[:, deciding] for each in measures])
+            for measures in ((score.alone() for score in scores), (score.scores(1 - each_clip) for score in scores))
+        )
+        tables.append(contest.clips(clips, scores[0].references_by_clip.tolist(), alone, without, most))
+    same = same_systems(names, lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
+                        "the same scores in every resample")  # fmt: skip
+    about = [*same]
+    missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
+    if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
+        text = f"compared over the clips that all systems have; left out are clips of {more}"
+        about.append(Notice("common-clips", text, grave=True))
+    about += [*contest.notices(draw), *_about_rooms(clips, draw)]
+    if contest.units >= FEWEST:
+        about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
+    return contest.report(report, tables, about, [case.notices() for case in cases], draw,
+                          [case.signature for case in cases])  # fmt: skip
+
+
+def _by_class(contest: Contest, classes: PairedScores, table: Table) -> Table:
+    """Return what the systems differ by in F of each class, with tests that are corrected over all classes."""
+    column = next(column for column in contest.columns if column.name == "F")
+    title = f"differences of {column.title} by class, {contest.test}"
+    rows = tuple(row[:2] for row in table.rows)
+    table = Table("classes", title, table.columns[:2], rows, aside=True)
+    p = np.where([references != 0 for _, references in rows], classes.p, np.nan)
+    gains = [(classes.values[other] - classes.values[one]).tolist() for one, other in contest.pairs]
+    return contest.parts(table, column, classes.values, p, gains)
+
+
+def _about_rooms(clips: Sequence[str], draw: Resampling) -> Iterator[Notice]:
+    rooms = len(rooms_of(clips))
+    if draw.over == "clips" and rooms >= FEWEST:
+        text = f"clips of one room are alike: these intervals are about other clips of the same {rooms:,} rooms, and "
+        yield Notice("same-rooms", f"{text}--intervals over=rooms gives those about other rooms")

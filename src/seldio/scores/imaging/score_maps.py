@@ -1,11 +1,12 @@
-"""From paths to a report: energy maps of a system against those of labels."""
+"""Score energy maps: from paths to a report, its tables, and where program and data lead astray."""
 
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -18,17 +19,269 @@ from seldio.errors import DataError, UsageError
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import get as get_format
-from seldio.reports.tables import ScoreReport
+from seldio.geometry import Ints
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.arrays import to_numpy
-from seldio.scores.imaging.count import AVERAGES, PROFILE, Annotations, Average, Detections, MapScores, paired
-from seldio.scores.imaging.report import PREDICTION, SKIPPED, ImagingCase, facts_of
-from seldio.scores.resampling import Intervals, Resampling
+from seldio.scores.imaging.maps import (
+    AVERAGES,
+    PROFILE,
+    PROGRAM,
+    THRESHOLDS,
+    TITLE,
+    Annotations,
+    Average,
+    Detections,
+    Floats,
+    MapScores,
+    paired,
+    tied,
+)
+from seldio.scores.resampling import (
+    ENOUGH,
+    FEWEST,
+    Intervals,
+    Over,
+    Resampling,
+    interval,
+    interval_cells,
+    resampled,
+    units_of,
+)
+from seldio.scores.seld.counting import WORD
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, settled
-from seldio.scores.seld.rows import WORD
 from seldio.scores.seld.scoring import by_clip
-from seldio.scores.signatures import of_labels
-from seldio.text import plural, printable
+from seldio.scores.signatures import Signature, of_total, signature
+from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
+
+_R = Column(
+    "r", "Pearson r", "", 4, "higher", "correlation of energy in the area of the label, mean over matched pairs"
+)
+#: The scores: mAP, which decides in a comparison, AP at each threshold, and Pearson r.
+SCORES: tuple[Column, ...] = (
+    Column("mAP", "mAP", "", 4, "higher", "average precision of energy maps, mean over the IoU thresholds"),
+    *(
+        Column(f"AP{100 * t:.0f}", f"AP@{100 * t:.0f}", "", 4, "higher", f"average precision at an IoU of {t:.2f}")
+        for t in THRESHOLDS
+    ),
+    _R,
+)
+_REFERENCES = Column("references", "references", "", 0, None, "labels, one for each source and frame")
+_DETECTIONS = Column("detections", "detections", "", 0, None, "predicted maps")
+_PAIRS = Column("pairs", "pairs", "", 0, None, "pairs that have a Pearson r")
+#: How the program pairs files: a prediction and a label of the clip ``X``; what the first version called predictions,
+#: for which it finds no label, so that it leaves them out; and the bytes of a file of predictions at which it ends.
+PREDICTION, SKIPPED, LARGEST = "X.json", "X_inference.json", 20 << 20
+
+
+def facts_of(side: Annotations, classes: int) -> Counter[str]:
+    """Return how many rows of a clip are notable, and why."""
+    ends = side.polygons[side.rows]
+    full = np.flatnonzero(np.diff(ends))
+    peaks = np.maximum.reduceat(side.single[:, 2], ends[full]) if len(full) else np.zeros(0)
+    owner = np.repeat(np.arange(len(side)), np.diff(side.rows))
+    large = np.bincount(owner[np.diff(side.polygons) >= 3], minlength=len(side))
+    return Counter(
+        rows=len(side),
+        unscored=side.unscored,
+        empty=len(side) - int(np.count_nonzero(peaks > 0)),
+        thin=int(np.count_nonzero((peaks > 0) & (large[full] == 0))),
+        foreign=sum(not 0 <= number < classes for number in side.classes),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class ImagingCase:
+    """A score, with all that tables and notices may look at."""
+
+    score: MapScores
+    labels: Sequence[str]  # name of each class
+    reference: Counter[str]  # see :func:`facts_of`
+    prediction: Counter[str]
+    files: Sequence[tuple[str, int]]  # names and bytes of the predictions
+    left_out: tuple[int, int]  # clips not counted, for want of a prediction and for want of a reference
+    skipped: list[str]  # files of predictions that the program leaves out for their names, and so does the score
+    forced: Sequence[str]  # errors in the data, which is scored all the same
+    by_clip: bool  # whether the scores of each clip are shown
+    signature: Signature
+
+    @cached_property
+    def whole(self) -> Floats:
+        """A weight of 1 for each clip, shape [1, clips]."""
+        return np.ones((1, len(self.score.clips)))
+
+    @cached_property
+    def references(self) -> Ints:
+        """How many labels each class has."""
+        return np.asarray(self.score.references.sum(axis=0).astype(np.int64))
+
+    @cached_property
+    def detections(self) -> Ints:
+        """How many detections of each class there are."""
+        return np.bincount(self.score.class_id, minlength=len(self.labels))
+
+    def report(self, system: str) -> ScoreReport:
+        """Return the report on this score."""
+        average = self.score.average
+        thresholds = ", ".join(f"{value:g}" for value in THRESHOLDS)
+        settings = {"average": average, "iou": thresholds, "program": PROGRAM}
+        over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
+        return ScoreReport(
+            system, PROFILE, TITLE, over, tables(system, self), self.notices(), settings,
+            str(self.signature), lead=SCORES[0].name,
+        )  # fmt: skip
+
+    def notices(self) -> tuple[Notice, ...]:
+        """Return all that apply: what is to be read before the numbers, then the grave ones."""
+        return in_order(_notices(self))
+
+    def with_bootstrap(self, system: str, draw: Resampling) -> ScoreReport:
+        """Return the report with bootstrap intervals of the overall scores.
+
+        Raises:
+            UsageError: a clip has no room.
+        """
+        report, unit_of = self.report(system), units_of(self.score.clips, draw.over)
+        units, support = int(unit_of.max()) + 1, self.score.pooled_support(draw.over)
+        ends = interval(resampled(self.score, draw, unit_of), units)
+        values = self.score.scores(self.whole)[0]
+        cells = interval_cells(values, *ends, support >= FEWEST, self.score.weak(draw.over))
+        title = f"overall, 95 % confidence intervals by bootstrap over {draw.over}"
+        table = dataclasses.replace(report.tables[0], title=title, rows=((system, *cells),))
+        about = [*report.notices, *self.unsure(draw.over)]
+        if support[0] < FEWEST:
+            text = f"{units:,} {draw.over} ({support[0]:.1f} in effect) are too few to generalize from: "
+            about.append(Notice("few-units", f"{text}the bounds of intervals are only in JSON and CSV", grave=True))
+        return dataclasses.replace(report, tables=(table, *report.tables[1:]), notices=in_order(about))
+
+    def unsure(self, over: Over) -> Iterator[Notice]:
+        """Yield whether resamples can be without classes, which moves the mean over classes, or clips are few."""
+        support, few = float(self.score.pooled_support(over)[0]), self.score.few_classes(over)
+        if few and support >= FEWEST:
+            text = (
+                f"* {plural(few, 'class', 'classes')} in fewer than {FEWEST} {over} in effect: resamples without them "
+                "leave them out of the mean, and detections of them cost nothing there, so that intervals of AP lie "
+                "too high. --average micro is less affected"
+            )
+            yield Notice("few-clips", text, grave=True)
+        elif FEWEST <= support < ENOUGH:
+            yield Notice("weak-intervals", f"* {support:.1f} {over} in effect: read intervals as those of 90 %")
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+
+def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
+    """Return all tables of a score, the overall one first."""
+    score, whole = case.score, case.whole
+    overall = (system, *score.scores(whole)[0].tolist())
+    averages: tuple[tuple[Cell, ...], ...] = tuple(
+        (name, *MapScores(score.detections, name).scores(whole)[0].tolist()) for name in AVERAGES
+    )
+    meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
+    counts = zip(case.labels, case.references.tolist(), case.detections.tolist(), strict=True)
+    numbers = zip(score.by_class(whole)[0].tolist(), score.pairs.sum(axis=0).astype(int).tolist(), strict=True)
+    classes = [(*row, *values, pairs) for row, (values, pairs) in zip(counts, numbers, strict=True) if any(row[1:])]
+    heads = (Column("class", "class"), _REFERENCES, _DETECTIONS, *SCORES, _PAIRS)
+    found = [
+        Table("overall", "overall", (Column("system", "system"), *SCORES), (overall,)),
+        Table("averages", "by average", (meaning, *SCORES), averages),
+        Table("classes", "by class", heads, tuple(classes)),
+    ]
+    if case.by_clip:
+        each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
+        rows = tuple((clip, count, *values) for clip, count, values in each)
+        found.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *SCORES), rows))
+    return tuple(found)
+
+
+# --- notices -----------------------------------------------------------------------------------------------
+
+
+def _notices(case: ImagingCase) -> Iterator[Notice]:
+    """Yield all that apply."""
+    given = case.prediction
+    if case.reference["rows"] > case.reference["unscored"] and given["rows"] == given["unscored"]:
+        text = "the reference has scores and the prediction has none: they are probably swapped. Give the labels with "
+        yield Notice("reference-is-output", f"{text}--reference", grave=True, first=True)
+    for text in case.forced:
+        yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
+    if given["thin"] > 0.5 * given["rows"]:
+        text = (
+            f"{given['thin']:,} of {plural(given['rows'], 'detection')} with less than three points in a polygon, "
+            "drawn as single pixels: a direction without an energy map, such as one converted from CSV, overlaps with "
+            "hardly any label"
+        )
+        yield Notice("single-points", text, grave=True, first=True)
+    yield from _about_files(case)
+    for rows, noun in ((case.reference, "label"), (given, "detection")):
+        if rows["foreign"]:
+            text = f"{plural(rows['foreign'], noun)} of a class beyond {len(case.labels) - 1} not scored; the program "
+            yield Notice("foreign-class", f"{text}never says so", grave=True)
+        if rows["empty"]:
+            text = f"{plural(rows['empty'], noun)} without a point of energy: an empty map, whose overlap is 0 with any"
+            yield Notice("empty-maps", f"{text} other", grave=rows["empty"] > 0.1 * rows["rows"])
+    if given["unscored"]:
+        yield Notice("no-score", f"{plural(given['unscored'], 'detection')} without a score: 0 counts", grave=True)
+    yield from _about_ties(case)
+    unlabelled = (case.references == 0) & (case.detections > 0)
+    if unlabelled.any():
+        count = plural(int(case.detections[unlabelled].sum()), "detection")
+        names = listed([label for label, chosen in zip(case.labels, unlabelled, strict=True) if chosen], 5)
+        text = f"{count} of {names}, of which there is no label: they cost nothing in the mean over classes"
+        yield Notice("unlabelled-classes", text, grave=case.score.average == "macro")
+    undetected = (case.references > 0) & (case.detections == 0)
+    if undetected.any():
+        names = listed([label for label, chosen in zip(case.labels, undetected, strict=True) if chosen], 5)
+        text = f"no detection of {names}: AP 0 counts for each, and they are not in the mean of Pearson r"
+        yield Notice("undetected-classes", text)
+
+
+def _about_files(case: ImagingCase) -> Iterator[Notice]:
+    """Yield notices on files that the program would not find, or not accept, and on clips that are left out."""
+    if case.skipped:
+        text = f"{plural(len(case.skipped), 'file')} of predictions called {SKIPPED} left out, as the program does "
+        text += f"silently ({listed(case.skipped, 2)}): it looks for a label {SKIPPED.replace('.json', '_std.json')}. "
+        yield Notice("skipped-files", f"{text}Call them {PREDICTION}", grave=True, first=True)
+    named = re.compile(re.escape(PREDICTION).replace("X", ".+"))
+    astray = [
+        name for name, _ in case.files if not named.fullmatch(name.rpartition("/")[2]) or name.endswith("_std.json")
+    ]
+    if astray:
+        text = (
+            f"{plural(len(astray), 'file')} of predictions not named {PREDICTION} ({listed(astray, 2)}): the program "
+            "looks for a label X_std.json of the same X, finds none, and leaves the clip out without an error. Here "
+            "the files are paired by their clip"
+        )
+        yield Notice("prediction-names", text, grave=True)
+    if large := [name for name, size in case.files if size > LARGEST]:
+        text = f"{plural(len(large), 'file')} of predictions over {LARGEST >> 20} MiB ({listed(large, 2)}): the "
+        yield Notice("large-files", f"{text}program ends with an error at the first one, without any score", grave=True)
+    missing, surplus = case.left_out
+    if surplus:
+        yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
+    if missing:
+        text = f"{plural(missing, 'clip')} of the reference without prediction left out, as the program does silently: "
+        yield Notice("missing-clips", f"{text}a system that submits only what it does well scores higher", grave=True)
+
+
+def _about_ties(case: ImagingCase) -> Iterator[Notice]:
+    score, macro = case.score, case.score.average == "macro"
+    groups = [(np.arange(len(score.clip)), int(case.references.sum()))]
+    if macro:
+        groups = [(score.of_class(number), count) for number, count in enumerate(case.references.tolist())]
+    found = [tied(score.overlap[rows], score.score[rows], count) for rows, count in groups]
+    count = sum(ties for ties, *_ in found)
+    if count:
+        # classes with labels and no detection have AP 0
+        absent = int(((case.references > 0) & (case.detections == 0)).sum()) if macro else 0
+        ends = [[bounds[place] for bounds in found if not np.isnan(bounds[place])] for place in (1, 2)]
+        low, high = (sum(values) / (len(values) + absent) for values in ends)
+        text = (
+            f"{plural(count, 'detection')} with the score of another that is right where they are wrong: the program "
+            f"sorts them in an order that is left open, so that mAP is anything from {low:.4f} to {high:.4f}"
+        )
+        yield Notice("equal-scores", text, grave=high - low > 0.001)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,7 +328,7 @@ def compare_maps(
     reference_format: str | None = None, **shown: Any,
 ) -> ScoreReport:  # fmt: skip
     """Compare the energy maps of systems with those of labels; see :func:`.clips.compare_clips`."""
-    from seldio.scores.comparison.clips import compare_clips
+    from seldio.scores.comparison.pairs import compare_clips
 
     formats = format, reference_format
     return compare_clips(systems, lambda path: scored_maps(path, reference, options, *formats), draw, **shown)
@@ -108,7 +361,7 @@ def scored_maps(
         wrong, amiss = (sum(faults, start=Faults()) for faults in zip(*(part[1:] for part in parts), strict=True))
         forced = [str(error) for error in settled([(truth, wrong), (compared.prediction, amiss)], options.force)]
     clips = [clip for counted, *_ in parts for clip in counted]
-    digests = sum(clip.digests[0] for clip in clips) & WORD, sum(clip.digests[1] for clip in clips) & WORD
+    digests = (of_total(sum(clip.digests[side] for clip in clips) & WORD) for side in (0, 1))
     return ImagingCase(
         MapScores({name: clip.detections for name, clip in zip(compared.clips, clips, strict=True)}, average),
         [classes.label(number) for number in range(len(classes))],
@@ -119,7 +372,7 @@ def scored_maps(
         [*skipped.values()],
         forced,
         options.by_clip,
-        of_labels(PROFILE, {name: getattr(options, name) for name in _SIGNED}, digests),
+        signature(PROFILE, {name: getattr(options, name) for name in _SIGNED}, *digests),
     )
 
 
@@ -151,7 +404,7 @@ class CountedClip(NamedTuple):
     """A clip, without its maps."""
 
     detections: Detections
-    reference: Counter[str]  # what is notable about its labels, see :func:`~seldio.scores.imaging.report.facts_of`
+    reference: Counter[str]  # what is notable about its labels, see :func:`~seldio.scores.imaging.score_maps.facts_of`
     prediction: Counter[str]
     digests: tuple[int, int]  # of the rows of both sides
 
@@ -174,7 +427,7 @@ def _counted(classes: int, part: SharedPart) -> tuple[list[CountedClip], Faults,
 
 
 def digest_of_maps(clip: str, table: pa.Table | None, side: Annotations) -> int:
-    """Return a digest of a clip's rows with their maps, in any order; see :func:`seldio.scores.seld.rows.digest`."""
+    """Return a digest of a clip's rows with their maps, in any order; see :func:`.counting.digest`."""
     name = clip.rpartition("/")[2].encode("utf-8", "surrogatepass") + b"\0"
     total = int.from_bytes(sha256(name).digest()[:8], "little")
     known = [] if table is None else [table[field] for field in _MARKED if field in table.column_names]

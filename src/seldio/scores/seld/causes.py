@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from seldio.changes import BETWEEN_SIDES, Change, classes_permuted, directions, shifted
 from seldio.scores.resampling import rooms_of
-from seldio.scores.seld.metrics import Thresholds
-from seldio.scores.seld.pairing import FOLDED
+from seldio.scores.seld.counting import FOLDED, EventFrames, Floats, Ints, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.scores.seld.scoring import SeldScore, count_sides
 from seldio.text import listed, printable
 

@@ -16,7 +16,7 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.labels import Faults
-from seldio.conversion import carry
+from seldio.conversion import losses
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
@@ -151,7 +151,7 @@ def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Ta
     if layout.role in OF_SYSTEMS or classes in class_lists(layout).values():
         return table
     target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
-    mapped = carry.classes(table, layout, target)
+    mapped = losses.classes(table, layout, target)
     if mapped.lost:
         raise UsageError(
             f"the prediction is {layout.name} with the classes of {short(layout.vocabulary)}, the reference has those "
@@ -254,14 +254,6 @@ class Compared(NamedTuple):
     clips: list[str]  # in alphabetic order
     left_out: tuple[int, int]  # clips that are not scored for want of a prediction, and for want of a reference
     split: str = ""  # of the reference, which has others too, that all predictions are of
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """Return remarks about formats that were chosen."""
-        return (
-            *(f"the reference is {text.replace('--format', '--reference-format')}" for text in self.reference.remarks),
-            *(f"the prediction is {remark}" for remark in self.prediction.remarks),
-        )
 
     def each(self, work: Callable[[SharedPart], T], what: str) -> Iterator[T]:
         """Yield what *work* makes of each part, where :func:`seldio.running` says."""

@@ -17,16 +17,27 @@ each due to a wrong class as often as such rows are in its fullest frame. Pairs 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from seldio.reports.tables import Cell, Column, Table
-from seldio.scores.seld.metrics import Count, Thresholds, nanmean, pair_errors, unit_counts
-from seldio.scores.seld.pairing import Paired, cell_groups, linear_sum_assignment, paired
+from seldio.scores.seld.counting import (
+    Count,
+    EventFrames,
+    Floats,
+    Ints,
+    Paired,
+    Thresholds,
+    cell_groups,
+    linear_sum_assignment,
+    nanmean,
+    pair_errors,
+    paired,
+    unit_counts,
+)
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints
 from seldio.scores.seld.scoring import SeldScore, fit, grid_lengths
 
 #: Kinds of errors, in the order of their counts. *confused* and *mistaken* are the same pairs, by the class of the
@@ -36,20 +47,11 @@ KINDS = ("missed", "spurious", "confused", "mistaken", "place", "distance", "ons
 _RIGHT, _PLACE, _DISTANCE, _ONSCREEN = range(4)
 
 
-@dataclasses.dataclass(frozen=True)
-class Mistakes:
+class Mistakes(NamedTuple):
     """Counts of errors; whole numbers, so that no sum depends on the cut."""
 
     kinds: Ints  # in the units of the profile (segments or frames), shape [kinds, classes]
     pairs: Ints  # of rows of a wrong class, shape [classes of references, classes of predictions]
-
-    def __add__(self, other: Mistakes) -> Mistakes:
-        return Mistakes(self.kinds + other.kinds, self.pairs + other.pairs)
-
-    @staticmethod
-    def none(classes: int) -> Mistakes:
-        """Return the counts of no clip."""
-        return Mistakes(np.zeros((len(KINDS), classes), np.int64), np.zeros((classes, classes), np.int64))
 
 
 def count(
@@ -67,7 +69,11 @@ def count(
     """
     a, b = fit(reference, profile, "the reference"), fit(prediction, profile, "the prediction")
     groups = paired(a, b, grid_lengths(profile, a, clips), classes, profile.measure)
-    return sum((_group(group, profile, limits) for group in groups), start=Mistakes.none(classes))
+    total = Mistakes(np.zeros((len(KINDS), classes), np.int64), np.zeros((classes, classes), np.int64))
+    for group in groups:
+        kinds, pairs = _group(group, profile, limits)
+        total = Mistakes(total.kinds + kinds, total.pairs + pairs)
+    return total
 
 
 def _group(group: Paired, profile: SeldProfile, limits: Thresholds) -> Mistakes:

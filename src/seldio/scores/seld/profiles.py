@@ -7,25 +7,38 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
-from seldio.scores.measures import ANGLE, DISTANCE, ER, LE, LR, ONSCREEN, RELATIVE, SELD, F
 from seldio.scores.scorers import index
-from seldio.scores.seld import pairing
-from seldio.scores.seld.metrics import SECOND, Average, Thresholds, scored
-from seldio.scores.seld.pairing import Measure
-from seldio.scores.seld.rows import Floats
+from seldio.scores.seld.counting import (
+    CARTESIAN,
+    EPSILON,
+    FOLDED,
+    SECOND,
+    SPHERICAL,
+    Average,
+    Floats,
+    Measure,
+    Thresholds,
+    nanmean,
+    with_means,
+)
 from seldio.text import meant
 
-
-@dataclasses.dataclass(frozen=True)
-class ScoreRow:
-    """The scores that a program prints."""
-
-    columns: tuple[Column, ...]  # in their order
-    of_seld: tuple[str, ...] = ()  # those that SELD is the mean of, as losses
-    nothing: float = math.nan  # the error of a class without a match
+ER = Column(
+    "ER", "ER", "", 3, "lower", "location-dependent error rate of all classes together: (S + D + I) over references"
+)
+F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
+LE = Column("LE", "LE", "°", 1, "lower", "class-dependent localization error, over matched pairs near and far")
+LR = Column("LR", "LR", "%", 1, "higher", "class-dependent localization recall")
+SELD = Column("SELD", "SELD", "", 3, "lower", "mean of ER, 1 - F, LE / 180 and 1 - LR")
+ANGLE = dataclasses.replace(LE, name="AngE", title="AngE", meaning="angular error over matched pairs")
+DISTANCE = Column("DistE", "DistE", "m", 2, "lower", "distance error over matched pairs")
+RELATIVE = Column("RelDistE", "RDE", "%", 1, "lower", "distance error relative to the distance")
+ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being on screen")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +50,9 @@ class SeldProfile:
     program: str  # what it agrees with
     measure: Measure  # the angular distance
     unit: int  # label frames that are counted together: those of a segment, or one
-    scores: ScoreRow
+    columns: tuple[Column, ...]  # of the scores that it prints, in their order
+    of_seld: tuple[str, ...] = ()  # those that SELD is the mean of, as losses
+    nothing: float = math.nan  # the error of a class without a match
     lead: str = "SELD"  # the score whose test decides which of two systems is better
     averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
     limits: Thresholds  # the default ones
@@ -54,33 +69,49 @@ class SeldProfile:
     aliases: tuple[str, ...] = ()  # further names
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """The scores, in their order."""
-        return self.scores.columns
-
-    @property
     def names(self) -> list[str]:
         """The names of the scores."""
         return [column.name for column in self.columns]
 
     def score(self, counts: Floats, average: Average) -> Floats:
-        """Return the scores of sets of counts, see :func:`~seldio.scores.seld.metrics.scored`."""
-        row = self.scores
-        return scored(counts, average, self.names, row.of_seld, self.misplaced, row.nothing)
+        """Return the scores of sets of counts, shape [sets, scores, 1 + classes].
+
+        First come those over all classes: means over the classes that have one. Micro scores have nothing else.
+        """
+        if average == "micro":
+            counts = counts.sum(axis=2, keepdims=True)
+        by_count = np.moveaxis(counts, 1, 0)
+        true, wrong, false, missed, references, matched, angle, distance, relative, onscreen, errors = by_count
+
+        rate = errors.sum(axis=1, keepdims=True) / (references.sum(axis=1, keepdims=True) + EPSILON)
+        er = np.broadcast_to(rate, true.shape)
+        f = true / (EPSILON + true + (self.misplaced * wrong + 0.5 * (false + missed)))
+        lr = matched / (EPSILON + matched + missed)
+        sums = {"LE": angle, "AngE": angle, "DistE": distance, "RelDistE": relative, "OnscreenAcc": onscreen}
+        means = {name: np.where(matched > 0, total / (matched + EPSILON), self.nothing) for name, total in sums.items()}
+        each = {"ER": er, "F": f, "LR": lr, **means}
+        if self.of_seld:
+            losses = each | {"F": 1 - f, "LE": each["LE"] / 180, "AngE": each["AngE"] / 180, "LR": 1 - lr}
+            each["SELD"] = nanmean(np.stack([losses[name] for name in self.of_seld]), 0)
+        by_class = np.stack([each[name] for name in self.names], axis=1)
+        return by_class if average == "micro" else with_means(by_class)
 
 
 #: What a profile may say in its file: the angular distance; the label frames that are counted together; the scores.
-MEASURES = {"spherical": pairing.SPHERICAL, "cartesian": pairing.CARTESIAN, "folded": pairing.FOLDED}
+MEASURES = {"spherical": SPHERICAL, "cartesian": CARTESIAN, "folded": FOLDED}
 UNITS = {"segments": SECOND, "frames": 1}
 _SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
-_CLASSIC = ScoreRow((ER, F, LE, LR, SELD), ("ER", "F", "LE", "LR"), 180.0)
+_CLASSIC = {"columns": (ER, F, LE, LR, SELD), "of_seld": ("ER", "F", "LE", "LR"), "nothing": 180.0}
 _CENTIMETRES = dataclasses.replace(DISTANCE, unit="cm", digits=1)
-SCORES: Mapping[str, ScoreRow] = {
+SCORES: Mapping[str, Mapping[str, Any]] = {
     "classic": _CLASSIC,
     "classic-2021": _CLASSIC,
-    "with-distance": ScoreRow((ER, F, ANGLE, DISTANCE, RELATIVE, LR, _SELD_2024), ("F", "AngE", "RelDistE")),
-    "without-distance": ScoreRow((ER, F, ANGLE, LR, SELD), ("ER", "F", "AngE", "LR")),
-    "stereo": ScoreRow((F, ANGLE, _CENTIMETRES, RELATIVE, ONSCREEN)),
+    "with-distance": {
+        "columns": (ER, F, ANGLE, DISTANCE, RELATIVE, LR, _SELD_2024),
+        "of_seld": ("F", "AngE", "RelDistE"),
+    },
+    "without-distance": {"columns": (ER, F, ANGLE, LR, SELD), "of_seld": ("ER", "F", "AngE", "LR")},
+    "stereo": {"columns": (F, ANGLE, _CENTIMETRES, RELATIVE, ONSCREEN)},
 }
 
 
@@ -88,8 +119,7 @@ def _profile(row: Mapping[str, Any]) -> SeldProfile:
     fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     if row["scores"] == "classic-2021":  # which pools all classes
         fields = {"averages": ("micro",), "misplaced": 0.5} | fields
-    for key, rows, name in (("measure", MEASURES, "measure"), ("counts", UNITS, "unit"), ("scores", SCORES, "scores")):
-        fields[name] = rows[fields.pop(key)]
+    fields |= {"measure": MEASURES[row["measure"]], "unit": UNITS[fields.pop("counts")], **SCORES[fields.pop("scores")]}
     limits = {key: fields.pop(key) for key in ("distance", "relative") if key in fields}
     return SeldProfile(limits=Thresholds(fields.pop("angle", 20.0), **limits), **fields)
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from seldio.check.labels import Faults
 from seldio.errors import UsageError
 from seldio.reports.tables import (
     Cell,
@@ -26,27 +27,28 @@ from seldio.reports.tables import (
 )
 from seldio.rules.submissions import finer_grid
 from seldio.scores.resampling import ENOUGH, FEWEST, TOO_FEW, Over, Resampling, doubt, interval_cells
-from seldio.scores.seld import mistakes
 from seldio.scores.seld.causes import ProbableCause
+from seldio.scores.seld.counting import FOLDED, Count, EventFrames, Floats, Ints, Thresholds, last_frames
 from seldio.scores.seld.join import all_of_split
-from seldio.scores.seld.metrics import Count, Thresholds
-from seldio.scores.seld.mistakes import Mistakes
-from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.rows import EventFrames, Floats, Ints, last_frames
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.signatures import Signature
 from seldio.text import listed, plural, view_command
 
+if TYPE_CHECKING:
+    from seldio.scores.seld.mistakes import Mistakes
+
 
 @dataclasses.dataclass(frozen=True)
 class ScoredSide:
-    """The rows of one side, as they were given."""
+    """The rows of one side, of the clips that are scored, as they were given."""
 
     rows: EventFrames
     noun: str  # what to call one
-    repeated: int  # how many are like another one
-    layout: str
+    layout: str  # the format
+    faults: Faults  # errors of the side
+    digest: int
+    repeated: int  # how many rows are like another one
 
     def in_words(self, chosen: Any) -> str:
         """Return how many rows are *chosen* by a mask, in words; empty if there are none, or no mask."""
@@ -154,6 +156,8 @@ def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
     if case.by_clip:
         found.append(Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), _clip_rows(score)))
     if case.mistakes is not None:
+        from seldio.scores.seld import mistakes
+
         found += mistakes.tables(score, case.mistakes, case.limits, case.labels)
     return tuple(found)
 
@@ -220,18 +224,20 @@ def _classes(case: SeldCase, kind: str, aside: bool) -> Table:
     score = case.score
     shown = [number for number, name in enumerate(score.profile.names) if name != "ER"]
     columns = [score.profile.columns[number] for number in shown]
-    references, held = score.counts[:, Count.REFERENCES].sum(axis=0), score.clips_with(case.over(kind))
-    whole, support = score.values(), score.support(case.over(kind))[shown]
-    values, low, high = (each[shown, 1:] for each in (whole, *case.bounds_by_kind.get(kind, (whole, whole))))
-    rows: list[tuple[Cell, ...]] = []
-    for n, (label, count) in enumerate(zip(case.labels, references.astype(int).tolist(), strict=True)):
-        if kind:
+    references = score.counts[:, Count.REFERENCES].sum(axis=0).astype(int).tolist()
+    values = score.values()[shown, 1:]
+    rows: list[tuple[Cell, ...]] = [
+        (label, count, *row) for label, count, row in zip(case.labels, references, values.T.tolist(), strict=True)
+    ]
+    if kind:
+        over = case.over(kind)
+        held, support = score.clips_with(over).tolist(), score.support(over)[shown]
+        low, high = (end[shown, 1:] for end in case.bounds_by_kind[kind])
+        for n, (label, count, *_) in enumerate(rows):
             sure, weak = support[:, n] >= FEWEST, support[:, n] < ENOUGH
             cells = interval_cells(values[:, n], low[:, n], high[:, n], sure, weak)
             flag = doubt([not isinstance(cell, UnreliableInterval) for cell in cells], columns)
-            rows.append((label, count, int(held[n]), *cells, flag))
-        else:
-            rows.append((label, count, *values[:, n].tolist()))
+            rows[n] = (label, count, held[n], *cells, flag)
     heads = (REFERENCES, HELD, *columns, RELIABLE) if kind else (REFERENCES, *columns)
     name, title = (f"classes-{kind}", f"by class, intervals by {kind}") if aside else ("classes", "by class")
     return Table(name, title, (Column("class", "class"), *heads), tuple(rows), aside=aside)

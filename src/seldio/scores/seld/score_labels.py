@@ -11,23 +11,21 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from seldio.check.labels import Faults
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.sources import Place, is_path_of_own, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import ScoreReport
-from seldio.scores import signatures
 from seldio.scores.resampling import Intervals, Resampling
-from seldio.scores.seld import mistakes, profiles
+from seldio.scores.seld import profiles
 from seldio.scores.seld.causes import probable_causes, sampled
+from seldio.scores.seld.counting import NOTHING, Average, Thresholds, digest, event_frames
 from seldio.scores.seld.join import SideLabels, join, reference_labels, rows_of, usual_profile, with_class_list
-from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
-from seldio.scores.seld.rows import NOTHING, EventFrames, digest, event_frames
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
+from seldio.scores.signatures import of_total, signature
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
@@ -114,7 +112,7 @@ def compare_labels(
     reference_format: str | None = None, **shown: Any,
 ) -> ScoreReport:  # fmt: skip
     """Compare the outputs of systems with labels, and with each other; see :func:`.clips.compare_clips`."""
-    from seldio.scores.comparison.clips import compare_clips
+    from seldio.scores.comparison.pairs import compare_clips
 
     with opened_reference(reference, options, reference_format) as labels:
         return compare_clips(systems, lambda path: scored_case(path, labels, options, format), draw, **shown)
@@ -125,7 +123,7 @@ class OpenReference(NamedTuple):
 
     labels: SideLabels
     profile: SeldProfile
-    read: Callable[[tuple[str, ...]], SideRows]  # of some clips, which are read once for systems that all have them
+    read: Callable[[tuple[str, ...]], ScoredSide]  # of some clips, which are read once for systems that all have them
 
 
 @contextmanager
@@ -156,27 +154,37 @@ def scored_case(
         class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
         classes = vocabulary(class_list)
         clips = tuple(compared.clips)
-        labels, written = read(clips), _rows(compared.prediction, clips, None if options.classes else class_list)
-        a, b = labels.rows, NOTHING if dropped else written.rows
+        labels = read(clips)
+        written = _rows(compared.prediction, clips, None if options.classes else class_list, "predicted row")
+        scored = dataclasses.replace(written, rows=NOTHING) if dropped else written
+        a, b = labels.rows, scored.rows
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen requires labels and predictions with on-screen flags")
         counting = profile, limits, len(classes), len(clips)
         counts = count_sides(a, b, *counting)
         score = SeldScore(profile, options.average or profile.averages[0], clips, counts)
         forced = tuple(str(error) for side in (labels, written) for error in side.faults.settle(options.force))
+    chosen = (
+        *(f"the reference is {text.replace('--format', '--reference-format')}" for text in truth.remarks),
+        *(f"the prediction is {text}" for text in compared.prediction.remarks),
+    )
     found = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
-    signed = signatures.of_labels(profile.name, given, (labels.digest, written.digest))
+    signed = signature(profile.name, given, of_total(labels.digest), of_total(written.digest))
     drawn = options.intervals or Intervals()
+    mistakes = None
+    if options.errors:
+        from seldio.scores.seld.mistakes import count
+
+        mistakes = count(a, b, *counting)
     return SeldCase(
         profile, limits, score, [classes.label(n) for n in range(len(classes))],
-        ScoredSide(a, "reference row", labels.repeated, truth.layout.name),
-        ScoredSide(b, "predicted row", written.repeated, compared.prediction.layout.name),
-        grid_lengths(profile, a, len(clips)), signed, len(written.rows) - len(b), compared.remarks,
+        labels, scored,
+        grid_lengths(profile, a, len(clips)), signed, len(written.rows) - len(b), chosen,
         compared.left_out, compared.split,
         intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
         named=options.profile is not None, forced=forced, causes=found,
-        mistakes=mistakes.count(a, b, *counting) if options.errors else None,
+        mistakes=mistakes,
     )  # fmt: skip
 
 
@@ -187,16 +195,9 @@ _SIGNED = ("average", "onscreen", "classes", "split", "allow_missing", "force")
 # --- rows, and what they may need -------------------------------------------------------------------
 
 
-class SideRows(NamedTuple):
-    """The rows of one side, of the clips that are scored."""
-
-    rows: EventFrames
-    faults: Faults  # errors of the side
-    digest: int
-    repeated: int  # rows like another one
-
-
-def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = None) -> SideRows:
+def _rows(
+    side: SideLabels, clips: tuple[str, ...], class_list: str | None = None, noun: str = "reference row"
+) -> ScoredSide:
     """Read the rows of *clips*; with a *class_list*, their classes are mapped to it where they are of another list.
 
     Raises:
@@ -207,7 +208,7 @@ def _rows(side: SideLabels, clips: tuple[str, ...], class_list: str | None = Non
     if table is not None and class_list is not None and table.num_rows:
         table = with_class_list(table, side.layout, class_list)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})
-    return SideRows(rows, side.faults + faults, *digest(rows, clips))
+    return ScoredSide(rows, noun, side.layout.name, side.faults + faults, *digest(rows, clips))
 
 
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:

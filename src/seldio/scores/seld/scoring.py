@@ -18,19 +18,23 @@ from seldio.errors import UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import resampling
 from seldio.scores.resampling import ENOUGH, FEWEST, Over, Resampling, Summed, effective, units_of
-from seldio.scores.seld.metrics import (
+from seldio.scores.seld.counting import (
     Average,
     Count,
+    EventFrames,
+    Floats,
+    Ints,
     Thresholds,
     clip_counts,
+    event_frames,
+    last_frames,
     nanmean,
     no_counts,
+    paired,
     ten_tracks,
     with_means,
 )
-from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile, get
-from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames, last_frames
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
@@ -48,7 +52,7 @@ class SeldScore:
     profile: SeldProfile  # how they were counted
     average: Average  # of the scores
     clips: tuple[str, ...]  # names, in the order of the counts
-    counts: Floats  # of each clip and class, see :class:`~seldio.scores.seld.metrics.Count`
+    counts: Floats  # of each clip and class, see :class:`~seldio.scores.seld.counting.Count`
 
     @property
     def rooms(self) -> dict[str, list[int]]:
