@@ -513,12 +513,11 @@ def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> 
     """Return the clip whose labels fit the audio far better than its own; None if there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
     count = min(len(labels[own]), len(sound))
+    heard_alone = (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum()
     before = fitting(labels[own], sound)
-    if before >= FIT or (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum() < _HEARD_ALONE:
-        return None  # before all clips are compared with each other
+    if before >= FIT or heard_alone < _HEARD_ALONE or len(labels) < 2:
+        return None  # before it is compared with all other clips
     fits = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}
-    if not fits:
-        return None
     first, *others = sorted(fits, key=lambda name: (-fits[name].sum(), name))
     rivals = [here, *(fits[name] for name in others[:1])]
     after = fitting(labels[first], sound)
