@@ -148,8 +148,9 @@ def test_rankings_take_reports() -> None:
         ScoreReport(name, "p", "", "", (Table("overall", "", (Column("system", "system"), column), ((name, score),)),))
         for name, score in (("a", Interval(0.2, 0.1, 0.3)), ("b", Interval(0.5, 0.4, 0.6)))
     ]
-    ranked = seldio.rank(made, metrics="F:higher")
-    assert [row[0] for row in ranked.tables[0]] == ["b", "a"]
+    for reports in (made, (report for report in made)):
+        ranked = seldio.rank(reports, metrics="F:higher")
+        assert [row[0] for row in ranked.tables[0]] == ["b", "a"]
 
 
 def test_whole_events_with_names_of_classes_alone_are_written(tmp_path: Path) -> None:

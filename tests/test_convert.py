@@ -696,7 +696,8 @@ def test_real_files_come_back_byte_identical(kept: Kept, tmp_path: Path, source:
         for number, file in enumerate(sorted(path.rglob("*.*"))):
             if number % share:
                 file.unlink()
-    assert {finding.code for finding in convert_source(path, f"{tmp_path}/direct/", name).findings} <= {"SYN105"}
+    codes = {finding.code for finding in convert_source(path, f"{tmp_path}/direct/", name).findings}
+    assert codes == ({"SYN105"} if "crlf" in source or source == "dcase2020-predictions" else set())
     convert_source(path, tmp_path / "t.parquet", "parquet")
     convert_source(tmp_path / "t.parquet", tmp_path / "unpacked", name)
     expected = {path.name: path.read_bytes()} if path.is_file() else contents(path)

@@ -234,13 +234,13 @@ def test_any_numbers_raise_nothing(text: str) -> None:
     assert found.format in (None, *(candidate.format for candidate in found.candidates[:1]))
 
 
-def examples() -> Iterator[Path]:
+def files_of_dialects() -> Iterator[Path]:
     """Those of dialects: what a table with a header is, its header tells."""
     for dialect in DIALECTS:
         yield from sorted((CASES / dialect.name).glob("*.csv"))
 
 
-@pytest.mark.parametrize("path", list(examples()), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("path", list(files_of_dialects()), ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_examples_are_recognised_by_name_and_content(path: Path) -> None:
     found = detect([TextFile(path.name, path.name, path.stem, path.read_bytes())])
     if not found.empty:

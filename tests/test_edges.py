@@ -138,13 +138,20 @@ def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
-@pytest.mark.parametrize("command", [["formats"], ["rule", "--all"], ["validate", "labels"], ["info", "labels"]])
-def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: list[str]) -> None:
+@pytest.mark.parametrize(
+    "command", ["formats", "rule --all", "validate labels", "validate labels --output concise", "info labels"]
+)
+def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: str) -> None:
     folder(tmp_path / "labels", range(1, 4), "37,1,0,999,0,0\n" * 2000)
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "seldio", *command], cwd=tmp_path, stdout=writer, stderr=-1, text=True, check=False
+        [sys.executable, "-m", "seldio", *command.split()],
+        cwd=tmp_path,
+        stdout=writer,
+        stderr=-1,
+        text=True,
+        check=False,
     )
     os.close(writer)
     assert 141 == done.returncode

@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 from test_rules import assert_agrees
 
+from seldio import validate
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import DEFAULTS, Limits, open_source, read_entries
 from seldio.findings import Finding, Severity, raise_errors
@@ -483,6 +484,66 @@ def test_what_is_found_in_archives(make: Callable[[Path], object], expected: set
     assert contents or not warnings_alone
     assert not contents or "SAF102" not in expected, "what lies beneath a link was read"
     assert all(data in (CONTENTS.get(name, NOISE if name == "x" else ROWS), b"") for name, data in contents.items())
+
+
+def link_beside(target: str) -> Callable[[Path], object]:
+    """A folder with a label file and a link."""
+
+    def make(path: Path) -> None:
+        path.mkdir()
+        (path.parent / "outside.csv").write_bytes(ROWS)
+        (path / "mix001.csv").write_bytes(ROWS)
+        (path / "mix002.csv").symlink_to(target)
+
+    return make
+
+
+def named(*names: str) -> Callable[[Path], object]:
+    """A folder of label files with these names."""
+
+    def make(path: Path) -> None:
+        path.mkdir()
+        for name in names:
+            (path / name).write_bytes(ROWS)
+
+    return make
+
+
+#: What validate says of sources of labels, and that it says nothing else of them.
+VALIDATED: list[tuple[Callable[[Path], object], set[str]]] = [
+    (lambda path: make_zip(path, ("a/mix001.csv", ROWS)), set()),
+    (lambda path: make_tar(path, ("mix001.csv", ROWS), ("mix001.txt", b"notes")), set()),
+    (link_beside("mix001.csv"), set()),
+    (named("mix001.csv", "fold1_room2-a.csv"), set()),
+    (lambda path: make_zip(path, ("../../mix001.csv", ROWS)), {"SAF101"}),
+    (lambda path: make_tar(path, ("/tmp/mix001.csv", ROWS)), {"SAF101"}),
+    (lambda path: make_tar(path, (tar_info("a", **LINK), b""), ("a/mix001.csv", ROWS)), {"SAF102"}),
+    (lambda path: make_tar(path, (tar_info("mix001.csv", **PIPE), b"")), {"SAF103"}),
+    (lambda path: (path.mkdir(), (path / "mix001.csv").write_bytes(ROWS), os.mkfifo(path / "mix002.csv")), {"SAF103"}),
+    (lambda path: make_zip(path, ("mix001.csv", ROWS), ("mix001.csv", ROWS[:13])), {"SAF104"}),
+    (lambda path: make_zip(path, ("mix001.csv", bytes(3_000_000))), {"SAF105"}),
+    (lambda path: make_zip(path, ("a" * 1100 + ".csv", ROWS)), {"SAF105"}),
+    (two(make_zip, lambda data: data[: len(data) * 6 // 10]), {"SAF107"}),
+    (lambda path: path.write_bytes(make_tar(path, ("mix001.csv", ROWS)).read_bytes()[:819]), {"SAF107"}),
+    (link_beside("../outside.csv"), {"SAF108"}),
+    (link_beside("nowhere.csv"), {"SAF108"}),
+    (link_beside("mix002.csv"), {"SAF108"}),
+    (link_beside("."), {"SAF108"}),
+    (named("mix001.csv", "Mix001.csv"), {"SAF109"}),
+    (named("caf\u00e9.csv", "cafe\u0301.csv"), {"SAF109"}),
+    (named("mix\udcff.csv"), {"SAF109"}),
+    (lambda path: make_tar(path, ("mix001.v2.csv", ROWS)), {"SAF111"}),
+]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="links, pipes and names of any bytes")
+@pytest.mark.parametrize(("make", "expected"), VALIDATED)
+def test_what_validate_says_of_sources(make: Callable[[Path], object], expected: set[str], tmp_path: Path) -> None:
+    make(tmp_path / "x")
+    report = validate(tmp_path / "x", format="starss22")
+    for finding in report.findings:
+        assert_agrees(finding)
+    assert set(report.by_rule()) == expected
 
 
 FITTING = {

@@ -13,7 +13,7 @@ import functools
 import inspect
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, ParamSpec, TypeVar, cast
 
@@ -105,6 +105,7 @@ def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = rais
 
 def _each(data: Any) -> list[Any]:
     """The paths or tables that a user names, one or several."""
+    data = list(data) if isinstance(data, Generator) else data
     several = isinstance(data, list | tuple) and not (data and all(isinstance(row, dict) for row in data))
     return list(data) if several else [data]
 

@@ -293,6 +293,7 @@ class Fits:
 
     def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
         self.collection, self.all = collection, list(fits)
+        self._of_labels = grouped(self.all, attrgetter("labels"))
 
     def told(self, symptoms: Iterable[Symptom], found: Found) -> Iterator[Finding]:
         """Yield a finding for each recording; one with their number where most recordings of a format have the same."""
@@ -308,7 +309,7 @@ class Fits:
 
     def siblings(self, fit: Fit) -> list[Fit]:
         """Return the other recordings of the same clip whose channels look right."""
-        return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
+        return [other for other in self._of_labels[fit.labels] if other is not fit and other.intact]
 
     def agree(self, fits: Iterable[Fit], cause: HeardCause) -> bool | None:
         """Return whether the siblings of *fits*, which show *cause*, agree with the labels; None if unknown.
@@ -321,9 +322,8 @@ class Fits:
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
         """Return the same, where *fit* shows another time or clip."""
-        labels, late = (
-            (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
-        )
+        labels = self.label_frames[shown.clip] if isinstance(shown, Other) else fit.label_frames
+        late = shown.frames if isinstance(shown, Shift) else 0
         evidences = [
             (np.sum(evidence(fit.label_frames, one.sound_frames)), np.sum(evidence(labels, one.sound_frames, late)))
             for one in self.siblings(fit)

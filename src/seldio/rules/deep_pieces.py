@@ -513,14 +513,13 @@ def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> 
     """Return the clip whose labels fit the audio far better than its own; None if there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
     count = min(len(labels[own]), len(sound))
-    if (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum() < _HEARD_ALONE:
-        return None
+    heard_alone = (labels[own].alone[:count] & (sound.weight[:count] > _HEARD)).sum()
     before = fitting(labels[own], sound)
-    found = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}
-    if before >= FIT or not found:
-        return None
-    first, *others = sorted(found, key=lambda name: (-found[name].sum(), name))
-    rivals = [here, *(found[name] for name in others[:1])]
+    if before >= FIT or heard_alone < _HEARD_ALONE or len(labels) < 2:
+        return None  # before it is compared with all other clips
+    fits = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}
+    first, *others = sorted(fits, key=lambda name: (-fits[name].sum(), name))
+    rivals = [here, *(fits[name] for name in others[:1])]
     after = fitting(labels[first], sound)
-    sure = all(_sure(found[first] - rival, _CLIP) for rival in rivals) and _various(labels[first], sound)
-    return Other(first, before, after, float(found[first].sum())) if sure and after >= max(FIT, 1.5 * before) else None
+    sure = all(_sure(fits[first] - rival, _CLIP) for rival in rivals) and _various(labels[first], sound)
+    return Other(first, before, after, float(fits[first].sum())) if sure and after >= max(FIT, 1.5 * before) else None
