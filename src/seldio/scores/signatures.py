@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from seldio.errors import UsageError
 from seldio.plugins import version
@@ -144,4 +143,5 @@ def judged_by(model: str | None, url: str | None, judgements: bytes | None) -> s
     """Who judged, as a signature has it."""
     if judgements is not None:
         return f"judgements {sha256(judgements).hexdigest()[:12]}"
-    return "no judge" if model is None else f"judge {model}@{urlsplit(url or '').netloc}".replace("|", "/")
+    host, *_ = re.split(r"[/?#]", (url or "").partition("//")[2])
+    return "no judge" if model is None else f"judge {model}@{host}".replace("|", "/")
