@@ -140,7 +140,7 @@ def digest(rows: Iterable[Sequence[object]]) -> str:
 
 
 def judged_by(model: str | None, url: str | None, judgements: bytes | None) -> str:
-    """Who judged, as a signature has it."""
+    """Return who judged, as a signature has it."""
     if judgements is not None:
         return f"judgements {sha256(judgements).hexdigest()[:12]}"
     host, *_ = re.split(r"[/?#]", (url or "").partition("//")[2])
