@@ -335,7 +335,6 @@ def test_a_list_takes_the_place_of_no_input(files: dict[str, Path], tmp_path: Pa
             seldio.score(files["one"], files["ref"], allow_missing=True, items=tmp_path / "." / f"{name}.jsonl")
         with pytest.raises(UsageError, match="one of the files that are scored"):
             seldio.compare([files["two"], files["one"]], files["ref"], allow_missing=True, items=files[name])
-
         with pytest.raises(UsageError, match="one of the files that are scored"):
             seldio.score(tmp_path, files["ref"], allow_missing=True, items=files[name])  # in a folder of them
 

@@ -83,6 +83,7 @@ def test_the_judge_is_compared(tmp_path: Path) -> None:
     one = Signature.parsed(signed(SAID, ASKED))
     for judge, named in (
         ("judge gpt@example.org", {"judge": "gpt", "judge_url": "https://example.org/v1"}),
+        ("judge gpt@[example", {"judge": "gpt", "judge_url": "http://[example/v1"}),  # no address, and no traceback
         (judged_by(None, None, (tmp_path / "a.jsonl").read_bytes()), {"judgements": tmp_path / "a.jsonl"}),
     ):
         known = str(one._replace(judge=judge))

@@ -251,7 +251,7 @@ def no_answers(predictions: Place, reference: Place) -> UsageError:
 
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:
-    """The predictions of a file, including those stored with their questions; a question without output gives none."""
+    """Return the predictions of a file, also those stored with their questions; one without output gives none."""
     if given.format.holds == "predictions" or "prediction" in given.table.column_names:
         return cast("Sequence[Prediction]", given.rows)
     key, rows = OUTPUTS.get(given.home, ""), list[Prediction]()

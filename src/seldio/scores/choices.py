@@ -212,7 +212,7 @@ class ChoiceCase:
         return (len(numbers), *shares, chance)
 
     def intervals(self) -> Table:
-        """The first measure and what is read, with intervals, over all questions and over those of each label."""
+        """Return the first measure and what is read, with intervals, over all questions and those of each label."""
         columns = [next(iter(self.measures)), READ]
         counted = np.flatnonzero(~np.isnan(self.measures[columns[0]])).tolist()
         values = np.stack([self.measures[column][counted] for column in columns], axis=1)

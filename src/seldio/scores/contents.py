@@ -38,7 +38,7 @@ def see_labels(predictions: Place, reference: Place) -> None:
 def profile_for_maps(
     predictions: Place, reference: Place, profile: str | None, *, format: str | None, reference_format: str | None
 ) -> str | None:
-    """The profile of energy maps that the user names, or that belongs to what either side holds; None without one.
+    """Return the profile of energy maps that the user names, or that belongs to what a side holds; None without one.
 
     Raises:
         UsageError: a path or a format does not exist.

@@ -304,7 +304,7 @@ def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgeme
 
 
 def _reply_text(reply: Reply) -> str:
-    """The verdict; without one a text that nobody can take for one: a refused reply is not read a second time."""
+    """Return the verdict; without one a text that nobody takes for one: a refused reply is not read a second time."""
     if reply.verdict is not None:
         return as_text(reply.verdict)
     text = f"no verdict, {reply.error}; the reply was {clipped(reply.text, 200)}"

@@ -114,6 +114,7 @@ class Judging:
         return cls(model, url, **values, dry_run=dry_run)
 
     def __post_init__(self) -> None:
+        _check_url(self.url)
         sound = (
             (bool(self.model.strip()), "--judge requires the name of a model"),
             (1 <= self.concurrency <= 1024, f"{self.concurrency} parallel calls: must be from 1 to 1,024"),
@@ -140,7 +141,7 @@ def _setting(name: str, value: Any, kind: type) -> Any:
         raise UsageError(f"--judge-set {name}={printable(str(value))}: expected {expected}") from None
 
 
-def _checked_url(base_url: str) -> str:
+def _check_url(base_url: str) -> None:
     try:
         parts = urlsplit(base_url.strip())
         sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -150,7 +151,6 @@ def _checked_url(base_url: str) -> str:
         raise UsageError(f"{clipped(base_url)} is not the address of a server, such as http://localhost:8000/v1")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
-    return base_url.strip().rstrip("/")
 
 
 # --- requests --------------------------------------------------------------------------------------
@@ -521,8 +521,8 @@ class Judge:
         sleep: Callable[[float], object] | None = None,
         **settings: Any,
     ) -> None:
-        self.options = Judging(model, _checked_url(base_url), **settings)
-        self.base_url = self.options.url
+        self.options = Judging(model, base_url, **settings)
+        self.base_url = base_url.strip().rstrip("/")
         self._token = token or token_for(self.base_url)
         self._stop = threading.Event()
         self._sleep = sleep or self._stop.wait

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from seldio.errors import UsageError
 from seldio.plugins import version
@@ -141,7 +140,8 @@ def digest(rows: Iterable[Sequence[object]]) -> str:
 
 
 def judged_by(model: str | None, url: str | None, judgements: bytes | None) -> str:
-    """Who judged, as a signature has it."""
+    """Return who judged, as a signature has it."""
     if judgements is not None:
         return f"judgements {sha256(judgements).hexdigest()[:12]}"
-    return "no judge" if model is None else f"judge {model}@{urlsplit(url or '').netloc}".replace("|", "/")
+    host, *_ = re.split(r"[/?#]", (url or "").partition("//")[2])
+    return "no judge" if model is None else f"judge {model}@{host}".replace("|", "/")

@@ -116,7 +116,7 @@ def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
 
 
 def _grid(part: Polygon) -> tuple[int, int, int, int]:
-    """The pixels in the box around a polygon: the first column and the one after the last, and the same of rows."""
+    """Return the pixels in the box around a polygon: first column and the one after the last, and the same of rows."""
     ends = []
     for values, size in ((part.x, 2 * WIDTH), (part.y, HEIGHT)):
         low, high = float(values.min()), float(values.max())

@@ -327,7 +327,7 @@ def compare_maps(
     systems: Sequence[Place], reference: Place, options: ImagingOptions, draw: Resampling, *, format: str | None = None,
     reference_format: str | None = None, **shown: Any,
 ) -> ScoreReport:  # fmt: skip
-    """Compare the energy maps of systems with those of labels; see :func:`.clips.compare_clips`."""
+    """Compare the energy maps of systems with those of labels; see :func:`.pairs.compare_clips`."""
     from seldio.scores.comparison.pairs import compare_clips
 
     formats = format, reference_format

@@ -388,7 +388,7 @@ _ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
 
 
 def _onsets(side: EventFrames, classes: int) -> Ints:
-    """The frames in which a class begins to sound, those of each clip and class far from those of others; sorted."""
+    """Return the sorted frames in which a class begins to sound, those of a clip and class far from those of others."""
     rows = (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
     group = side.clip[rows] * classes + side.class_id[rows]
     keys = np.sort(group * (FRAMES + 2 * REACH) + side.frame[rows])

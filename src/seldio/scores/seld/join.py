@@ -187,7 +187,7 @@ def splits_of(labels: SideLabels) -> dict[str, str]:
 
 
 def _only_split(labels: SideLabels, found: set[str]) -> str:
-    """The split of *labels* that all predictions are of, where it has others too; empty if there is none such."""
+    """Return the split of *labels* that all predictions are of, where it has others too; empty if there is none."""
     splits = splits_of(labels)
     mine = {name for clip, name in splits.items() if clip in found}
     words = min(mine, default="").split("-")

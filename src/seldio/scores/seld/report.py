@@ -199,7 +199,7 @@ def worst_clips(
 
 
 def _overall(system: str, case: SeldCase) -> Table:
-    """The score with its intervals; those of the jackknife in a row of their own below those of the bootstrap."""
+    """Return the score with its intervals; those of the jackknife in a row below those of the bootstrap."""
     score, values = case.score, case.score.values()[:, 0]
     rows: list[tuple[Cell, ...]] = [] if case.bounds_by_kind else [(system, *values.tolist())]
     flags: list[str | None] = []

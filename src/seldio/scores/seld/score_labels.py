@@ -111,7 +111,7 @@ def compare_labels(
     systems: Sequence[Place], reference: Place, options: SeldOptions, draw: Resampling, *, format: str | None = None,
     reference_format: str | None = None, **shown: Any,
 ) -> ScoreReport:  # fmt: skip
-    """Compare the outputs of systems with labels, and with each other; see :func:`.clips.compare_clips`."""
+    """Compare the outputs of systems with labels, and with each other; see :func:`.pairs.compare_clips`."""
     from seldio.scores.comparison.pairs import compare_clips
 
     with opened_reference(reference, options, reference_format) as labels:

@@ -361,7 +361,7 @@ class SeldAccumulator:
             self.update(clip, known[clip], rows)
 
     def compute(self) -> dict[str, float]:
-        """The scores over all clips so far, by name (shares from 0 to 1, angles in degrees); NaN where undefined."""
+        """Return the scores over all clips so far: shares from 0 to 1, angles in degrees; NaN where undefined."""
         return self.score().overall
 
     def score(self) -> SeldScore:
