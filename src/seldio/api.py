@@ -105,7 +105,7 @@ def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = rais
 
 def _each(data: Any) -> list[Any]:
     """The paths or tables that a user names, one or several."""
-    data = list(data) if isinstance(data, Generator) else data
+    data = list(data) if isinstance(data, Generator | map | filter) else data  # as Path.glob gives
     several = isinstance(data, list | tuple) and not (data and all(isinstance(row, dict) for row in data))
     return list(data) if several else [data]
 
