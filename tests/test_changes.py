@@ -94,6 +94,7 @@ OF_ROWS: dict[str, tuple[Change, str, str]] = {
     "a word processor": (lambda r, _: {**r, "azimuth": f"{r['azimuth']:g}".replace("-", "\u2212")}, "SYN138", "safe"),
     "degree signs": (lambda r, _: {**r, "elevation": f"{r['elevation']}°"}, "SYN138", "safe"),
     "decimal commas": (decimals, "SYN125", "unsafe"),
+    "mixed": (lambda r, _: dict(r, azimuth=f'"{r["azimuth"]},0"', elevation=f"{r['elevation']}.0"), "SYN125", "unsafe"),
     "zeros": (lambda r, _: dict.fromkeys(r, 0), "LAB315", ""),
 }  # fmt: skip
 #: What is done to the text of a file.
