@@ -138,6 +138,7 @@ REPAIRS = {
     "fold, as stereo is": ("dcase2025", True, b"frame,class,source,azimuth,distance,onscreen\n0,1,0,95,120,1\n1,1,0,-100,120,0\n", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,85,120,1\n1,1,0,-80,120,0\n"),
     "spaces stay": ("starss22", True, b"0, 1, 0, 186, 30\n1, 1, 0, -50, 30\n", b"0, 1, 0, -174, 30\n1, 1, 0, -50, 30\n"),
     "metres with decimals": ("starss23", True, b"".join(b"%d,1,0,-50,30,1.%d\n" % (n, n) for n in range(10)), b"".join(b"%d,1,0,-50,30,%d\n" % (n, 100 + 10 * n) for n in range(10))),
+    "rows that can be read stay readable": ("seld-studio", False, *[b'frame\tclass\tx\ty\tz\n1\tdog\t0,0\t-1,0\t0,0\n2,dog,"1,0","0,0","0,0"\n'] * 2),
     "unreadable rows keep all in place": ("starss22", True, b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,+186,30\n", b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,-174,30\n"),
     "whole frames are sorted": ("starss22", False, b"5,1,0,-50,30\n5,2,0,-50,30\n1,3,0,-50,30\n1,0,0,-50,30\n", b"1,3,0,-50,30\n1,0,0,-50,30\n5,1,0,-50,30\n5,2,0,-50,30\n"),
 }  # fmt: skip

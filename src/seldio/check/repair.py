@@ -335,15 +335,20 @@ def _is_unsafe(code: str) -> bool:
 
 
 def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapping[str, set[str]]) -> set[str]:
-    """The files that must stay as they are, of those on which repairs were tried, with *unsafe* ones by path."""
+    """The files that must stay as they are, of those on which repairs were tried, with *unsafe* ones by path.
+
+    None may be of another format then, or have fewer rows that can be read, unless repeated ones were removed.
+    """
     old, new = (
-        {path: group.format for one in examined for group in one.labels for path in group.files}
+        {path: group for one in examined for group in one.labels for path in group.files}
         for examined in (before, after)
     )
     refused = {
         path
-        for path, format in old.items()
-        if path not in new or not (format == new[path] or means_the_same(format, new[path]))
+        for path, group in old.items()
+        if path not in new
+        or not (group.format == new[path].format or means_the_same(group.format, new[path].format))
+        or (group.files[path].rows > new[path].files[path].rows and "LAB202" not in unsafe.get(path, ()))
     }
     for one in after:
         for group in one.labels:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from seldio import formats, rules
-from seldio.catalogues import Catalogue
+from seldio.catalogues import Catalogue, own_datasets
 from seldio.catalogues.parts import Part
 from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
@@ -118,7 +118,7 @@ def examine(
             skip += ("SUB108", "SUB109")  # files of a format that the user named are that on purpose
         set_rules = COLLECTION_RULES if clips is None else EXPECTED_RULES
         by_system: list[list[Finding]] = []
-        labels, own = [*chain(*systems)], catalogues[0].said
+        labels, own = [*chain(*systems)], own_datasets(source, lambda _: None) if package else catalogues[0].said
         readings = [group.reading for group in labels]
         whole = Collection(
             source.path, source.kind, source.entries, readings, clips, source.exported, findings, own, passed_over

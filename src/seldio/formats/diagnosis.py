@@ -328,7 +328,7 @@ class FileLook:
 
     def report(
         self, code: str, message: str, line: int, hint: str | None = None, *, whole: bool = False, column: int = 1,
-        width: int | None = None, fixable: bool | None = None, lines: int = 1,
+        width: int | None = None, fixable: bool = True, lines: int = 1,
     ) -> None:  # fmt: skip
         """Report something wrong with the file or whole *lines*, first seen in *line*; or with a piece of one line.
 
@@ -337,7 +337,7 @@ class FileLook:
         if self.undone:  # it has been found before
             return
         rule = reader_rule(code)
-        fixable = rule.fix != "none" if fixable is None else fixable
+        fixable = fixable and rule.fix != "none"
         if not whole and width is None:
             self.note(rule.at(self.file.path, message, hint, line, 1, fixable=fixable), lines)
             return

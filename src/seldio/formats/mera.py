@@ -123,7 +123,7 @@ class MeraFormat(ItemFormat):
     #: the record of a row and its further keys; the last argument: with null for the options that a question lacks
     built: Callable[[Any, dict[str, Any], bool], dict[str, Any]]
     pointer: Callable[[str, int | None, dict[str, Any]], Pointer]  # where a record has a field, or a part of it
-    new_layout: Callable[[Sequence[Row]], Layout]  # of a new file
+    layouts: tuple[Layout, Layout]  # of a new file, and of one in which no answer is known
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
         """See :meth:`ItemFormat.likes`."""
@@ -174,7 +174,8 @@ class MeraFormat(ItemFormat):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
         rows = [row for row in rows if isinstance(row, self.model)]
-        layout = layout_of((origin or {}).get("layout"), self.new_layout(rows))
+        hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
+        layout = layout_of((origin or {}).get("layout"), self.layouts[hidden])
         hub = (origin or {}).get("hub") is True
         return layout.file([layout.record(self.record(row, hub)) for row in rows]).encode()
 
@@ -355,12 +356,6 @@ def _question_place(field: str, number: int | None, value: dict[str, Any]) -> Po
     return ("inputs", keys[number or 0]) if (number or 0) < len(keys) else _FIELDS.get(field, ())
 
 
-def _question_layout(rows: Sequence[Row]) -> Layout:
-    """Return the layout of a new file: ``access`` is private where no answer is known."""
-    hidden = bool(rows) and all(isinstance(row, Item) and row.answer is None for row in rows)
-    return _PRIVATE if hidden else _PUBLIC
-
-
 def _audio_keys(inputs: dict[str, Any]) -> list[str]:
     return sorted((key for key in inputs if _AUDIO.fullmatch(key)), key=lambda key: (len(key), key))
 
@@ -464,6 +459,10 @@ def _answer_record(row: Prediction, extra: dict[str, Any], _: bool) -> dict[str,
     return _joined(record, extra | ({"meta": meta} if isinstance(meta, dict) else {}))
 
 
+def _answer_place(field: str, _: int | None, __: dict[str, Any]) -> Pointer:
+    return _ANSWER_FIELDS.get(field, ())
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MeraSubmission(MeraFormat):
     """A task's file of a submission; the zip around it is opened elsewhere."""
@@ -496,7 +495,7 @@ RUENVAQA = MeraFormat(
     note="An empty answer is a hidden one. Seven of the ten instructions name the first option by a Cyrillic "
     "letter; the answers are Latin letters.",
     liking=_questions_liked, list_in=_questions_in, faults=_question_faults, row=_question, built=_record,
-    pointer=_question_place, new_layout=_question_layout,
+    pointer=_question_place, layouts=(_PUBLIC, _PRIVATE),
 )  # fmt: skip
 SUBMISSION = MeraSubmission(
     name="ruenvaqa-submission",
@@ -513,7 +512,7 @@ SUBMISSION = MeraSubmission(
     faults=_answer_faults,
     row=_answer,
     built=_answer_record,
-    pointer=lambda field, _, __: _ANSWER_FIELDS.get(field, ()),
-    new_layout=lambda _: _ANSWERS,
+    pointer=_answer_place,
+    layouts=(_ANSWERS, _ANSWERS),
 )
 FORMATS: tuple[ItemFormat, ...] = (RUENVAQA, SUBMISSION)

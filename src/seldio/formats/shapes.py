@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from seldio.changes import Cells, Change
@@ -185,16 +185,16 @@ def _quoted(rows: Rows) -> Change | None:
 
     if not any('"' in cell for row in rows for cell in row) or all(len(undo(row)) == len(row) for row in rows):
         return None
+    places = {at for row in rows for at, cell in enumerate(_QUOTED.sub('"', ",".join(row)).split(",")) if '"' in cell}
     why, hint = "decimals are written with a comma, in quotes", "use decimal points, and no quotes"
-    return Change("quoted decimals", undo, _in_quotes, why=why, code="SYN125", hint=hint)
+    return Change("quoted decimals", undo, _with_commas(places, r'"\1,\2"'), why=why, code="SYN125", hint=hint)
 
 
-def _in_quotes(row: Cells) -> Cells:
-    return _POINTED.sub(r'"\1,\2"', ",".join(row)).split(",")
-
-
-def _split_at_points(row: Cells) -> Cells:
-    return ",".join(row).replace(".", ",").split(",")
+def _with_commas(places: Container[int], comma: str = r"\1,\2") -> Callable[[Cells], Cells]:
+    """Return what writes the decimals of some columns with a *comma*: in a file, all of a column are written alike."""
+    return lambda row: ",".join(
+        _POINTED.sub(comma, cell) if at in places else cell for at, cell in enumerate(row)
+    ).split(",")
 
 
 def _halved(rows: Rows, dialect: Dialect) -> Iterator[Change]:
@@ -212,7 +212,7 @@ def _halved(rows: Rows, dialect: Dialect) -> Iterator[Change]:
         fields = " and ".join(dialect.columns[number].field for number in chosen)
         why = f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma"
         hint = "use decimal points: a comma starts the next cell"
-        yield Change("halved decimals", _joiner(heads), _split_at_points, why=why, code="SYN125", hint=hint)
+        yield Change("halved decimals", _joiner(heads), _with_commas(chosen), why=why, code="SYN125", hint=hint)
 
 
 def _joins(row: Cells, heads: Sequence[int]) -> bool:
