@@ -72,7 +72,7 @@ def against_the_bare_reader(windows: Windows, folder: Path) -> None:
         recordings = {path.stem: Recording(path) for path in files}
         _row(
             "the same", lambda: sum(1 for _ in windows.stream(seed=1)),
-            "media/windows.py's Recording",
+            "media/recording.py's Recording",
             lambda: sum(1 for clip, at in places if len(recordings[clip].read(at, FRAMES))), len(windows), "",
         )  # fmt: skip
 

@@ -27,7 +27,6 @@ import stored
 
 import seldio
 from seldio import validate
-from seldio.catalogues.look import Recognised
 from seldio.check.labels import LabelGroup
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
@@ -231,7 +230,7 @@ def reject(finding: Finding) -> None:
 def check(files: list[TextFile]) -> list[Finding]:
     """Read and run all label rules."""
     found: list[Finding] = []
-    found += [one.finding for one in LabelGroup([Recognised(STARSS23.read(files, found.append), True, "")]).findings()]
+    found += [one.finding for one in LabelGroup(STARSS23.read(files, found.append), True, "").findings()]
     return found
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -17,7 +18,7 @@ import seldio
 from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import ItemFormat, LabelReading, TextFile, get, stem_of
+from seldio.formats import ItemFormat, LabelReading, TextFile, dcase_json, get, stem_of
 from seldio.formats.dcase_json import DCASE2026
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
@@ -245,6 +246,30 @@ def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
     assert all(place.line > 0 for place in places)
     assert reading.table.num_rows <= 2
     assert findings or reading.parts[0].readable
+
+
+ODD = [
+    *b" 0 .0 e2 - 00 1e999 9007199254740993 99999999999 true null NaN [ ] {} , \\ \xff //".split(b" "),
+    *(b'"1"', b'"score": 1,', b'"distance": 3,', b'"colour": "red",', b" ", b"\n"),
+]
+
+
+@given(st.data())
+def test_the_quick_and_the_long_way_read_the_same(data: st.DataObject) -> None:
+    annotations = data.draw(st.lists(DETECTIONS | LABELS, max_size=3))
+    for annotation in annotations:
+        annotation.pop("video_id", None)
+    good = document(*annotations)
+    start = data.draw(st.integers(0, len(good)))
+    changed = good[:start] + data.draw(st.sampled_from(ODD)) + good[start + data.draw(st.integers(0, 3)) :]
+    assert dcase_json._columns_of(document(DETECTION)) is not None
+    if dcase_json._columns_of(changed) is None:
+        return
+    quick, findings = read(changed)
+    with mock.patch.object(dcase_json, "_columns_of", return_value=None):
+        long, more = read(changed)
+    assert not findings + more
+    assert quick.table.equals(long.table, check_metadata=True)
 
 
 def test_names_and_heads() -> None:

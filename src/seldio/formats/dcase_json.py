@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.json as paj
 
 from seldio import geometry
 from seldio.findings import Sink
@@ -114,6 +115,12 @@ class JsonPart(FileRows):
     def read(self, format: JsonFormat, sink: Sink) -> pa.Table:
         """The columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
         data = self.file.data
+        if (quick := _columns_of(data)) is not None:
+            columns, layout = quick
+            self.rows = len(columns["segmentation"])
+            self.numbers = range(self.rows)
+            self.origin = dataclasses.replace(self.origin, extra=layout.to_extra({"annotations": None}))
+            return _table(format, columns)
         document = json_text.parse(data, self.file.path, sink)
         listed = _list_in(document, sink) if document is not None else None
         if document is None or listed is None:
@@ -240,10 +247,14 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
         array = pa.array(segmentations, COLUMNS["segmentation"])
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    polygons = array.flatten()
+    return array if _are_triplets(array) else None
+
+
+def _are_triplets(segmentations: pa.Array) -> bool:
+    polygons = segmentations.flatten()
     points = polygons.flatten()
-    complete = not any(level.null_count for level in (array, polygons, points, points.flatten()))
-    return array if complete and pc.all(pc.equal(pc.list_value_length(points), 3), min_count=0).as_py() else None
+    complete = not any(level.null_count for level in (segmentations, polygons, points, points.flatten()))
+    return complete and bool(pc.all(pc.equal(pc.list_value_length(points), 3), min_count=0).as_py())
 
 
 def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
@@ -280,6 +291,56 @@ def _table(format: JsonFormat, values: Mapping[str, pa.Array]) -> pa.Table:
     columns["distance"] = pc.divide(columns["distance"], float(format.metre))
     columns["azimuth"], columns["elevation"] = _directions(columns["segmentation"])
     return pa.table({name: columns[name] for name in COLUMNS if name in columns})
+
+
+#: Larger files are read the long way.
+_LARGEST = 1 << 30
+#: As Arrow reads the keys of an annotation.
+_TYPES = {key: pa.int64() if key in _WHOLE else COLUMNS[field] for key, field in KEYS.items()}
+_SCHEMA = pa.schema({"annotations": pa.list_(pa.struct(list(_TYPES.items())))})
+_FIRST = re.compile(rb'\s*\{\s*"annotations"\s*:\s*\[\s*(?=\{)')
+
+
+def _columns_of(data: bytes) -> tuple[dict[str, pa.Array], JsonLayout] | None:
+    """Read the values of all annotations by key, and the layout of the file, with Arrow in a fifth of the time.
+
+    None if anything is unusual, right or wrong: another key, an annotation that lacks one of the others', a number of
+    another kind or too large, text that is not ASCII.
+    """
+    begin = _FIRST.match(data)
+    if begin is None or len(data) > _LARGEST or b"\\" in data or not data.isascii():
+        return None
+    try:
+        first, _ = json.JSONDecoder().raw_decode(data[begin.end() : begin.end() + _PREFIX].decode())
+        table = paj.read_json(
+            pa.BufferReader(data),
+            paj.ReadOptions(use_threads=False, block_size=len(data) + 1),
+            paj.ParseOptions(explicit_schema=_SCHEMA, unexpected_field_behavior="error"),
+        )
+    except (ValueError, RecursionError, pa.ArrowException):
+        return None
+    (rows,) = table["annotations"].chunks if table["annotations"].num_chunks == 1 else (None,)
+    if rows is None or len(rows) != 1 or rows.null_count or rows.flatten().null_count:
+        return None
+    given = dict(zip(KEYS, rows.flatten().flatten(), strict=True))
+    segmentation = given["segmentation"]
+    if "segmentation" not in first or not _are_triplets(segmentation):
+        return None
+    numbers = segmentation.flatten().flatten().flatten().to_numpy()
+    for key, values in given.items():
+        if values.null_count and (key in first or key != "score" or values.null_count < len(values)):
+            return None
+        if key in _WHOLE:
+            ends = pc.min_max(values).as_py()
+            if ends["min"] < -(2**31) or ends["max"] >= 2**31:
+                return None
+            given[key] = values.cast(COLUMNS[KEYS[key]])
+        elif key != "segmentation" and not values.null_count:
+            numbers = np.concatenate((numbers, values.to_numpy()))
+    # larger whole numbers are refused; the layout is that of the first annotation, so it has to have a point
+    if not (np.abs(numbers) <= 2.0**53).all() or (len(segmentation.flatten()) and not any(first["segmentation"])):
+        return None
+    return given | {"extra": pa.nulls(len(segmentation), pa.string())}, JsonLayout.of(data, [first])
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:

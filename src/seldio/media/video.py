@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Literal, Self, get_args
 
 import numpy as np
 
@@ -226,9 +226,7 @@ class Video(Closing):
         """Frames per second over the whole video, which is the :attr:`rate` unless that is not constant."""
         return self.frames / self.duration if self.duration > 0 else self.rate
 
-    def numbers(
-        self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = clock.HOP
-    ) -> Ints:  # fmt: skip
+    def numbers(self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = clock.HOP) -> Ints:
         """The number of the picture of each label frame, from 0; -1 where there is none.
 
         Raises:
@@ -259,12 +257,14 @@ class Video(Closing):
             missing: for label frames without a picture: an error, the nearest picture (*hold*), or nothing.
 
         Raises:
-            UsageError: no such convention, or no such size.
+            UsageError: no such convention, size or *missing*.
             DataError: a label frame has no picture.
             NotVideo: a picture is damaged.
         """
         if size is not None and not (min(size) > 0 and size[0] * size[1] <= MOST_PIXELS):
             raise UsageError(f"no pictures of {size[0]} × {size[1]}: both must be above 0, {MOST_PIXELS:,} in all")
+        if missing not in get_args(Missing):
+            raise UsageError(f"missing={missing!r} for label frames without a picture: choose error, hold or skip")
         frames, numbers = self._chosen(label_frames, convention, hop, missing)
         return self._decoded(frames, numbers, size)
 
