@@ -95,7 +95,7 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
 
 
 def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = raise_errors) -> Any:
-    """*data* as a source called *name*; a path, and a source, as they are."""
+    """Return *data* as a source called *name*; a path, and a source, as they are."""
     if isinstance(data, str | os.PathLike):
         return data
     from seldio.conversion.inputs import in_memory
@@ -104,7 +104,7 @@ def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = rais
 
 
 def _each(data: Any) -> list[Any]:
-    """The paths or tables that a user names, one or several."""
+    """Return the paths or tables that a user names, one or several."""
     data = list(data) if isinstance(data, Generator | map | filter) else data  # as Path.glob gives
     several = isinstance(data, list | tuple) and not (data and all(isinstance(row, dict) for row in data))
     return list(data) if several else [data]
@@ -368,10 +368,13 @@ def _outermost(paths: Sequence[Any]) -> list[Any]:
 
 
 def _settings(
-    config: Path | Settings | None, select: str | Sequence[str] | None, ignore: str | Sequence[str] | None,
-    fail_on: str | Severity | None, baseline: Path | None,
-) -> Settings:  # fmt: skip
-    """The settings of *config*, overridden by the caller's."""
+    config: Path | Settings | None,
+    select: str | Sequence[str] | None,
+    ignore: str | Sequence[str] | None,
+    fail_on: str | Severity | None,
+    baseline: Path | None,
+) -> Settings:
+    """Return the settings of *config*, overridden by the caller's."""
     from pathlib import Path as Disk
 
     from seldio.check import settings
@@ -469,9 +472,17 @@ def convert(
 
     balanced, number = _total(total)
     options = QuestionOptions(
-        seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
-        per_task=per_task, balance=balanced, total=number, audio=audio, force=force,
-    )  # fmt: skip
+        seed=seed,
+        tasks=None if not tasks else _names(tasks),
+        window=window,
+        hop=hop,
+        margins=margins_of(dict(margin)),
+        per_task=per_task,
+        balance=balanced,
+        total=number,
+        audio=audio,
+        force=force,
+    )
     source = _in_memory(path, "the table")
     return convert_any(source, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit, overwrite)
 
@@ -491,7 +502,7 @@ def _total(total: str | int | None) -> tuple[bool, int | None]:
 
 
 def _names(names: str | Iterable[str]) -> list[str]:
-    """Names from a list, or from a string with commas between them."""
+    """Return names from a list, or from a string with commas between them."""
     return [name.strip() for name in (names.split(",") if isinstance(names, str) else names) if name.strip()]
 
 
@@ -600,13 +611,24 @@ def score(
         raise UsageError("--intervals: over and seed are of resamples, and bootstrap is what draws them: add it")
     chosen = _Chosen(
         {
-            "average": average, "threshold": dict(threshold), "onscreen": onscreen, "classes": classes,
-            "intervals": drawn if drawn.jackknife or drawn.bootstrap else None, "baselines": baselines, "split": split,
-            "force": force, "join": join, "offline": offline, "judge": _judge(judge, judge_url, judge_set, dry_run),
-            "judgements": judgements, "items": items, "allow_missing": allow_missing, "profile": profile,
+            "average": average,
+            "threshold": dict(threshold),
+            "onscreen": onscreen,
+            "classes": classes,
+            "intervals": drawn if drawn.jackknife or drawn.bootstrap else None,
+            "baselines": baselines,
+            "split": split,
+            "force": force,
+            "join": join,
+            "offline": offline,
+            "judge": _judge(judge, judge_url, judge_set, dry_run),
+            "judgements": judgements,
+            "items": items,
+            "allow_missing": allow_missing,
+            "profile": profile,
         },
         {"by_clip": table in ("clips", "all"), "errors": table in ("errors", "confusions", "all")},
-    )  # fmt: skip
+    )
     if holds_answers(predictions, profile, formats["format"]):
         from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
 
@@ -789,11 +811,22 @@ def compare(
         raise UsageError("--intervals jackknife is of seldio score; comparisons resample: bootstrap, over and seed")
     draw = drawn.resampling
     reference, split = _of_split(reference, split)
-    chosen = _Chosen({
-        "average": average, "threshold": dict(threshold), "onscreen": onscreen, "classes": classes, "split": split,
-        "force": force, "join": join, "offline": offline, "items": items, "allow_missing": allow_missing,
-        "profile": profile, "judgements": () if answered else tuple(_paths(judgements)),
-    })  # fmt: skip
+    chosen = _Chosen(
+        {
+            "average": average,
+            "threshold": dict(threshold),
+            "onscreen": onscreen,
+            "classes": classes,
+            "split": split,
+            "force": force,
+            "join": join,
+            "offline": offline,
+            "items": items,
+            "allow_missing": allow_missing,
+            "profile": profile,
+            "judgements": () if answered else tuple(_paths(judgements)),
+        }
+    )
     common: Any = {"against": against, "lead": lead, "most": most, **formats}
     if answered:
         from seldio.scores.answers import AnswerOptions
@@ -857,12 +890,19 @@ def rank(
 
 
 def verify(
-    signature: str, predictions: Any, reference: Any = None, *, format: str | None = None,
-    fields: str | Mapping[str, str] | None = None, reference_format: str | None = None,
+    signature: str,
+    predictions: Any,
+    reference: Any = None,
+    *,
+    format: str | None = None,
+    fields: str | Mapping[str, str] | None = None,
+    reference_format: str | None = None,
     reference_fields: str | Mapping[str, str] | None = None,
-    settings: str | Mapping[str, Any] = "", judge: str | None = None, judge_url: str | None = None,
+    settings: str | Mapping[str, Any] = "",
+    judge: str | None = None,
+    judge_url: str | None = None,
     judgements: Path | None = None,
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Check that predictions, reference, settings and judge are those in the signature of a score.
 
     Args:

@@ -129,7 +129,7 @@ class Packaged(Displayed):
         yield from self.notes
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
+        """Return the same as plain values, for JSON."""
         return dataclasses.asdict(dataclasses.replace(self, report=Report())) | {"report": self.report.as_dict()}
 
 
@@ -152,10 +152,17 @@ class _Outputs:
 
 
 def package_systems(
-    outputs: Sequence[str], out: str, keys: PackageKeys, labels: Sequence[str], *,
-    reference: str | None, metas: Sequence[str], scores: Sequence[ScoreReport], technical_report: str | None,
+    outputs: Sequence[str],
+    out: str,
+    keys: PackageKeys,
+    labels: Sequence[str],
+    *,
+    reference: str | None,
+    metas: Sequence[str],
+    scores: Sequence[ScoreReport],
+    technical_report: str | None,
     **reading: Any,
-) -> Packaged:  # fmt: skip
+) -> Packaged:
     """Pack *outputs* as the systems *labels*; the arguments and exceptions are those of :func:`seldio.package`.
 
     Args:
@@ -184,11 +191,22 @@ def package_systems(
         else:
             data = _content(meta)
         members[keys.meta.format(label=label)] = data, meta
-        systems.append(PackedSystem(
-            label=label, source=place, formats=read.formats, converted=read.converted, files=len(read.files),
-            empty=empty, losses=read.losses, notes=(*read.notes, *notes), meta=meta, template=template, scores=shown,
-            differences=() if template or not scores else _differences(meta, data, scores[number], keys),
-        ))  # fmt: skip
+        systems.append(
+            PackedSystem(
+                label=label,
+                source=place,
+                formats=read.formats,
+                converted=read.converted,
+                files=len(read.files),
+                empty=empty,
+                losses=read.losses,
+                notes=(*read.notes, *notes),
+                meta=meta,
+                template=template,
+                scores=shown,
+                differences=() if template or not scores else _differences(meta, data, scores[number], keys),
+            )
+        )
     if technical_report is not None:
         name = keys.report.format(name=Path(technical_report).name)
         members[name] = _content(technical_report), technical_report
@@ -264,7 +282,7 @@ def _outputs(place: str, target: LabelFormat, *, format: LabelFormat | None, **o
 
 
 def _empty(read: _Outputs, expected: Reference | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The clips that get an empty file, and what is to be said of others."""
+    """Return the clips that get an empty file, and what is to be said of others."""
     if expected is None:
         return (), ()
     wanted = {posixpath.basename(clip) for clip in expected.clips}
@@ -287,7 +305,7 @@ def _unknown_clips(keys: PackageKeys) -> str:
 
 
 def _scored(report: ScoreReport, keys: PackageKeys) -> dict[str, tuple[Column, Cell]]:
-    """The scores of a system by their names in a meta file, or where these are not known, by their own."""
+    """Return the scores of a system by their names in a meta file, or where these are not known, by their own."""
     columns = {column.name: column for column in report.tables[0].columns if column.name in report.overall}
     names = keys.results or {column.named: name for name, column in columns.items() if column.better}
     return {name: (columns[score], report.overall[score]) for name, score in names.items()}
@@ -318,7 +336,7 @@ def _entry(path: str, data: bytes) -> Entry:
 
 
 def _differences(path: str, data: bytes, report: ScoreReport, keys: PackageKeys) -> tuple[ResultDifference, ...]:
-    """The results in a meta file that are not what is scored, at the digits that it has."""
+    """Return the results in a meta file that are not what is scored, at the digits that it has."""
     meta, found = Meta(PackageFile(path, _entry(path, data))), []
     for name, (column, cell) in _scored(report, keys).items() if keys.results else ():
         try:

@@ -170,10 +170,17 @@ RADIANS = Change(
 )  # fmt: skip
 _UNITS = (("radians", "degrees", np.degrees, np.radians), ("degrees", "radians", np.radians, np.degrees))
 _OTHER_UNITS = tuple(
-    Change(f"{field} in {unit}", _each(undo, field), _each(redo, field), needs=field, unit=True,
-           made=f"{field} in {unit} instead of {before}")
-    for field in _ANGLES for unit, before, undo, redo in _UNITS
-)  # fmt: skip
+    Change(
+        f"{field} in {unit}",
+        _each(undo, field),
+        _each(redo, field),
+        needs=field,
+        unit=True,
+        made=f"{field} in {unit} instead of {before}",
+    )
+    for field in _ANGLES
+    for unit, before, undo, redo in _UNITS
+)
 REVERSED = _itself(
     "reversed", lambda azimuth: wrap(180 - azimuth), "azimuth", "front and back swapped",
     f"{_EITHER} measure azimuths from the back, clockwise",
@@ -243,10 +250,14 @@ def classes_permuted(numbers: Any) -> Change:
         return _each(lambda c: np.where((c >= 0) & (c < len(order)), order[c % len(order)], c), "class_id")
 
     return Change(
-        f"classes:{','.join(map(str, new.tolist()))}", renumber(new), renumber(np.argsort(new)),
-        f"predicted classes read as others ({listed(moved, 4)})", f"{_EITHER} have them in another order", "class_id",
+        f"classes:{','.join(map(str, new.tolist()))}",
+        renumber(new),
+        renumber(np.argsort(new)),
+        f"predicted classes read as others ({listed(moved, 4)})",
+        f"{_EITHER} have them in another order",
+        "class_id",
         "match",
-    )  # fmt: skip
+    )
 
 
 def shifted(frames: int) -> Change:

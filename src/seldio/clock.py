@@ -25,27 +25,27 @@ _HALF = Fraction(1, 2)
 
 
 def seconds(label_frame: int, hop: Fraction = HOP) -> Fraction:
-    """When a label frame begins."""
+    """Return when a label frame begins."""
     return label_frame * hop
 
 
 def centre(label_frame: int, hop: Fraction = HOP) -> Fraction:
-    """The middle of a label frame, in seconds."""
+    """Return the middle of a label frame, in seconds."""
     return (label_frame + _HALF) * hop
 
 
 def onset(frame: int, hop: Fraction = HOP) -> float:
-    """Seconds at which label frame *frame* begins."""
+    """Return seconds at which label frame *frame* begins."""
     return float(seconds(frame, hop))
 
 
 def offset(last_frame: int, hop: Fraction = HOP) -> float:
-    """Seconds at which an event ends whose last label frame is *last_frame*: ``(last_frame + 1) * hop``."""
+    """Return seconds at which an event ends whose last label frame is *last_frame*: ``(last_frame + 1) * hop``."""
     return float(seconds(last_frame + 1, hop))
 
 
 def frames_between(start: float, end: float, hop: Fraction = HOP) -> range:
-    """The label frames that an event from *start* to *end* (seconds) touches.
+    """Return the label frames that an event from *start* to *end* (seconds) touches.
 
     Boundaries within a millionth of a hop count as exact, so that 1.2 s to 1.3 s is frame 12 alone.
     An event of no length touches the frame it lies in.
@@ -57,7 +57,7 @@ def frames_between(start: float, end: float, hop: Fraction = HOP) -> range:
 
 
 def label_frame(time: Fraction, hop: Fraction = HOP) -> int:
-    """The label frame that *time* (seconds) lies in; one that begins just then."""
+    """Return the label frame that *time* (seconds) lies in; one that begins just then."""
     return math.floor(time / hop)
 
 
@@ -70,7 +70,7 @@ def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fract
 
 
 def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0)) -> Fraction:
-    """When a video frame is shown, in seconds, by its number: ``start + frame / rate``."""
+    """Return when a video frame is shown, in seconds, by its number: ``start + frame / rate``."""
     return start + frame / Fraction(rate)
 
 
@@ -103,7 +103,7 @@ class Convention:
         return nearest_video_frame(self.moment(label_frame, hop), rate)
 
     def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
-        """The time (seconds) at which the picture ought to be taken."""
+        """Return the time (seconds) at which the picture ought to be taken."""
         return (label_frame + self.aim) * hop
 
 
@@ -117,7 +117,7 @@ CHUNK = 1.2
 
 
 def chunk_frame(chunk: int, hop: Fraction = HOP) -> int:
-    """The label frame at which Sony's inference writes chunk *chunk*: ``int(time * 10)``, in floats as there.
+    """Return the label frame at which Sony's inference writes chunk *chunk*: ``int(time * 10)``, in floats as there.
 
     31 of the 250 chunks of 5 minutes come one label frame too early (107 instead of 108, 215, 371, …): that
     frame is written twice, and the last one of the chunk never.
@@ -183,6 +183,6 @@ def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = N
 
 
 def video_error(label_frame: int, convention: str, rate: Fraction = NTSC, hop: Fraction = HOP) -> Fraction:
-    """Seconds by which the picture of a label frame comes from later (above 0) than the convention means."""
+    """Return seconds by which the picture of a label frame comes from later (above 0) than the convention means."""
     chosen = named(convention)
     return video_time(chosen.number(label_frame, Fraction(rate), hop), rate) - chosen.moment(label_frame, hop)

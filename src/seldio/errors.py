@@ -63,7 +63,7 @@ _OPTION = re.compile(
 
 
 def in_python(text: str) -> str:
-    """A message as it reads where options are arguments of a function."""
+    """Return a message as it reads where options are arguments of a function."""
     # of an option that is repeated, Python takes one mapping
     return re.sub(r"\} (?:fill|judge_set|margin|threshold)=\{", ", ", _OPTION.sub(_argument, text))
 
@@ -139,7 +139,7 @@ class MissingLibrary(SeldioError, ImportError):
 
 @contextmanager
 def needing(library: str, least: str = "") -> Iterator[None]:
-    """Around the import of one of :data:`LIBRARIES`: say what to install where it is missing, or older than *least*."""
+    """Wrap the import of one of :data:`LIBRARIES`: say what to install where it is missing, or older than *least*."""
     try:
         if least:
             from importlib.metadata import version  # only where the version matters

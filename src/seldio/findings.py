@@ -57,7 +57,7 @@ class Severity(StrEnum):
         return _RANKS[self.value]
 
     def reaches(self, threshold: Severity) -> bool:
-        """Whether this severity is at least as bad as *threshold*."""
+        """Return whether this severity is at least as bad as *threshold*."""
         return self.rank <= threshold.rank
 
 
@@ -113,12 +113,12 @@ class Finding:
         return f"{place}: {self.code} {self.message}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The finding with the keys of the json report, in their order."""
+        """Return the finding with the keys of the json report, in their order."""
         values = {name: getattr(self, name) for name in JSON_KEYS}
         return values | {"ranges": list(map(list, self.ranges)), "fix": self.fix if self.fixable else "none"}
 
     def times(self, count: int, lines: Iterable[int]) -> Finding:
-        """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
+        """Return the same finding for *count* places, this one being the first, in *lines* (1-based)."""
         ranges, unlisted = _ranges(lines, _most_ranges.get())
         return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
 
@@ -195,11 +195,20 @@ class Rule:
         return self._page.partition("\n")[2].strip()
 
     def at(
-        self, path: str, message: str, hint: str | None = None, line: int | None = None, column: int | None = None,
-        value: str | None = None, excerpt: str | None = None, *, end_column: int | None = None,
-        severity: Severity | None = None, fixable: bool | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding of this rule at one place; the arguments are those of :class:`Finding`.
+        self,
+        path: str,
+        message: str,
+        hint: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        value: str | None = None,
+        excerpt: str | None = None,
+        *,
+        end_column: int | None = None,
+        severity: Severity | None = None,
+        fixable: bool | None = None,
+    ) -> Finding:
+        """Return a finding of this rule at one place; the arguments are those of :class:`Finding`.
 
         It ends where *value* does, unless *end_column* says otherwise. *severity* and *fixable* are the rule's own,
         unless the place is an exception.
@@ -210,9 +219,20 @@ class Rule:
         fixable = self.fix != "none" if fixable is None else fixable
         hint = self.hint if hint is None else hint
         return Finding(
-            self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt, url=self.url,
+            self.code,
+            severity,
+            message,
+            path,
+            line,
+            column,
+            end_column,
+            value,
+            hint,
+            fixable,
+            excerpt,
+            url=self.url,
             fix=self.fix,
-        )  # fmt: skip
+        )
 
 
 def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:
@@ -257,7 +277,7 @@ def raise_errors(finding: Finding) -> None:
 
 
 def capped(findings: Iterable[Finding], most: int | None) -> tuple[list[Finding], dict[str, int]]:
-    """The first *most* findings of each rule, and how many more each rule has (codes sorted)."""
+    """Return the first *most* findings of each rule, and how many more each rule has (codes sorted)."""
     shown: list[Finding] = []
     seen: Counter[str] = Counter()
     for finding in findings:
@@ -324,7 +344,7 @@ class Heard:
     classes: tuple[HeardClass, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """It with the keys of the json report; degrees to two decimals, shares to four."""
+        """Return it with the keys of the json report; degrees to two decimals, shares to four."""
         values = dataclasses.asdict(self)
         for name in ("azimuth", "elevation"):
             mean = getattr(self, name)
@@ -354,7 +374,7 @@ class Report(Displayed):
         return iter(self.findings)
 
     def __str__(self) -> str:
-        """A line for each finding, at most ten of a rule, and the counts."""
+        """Return a line for each finding, at most ten of a rule, and the counts."""
         shown, more = capped(self.findings, 10)
         lines = [printable(f"{finding.severity.value:<7}  {finding}") for finding in shown]
         lines += [f"and {count:,} more of {code}" for code, count in more.items()]
@@ -377,14 +397,14 @@ class Report(Displayed):
         return pa.table(columns, schema=schema).__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The findings as a DataFrame, a row each."""
+        """Return the findings as a DataFrame, a row each."""
         import pyarrow as pa
 
         frame: pd.DataFrame = pa.table(self).to_pandas()
         return frame
 
     def to_json(self) -> str:
-        """The json report, as ``seldio validate --json`` prints it."""
+        """Return the json report, as ``seldio validate --json`` prints it."""
         return json_text(self.as_dict(), indent=2)
 
     def add(self, findings: Iterable[Finding]) -> None:
@@ -393,7 +413,7 @@ class Report(Displayed):
         self.findings.sort(key=lambda finding: finding.order)
 
     def count(self, severity: Severity) -> int:
-        """How many findings have exactly this severity."""
+        """Return how many findings have exactly this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     @property
@@ -406,15 +426,15 @@ class Report(Displayed):
         return dict(sorted(Counter(finding.code for finding in self.findings).items()))
 
     def reaches(self, threshold: Severity) -> bool:
-        """Whether any finding is at least as bad as *threshold*."""
+        """Return whether any finding is at least as bad as *threshold*."""
         return any(finding.severity.reaches(threshold) for finding in self.findings)
 
     def listed(self) -> tuple[list[Finding], dict[str, int]]:
-        """The findings that reports for programs list, and how many more each rule has, by code."""
+        """Return the findings that reports for programs list, and how many more each rule has, by code."""
         return capped(self.findings, MOST_LISTED)
 
     def summary(self) -> dict[str, Any]:
-        """The counts of the json report."""
+        """Return the counts of the json report."""
         return {
             "files": self.files,
             "errors": self.count(Severity.ERROR),
@@ -430,7 +450,7 @@ class Report(Displayed):
         return {"listening": [heard.as_dict() for heard in self.heard]} if self.heard else {}
 
     def as_dict(self) -> dict[str, Any]:
-        """The json report, version 1 (``schemas/report.schema.json``)."""
+        """Return the json report, version 1 (``schemas/report.schema.json``)."""
         return {
             "version": 1,
             "seldio": version(),

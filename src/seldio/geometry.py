@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 def to_polar(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
-    """Azimuth and elevation (degrees) of Cartesian vectors of any norm; (0, 0) for the zero vector.
+    """Return the azimuth and elevation (degrees) of Cartesian vectors of any norm; (0, 0) for the zero vector.
 
     Args:
         x: front; arrays of one shape.
@@ -34,20 +34,20 @@ def to_polar(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def to_cartesian(azimuth: ArrayLike, elevation: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Unit vectors (x front, y left, z up) of directions in degrees; shapes broadcast."""
+    """Return unit vectors (x front, y left, z up) of directions in degrees; shapes broadcast."""
     azimuth, elevation = np.broadcast_arrays(np.radians(azimuth), np.radians(elevation))
     flat = np.cos(elevation)
     return np.cos(azimuth) * flat, np.sin(azimuth) * flat, np.sin(elevation)
 
 
 def wrap(azimuth: ArrayLike) -> Floats:
-    """Azimuths brought into [-180, 180]; values already there, both ends included, stay as they are."""
+    """Return azimuths brought into [-180, 180]; values already there, both ends included, stay as they are."""
     azimuth = np.asarray(azimuth, dtype=np.float64)
     return np.where(np.abs(azimuth) <= 180.0, azimuth, (azimuth + 180.0) % 360.0 - 180.0)
 
 
 def fold(azimuth: ArrayLike) -> Floats:
-    """Azimuths folded front to back into [-90, 90], as stereo recordings see them (DCASE 2025)."""
+    """Return azimuths folded front to back into [-90, 90], as stereo recordings see them (DCASE 2025)."""
     azimuth = wrap(azimuth)
     return np.where(azimuth > 90.0, 180.0 - azimuth, np.where(azimuth < -90.0, -180.0 - azimuth, azimuth))
 
@@ -58,7 +58,7 @@ MAP = (360, 181)
 
 
 def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180) -> tuple[Floats, Floats]:
-    """Azimuth and elevation (degrees) of points of an equirectangular picture.
+    """Return the azimuth and elevation (degrees) of points of an equirectangular picture.
 
     The picture's middle is the front, its left edge azimuth +180; rows run from elevation +90 (row 0)
     to -90 (row ``height - 1``). Columns beyond the picture wrap around it. For points of energy maps, see
@@ -70,7 +70,7 @@ def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180)
 
 
 def to_pixels(azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height: int = 180) -> tuple[Floats, Floats]:
-    """The inverse of :func:`from_pixels`: x in [0, width), y in [0, height - 1]."""
+    """Return the inverse of :func:`from_pixels`: x in [0, width), y in [0, height - 1]."""
     x = (180.0 - np.asarray(azimuth, dtype=np.float64)) * (width / 360.0) % width
     x = np.where(x < width, x, 0.0)  # the rest of a division may round up to the divisor
     y = (90.0 - np.asarray(elevation, dtype=np.float64)) * ((height - 1) / 180.0)
@@ -78,7 +78,7 @@ def to_pixels(azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height
 
 
 def great_circle(azimuth: ArrayLike, elevation: ArrayLike, azimuth2: ArrayLike, elevation2: ArrayLike) -> Any:
-    """The angle (degrees, 0 to 180) between directions, by the haversine formula; shapes broadcast."""
+    """Return the angle (degrees, 0 to 180) between directions, by the haversine formula; shapes broadcast."""
     az1, el1, az2, el2 = map(np.radians, (azimuth, elevation, azimuth2, elevation2))
     haversine = np.sin((el1 - el2) / 2) ** 2 + np.cos(el1) * np.cos(el2) * np.sin((az1 - az2) / 2) ** 2
     return np.degrees(2 * np.arcsin(np.sqrt(np.clip(haversine, 0.0, 1.0))))

@@ -95,9 +95,14 @@ def running(workers: int | None = None, ray: bool = False) -> Iterator[None]:
 
 
 def parallel_map(
-    work: Callable[[Item], Result], items: Iterable[Item], *, what: str | None = None,
-    size: Callable[[Item], int] | None = None, batch: int = 1, here: bool = False,
-) -> Iterator[Result]:  # fmt: skip
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    what: str | None = None,
+    size: Callable[[Item], int] | None = None,
+    batch: int = 1,
+    here: bool = False,
+) -> Iterator[Result]:
     """Return the results of *work* on all *items*, in their order.
 
     Items are taken and results given one by one, a few ahead of each other, so that memory does not grow with their

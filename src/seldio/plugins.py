@@ -31,7 +31,7 @@ _Object = TypeVar("_Object")
 
 @cache
 def version() -> str:
-    """The version of seldio that is installed, by the name of its folder of metadata where it has one."""
+    """Return the version of seldio that is installed, by the name of its folder of metadata where it has one."""
     folders = (folder for top in sys.path for folder in Path(top).glob("seldio-*.dist-info"))
     if (folder := next(folders, None)) is not None:
         return folder.stem.partition("-")[2]
@@ -78,7 +78,7 @@ def added(group: str, kind: type[_Object]) -> tuple[_Object, ...]:
 
 
 def index(part: str) -> Iterator[tuple[Any, ...]]:
-    """The rows of the ``index.json`` of *part*, such as ``rules``; ``make index`` writes it."""
+    """Yield the rows of the ``index.json`` of *part*, such as ``rules``; ``make index`` writes it."""
     yield from _frozen(json.loads((_HERE / part / "index.json").read_bytes()))
 
 

@@ -43,7 +43,7 @@ def task(what: str | None, total: int | None = None, size: int | None = None) ->
 
 
 def _unseen(parts: int, size: int) -> None:
-    """Nobody looks."""
+    """Show nothing."""
 
 
 def tracked(things: Iterable[Thing], what: str) -> Iterator[Thing]:

@@ -35,7 +35,7 @@ _THERE: _Schema = {"not": {"type": "null"}}
 
 
 def so_bench() -> _Schema:
-    """Questions of SO-Bench: a record, a list of them, or one under ``records`` or ``data``."""
+    """Return questions of SO-Bench: a record, a list of them, or one under ``records`` or ``data``."""
     known, record = benchmark("so-bench"), _of_format(SO_BENCH)
     record["properties"]["answer"] = _FULL | {"description": "The full answer."}
     truths = {name: spec.truth for name, spec in PUBLISHED.items() if spec.truth}
@@ -49,14 +49,14 @@ def so_bench() -> _Schema:
 
 
 def items() -> _Schema:
-    """Questions as seldio keeps them."""
+    """Return questions as seldio keeps them."""
     record = _of_format(ITEMS)
     record["properties"]["options"] = {"type": ["array", "null"], "minItems": 2, "items": _FULL}
     return _file(ITEMS.title, record, ("records", "data"))
 
 
 def jasco() -> _Schema:
-    """Rows of JASCO's questions, as a CSV reader gives them: by column, all of them text."""
+    """Return rows of JASCO's questions, as a CSV reader gives them: by column, all of them text."""
     cells: dict[str, _Schema] = {name: {"type": "string"} for name in JASCO.columns}
     cells |= {"audio_id": {"type": "string", "minLength": 1}, JASCO.fields["answer"]: _FULL}
     record: _Schema = {"type": "object", "properties": cells, "required": list(cells), "allOf": []}
@@ -64,45 +64,57 @@ def jasco() -> _Schema:
 
 
 def ruenvaqa() -> _Schema:
-    """Questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
+    """Return questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
     known = benchmark("ruenvaqa")
     text: _Schema = {"type": ["string", "null"]}
     letters, name = string.ascii_lowercase, "option_{}".format
     path: _Schema = {
-        "type": ["string", "object"], "minLength": 1, "required": ["path"],
+        "type": ["string", "object"],
+        "minLength": 1,
+        "required": ["path"],
         "properties": {"path": {"type": "string", "minLength": 1}},
-    }  # fmt: skip
+    }
     audio = r"^audio(_[1-9][0-9]?)?$"
     asked: _Schema = {
-        "type": "object", "required": ["question"], "properties": {"question": _FULL},
+        "type": "object",
+        "required": ["question"],
+        "properties": {"question": _FULL},
         "patternProperties": {audio: path, "^option_[a-z]$": text | {"pattern": r"\S"}},
         "not": {"propertyNames": {"not": {"pattern": audio}}},
         # options follow each other without a gap, and there is more than one
         "allOf": [_if(_has(name(one)), _has(name(before))) for before, one in pairwise(letters)]
         + [_if(_has("option_a"), _has("option_b"))],
-    }  # fmt: skip
+    }
     categories: _Schema = {
         "type": ["object", "null"],
         "properties": {"task_type": text, "source_dataset": text},
     }
     whole = 10**18 - 1
     meta: _Schema = {
-        "type": "object", "required": ["id"],
+        "type": "object",
+        "required": ["id"],
         "properties": {"id": {"type": "integer", "minimum": -whole, "maximum": whole}, "categories": categories},
-    }  # fmt: skip
+    }
     instruction: _Schema = {"type": ["string", "integer"], "minimum": 0, "exclusiveMaximum": 10**6}
     record: _Schema = {
-        "type": "object", "required": ["instruction", "inputs", "outputs", "meta"],
+        "type": "object",
+        "required": ["instruction", "inputs", "outputs", "meta"],
         "properties": {"instruction": instruction, "inputs": asked, "outputs": text, "meta": meta},
         "allOf": [
-            _if({"properties": {"inputs": _has("option_a"), "outputs": {"const": letter.upper()}}},
-                _at(["inputs"], _has(name(letter))))
+            _if(
+                {"properties": {"inputs": _has("option_a"), "outputs": {"const": letter.upper()}}},
+                _at(["inputs"], _has(name(letter))),
+            )
             for letter in letters
-        ] + [
-            _if(_at(["inputs"], _has("option_a")), _at(["outputs"], {"enum": ["", None, *letters.upper()]}),
-                _at(["outputs"], {"not": {"enum": list(HOMOGLYPHS)}})),
+        ]
+        + [
+            _if(
+                _at(["inputs"], _has("option_a")),
+                _at(["outputs"], {"enum": ["", None, *letters.upper()]}),
+                _at(["outputs"], {"not": {"enum": list(HOMOGLYPHS)}}),
+            ),
         ],
-    }  # fmt: skip
+    }
     record = _with_values(record, known)
     for task, has in known.tasks.items():
         record["allOf"].append(_if(_at(known.task, {"const": task}), _at(["inputs"], _options(has))))
@@ -116,8 +128,10 @@ def _options(task: Mapping[str, Any]) -> _Schema:
     wanted: _Schema = {"required": names[:count], "properties": {names[count]: {"type": "null"}}}
     wanted["properties"] |= {name: {"type": "string"} for name in names[:count]}
     if words is not None:
-        either = [{"properties": {name: {"pattern": _any_case(word)} for name, word in zip(names, order, strict=False)}}
-                  for order in (words, words[::-1])]  # fmt: skip
+        either = [
+            {"properties": {name: {"pattern": _any_case(word)} for name, word in zip(names, order, strict=False)}}
+            for order in (words, words[::-1])
+        ]
         wanted["anyOf"] = either
     return wanted
 
@@ -132,8 +146,11 @@ def _any_case(word: str) -> str:
 def _of_format(format: JsonItems) -> _Schema:
     model = Item.model_json_schema()
     fields, named = model["properties"], model["$defs"]
-    properties = {key: dict(fields[field]) if field in fields else {} for key, field in format.keys.items()
-                  if format.closed or field != "extra"}  # fmt: skip
+    properties = {
+        key: dict(fields[field]) if field in fields else {}
+        for key, field in format.keys.items()
+        if format.closed or field != "extra"
+    }
     record: _Schema = {"type": "object", "properties": properties, "required": list(format.required), "allOf": []}
     if format.closed:
         record["additionalProperties"] = False
@@ -202,9 +219,13 @@ def _file(title: str, record: _Schema, containers: Iterable[str], container: _Sc
         inside: _Schema = {"required": [key], "properties": {key: rows, **(container or {})}}
         schema = {"if": {"type": "object", "required": [key]}, "then": inside, "else": schema}
     return {
-        "title": re.sub(r":.*", "", title), "description": title,
-        "if": {"type": "array"}, "then": rows, "else": schema, "$defs": {"record": record, **named},
-    }  # fmt: skip
+        "title": re.sub(r":.*", "", title),
+        "description": title,
+        "if": {"type": "array"},
+        "then": rows,
+        "else": schema,
+        "$defs": {"record": record, **named},
+    }
 
 
 def _named(make: Callable[[], dict[str, Any]], name: str) -> dict[str, Any]:

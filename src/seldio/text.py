@@ -44,12 +44,12 @@ def printable(text: str) -> str:
 
 
 def commands(text: str) -> frozenset[int]:
-    """The places in *text* at which a command to a CI system may begin; see :func:`printable`."""
+    """Return the places in *text* at which a command to a CI system may begin; see :func:`printable`."""
     return frozenset(match.start() for match in _COMMAND.finditer(text)) if "##" in text else frozenset()
 
 
 def hides(text: str) -> bool:
-    """Whether *text* holds control, invisible or text-reversing characters, or bytes that are not UTF-8."""
+    """Return whether *text* holds control, invisible or text-reversing characters, or bytes that are not UTF-8."""
     return not (text.isascii() and text.isprintable()) and _UNSAFE.search(text) is not None
 
 
@@ -94,7 +94,7 @@ def _toml_value(value: Any) -> str:
 
 
 def json_text(value: Any, **options: Any) -> str:
-    r"""*value* as JSON that any parser reads, and no terminal or CI system obeys.
+    r"""Return *value* as JSON that any parser reads, and no terminal or CI system obeys.
 
     Text stays text (no ``\u0431`` for a Russian letter), but controls, bidirectional marks and invisible characters
     are written as JSON escapes, which lose nothing. A lone surrogate, which is what an undecodable byte of a file
@@ -119,7 +119,7 @@ def _in_json(match: re.Match[str]) -> str:
 
 
 def clipped(text: str, width: int = 60) -> str:
-    """*text*, printable, and cut to *width* characters with an ellipsis that tells the full length."""
+    """Return *text*, printable, and cut to *width* characters with an ellipsis that tells the full length."""
     if len(text) <= width:
         return printable(text)
     return f"{printable(text[:width])}… ({len(text):,} characters)"
@@ -151,12 +151,12 @@ class Displayed:
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
-    """``1 file``, ``2 files``: *count* with thousands separators and the noun in its number."""
+    """Return ``1 file``, ``2 files``: *count* with thousands separators and the noun in its number."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def view_command(labels: str, clip: str, *more: str, **options: str | None) -> str:
-    """The command that shows a clip; *options* of ``seldio view`` that have a value, and *more* behind them.
+    """Return the command that shows a clip; *options* of ``seldio view`` that have a value, and *more* behind them.
 
     >>> view_command("labels", "mix 1", predictions="out", format=None)
     "seldio view labels --clip 'mix 1' --predictions out"
@@ -178,7 +178,7 @@ def meant(name: str, known: Iterable[str], whole: Callable[[str], str] = str) ->
 
 
 def times(count: int) -> str:
-    """How often something happens, in words.
+    """Return how often something happens, in words.
 
     >>> times(1), times(2), times(1200)
     ('once', 'twice', '1,200 times')

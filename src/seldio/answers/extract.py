@@ -55,8 +55,13 @@ PREDICTION_FIELDS = (
     "motion_label", "yes_no", "left_right", "height_relation", "distance_relation", "direction_phrase", "transcript",
 )  # fmt: skip
 SEMANTIC_FIELDS = (
-    "source_match_level", "source_match", "relation_match", "direction_match", "motion_match", "transcript_match",
-)  # fmt: skip
+    "source_match_level",
+    "source_match",
+    "relation_match",
+    "direction_match",
+    "motion_match",
+    "transcript_match",
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

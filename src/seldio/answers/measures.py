@@ -658,9 +658,14 @@ def _stated_span(text: str, moments: list[Quantity]) -> Span | None:
 
 
 _NUMBERS: dict[str, Callable[[str], float | None]] = {
-    "azimuth": azimuth, "elevation": elevation, "distance": metres, "onset": onset, "active sources": count,
-}  # fmt: skip
+    "azimuth": azimuth,
+    "elevation": elevation,
+    "distance": metres,
+    "onset": onset,
+    "active sources": count,
+}
 #: What reads a quantity in a plain text.
 QUANTITIES: dict[str, Callable[[str], float | Span | None]] = {
-    **{name: partial(concluded, read) for name, read in _NUMBERS.items()}, "interval": span,
-}  # fmt: skip
+    **{name: partial(concluded, read) for name, read in _NUMBERS.items()},
+    "interval": span,
+}

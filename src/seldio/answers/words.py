@@ -208,10 +208,26 @@ def only(values: Iterable[T]) -> T | None:
 #: Signs that compatibility forms would make another number of (½), and the many dashes and quotes.
 _SIGNS = str.maketrans(
     {
-        "½": ".5", "¼": ".25", "¾": ".75", "º": "°", "˚": "°", "−": "-", "‐": "-", "‑": "-", "‒": "-", "–": "-",
-        "—": " ; ", "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "≈": "~", "\N{MULTIPLICATION SIGN}": "x",
+        "½": ".5",
+        "¼": ".25",
+        "¾": ".75",
+        "º": "°",
+        "˚": "°",
+        "−": "-",
+        "‐": "-",
+        "‑": "-",
+        "‒": "-",
+        "–": "-",
+        "—": " ; ",
+        "‘": "'",
+        "’": "'",
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "≈": "~",
+        "\N{MULTIPLICATION SIGN}": "x",
     }
-)  # fmt: skip
+)
 _LAYOUT = str.maketrans({"*": None, "`": None, "$": None, "_": " ", "#": None})
 _ONES = {word: number for number, word in enumerate(table("ones"))}
 _TENS = {word: 10 * number for number, word in enumerate(table("tens"), 2)}

@@ -76,7 +76,7 @@ class Benchmark:
 
 @cache
 def find(format: str) -> Benchmark | None:
-    """The benchmark whose questions have this format, if there is one."""
+    """Return the benchmark whose questions have this format, if there is one."""
     file = Path(__file__).parent / f"{format}.toml"
     if not format or not file.is_file():
         return None
@@ -87,14 +87,14 @@ def find(format: str) -> Benchmark | None:
 
 
 def benchmark(format: str) -> Benchmark:
-    """The benchmark whose questions have this format, which is one of ours."""
+    """Return the benchmark whose questions have this format, which is one of ours."""
     record = find(format)
     assert record is not None, format
     return record
 
 
 def prompts(name: str) -> dict[str, str]:
-    """The texts that ask a judge about answers to a benchmark, by what each is called."""
+    """Return the texts that ask a judge about answers to a benchmark, by what each is called."""
     folder = Path(__file__).parent / "judges" / name
     return {file.name.removesuffix(".txt"): file.read_text("utf-8") for file in folder.iterdir()}
 

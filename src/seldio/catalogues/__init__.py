@@ -87,10 +87,17 @@ class Catalogue:
     """
 
     def __init__(
-        self, source: Source, format: Format | str | None = None, sink: Sink = lambda _: None, *,
-        without: Path | None = None, wanted: Wanted | None = None,
-        contents: Mapping[str, bytes] = MappingProxyType({}), labels: bool = True, described: OwnDatasets | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        source: Source,
+        format: Format | str | None = None,
+        sink: Sink = lambda _: None,
+        *,
+        without: Path | None = None,
+        wanted: Wanted | None = None,
+        contents: Mapping[str, bytes] = MappingProxyType({}),
+        labels: bool = True,
+        described: OwnDatasets | None = None,
+    ) -> None:
         self.source, self.findings = source, list[Finding]()
         chosen = formats.of_questions(format) or formats.get(format) if isinstance(format, str) else format
 
@@ -152,7 +159,7 @@ class Catalogue:
         return tuple(group for group in (*known, *_others(self.source, known)) if group.files)
 
     def of(self, *kinds: Kind) -> tuple[FileGroup, ...]:
-        """The groups of some kinds."""
+        """Return the groups of some kinds."""
         return tuple(group for group in self.groups if group.kind in kinds)
 
     def table(self) -> pa.Table:
@@ -184,9 +191,12 @@ def own_datasets(source: Source, sink: Sink) -> OwnDatasets | None:
 
 
 def candidates(
-    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True,
+    source: Source,
+    format: Format | None = None,
+    without: Path | None = None,
+    labels: bool = True,
     datasets: OwnDatasets | None = None,
-) -> list[Entry]:  # fmt: skip
+) -> list[Entry]:
     """Return the files that may hold labels or questions, by name; without *labels*, those that may hold questions."""
     of_items = format is not None and format.holds != "events"
     if source.single or (labels and of_items):

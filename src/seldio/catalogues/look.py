@@ -47,7 +47,7 @@ class Recognised:
 
 
 def clip_names(names: Sequence[str]) -> list[str]:
-    """A clip name for each file name: the stem, with its folders where stems repeat."""
+    """Return a clip name for each file name: the stem, with its folders where stems repeat."""
     stems = [stem_of(posixpath.basename(name)) for name in names]
     counts = Counter(stems)
     clips = [stem_of(name) if counts[stem] > 1 else stem for name, stem in zip(names, stems, strict=True)]
@@ -57,13 +57,13 @@ def clip_names(names: Sequence[str]) -> list[str]:
 
 @cache
 def suffixes() -> tuple[str, ...]:
-    """How names of label files end; everything else in a folder is left alone."""
+    """Return how names of label files end; everything else in a folder is left alone."""
     found = dict.fromkeys(one.suffix for one in formats.index() if one.holds == "events")
     return tuple(suffix for suffix in found if suffix not in (*TEXTS, PARQUET_SUFFIX))
 
 
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
-    """*files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
+    """Return *files* in UTF-8; those that are not text, and JSON without labels, become findings instead."""
     kept = []
     for file in [in_utf8(file, sink) for file in files]:
         if not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
@@ -206,7 +206,7 @@ def by_content(file: TextFile) -> str:
 
 
 def _is_parquet(file: TextFile) -> bool:
-    """Whether a file begins like Parquet, or has the name of one, be it empty or damaged."""
+    """Return whether a file begins like Parquet, or has the name of one, be it empty or damaged."""
     return file.data.startswith(PARQUET_MAGIC) or file.name.lower().endswith(PARQUET_SUFFIX)
 
 
@@ -214,14 +214,14 @@ _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 
 def wordy(file: TextFile) -> bool:
-    """Whether most cells of a table are words, so that it holds no labels."""
+    """Return whether most cells of a table are words, so that it holds no labels."""
     lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
     cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
     return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:
-    """A file in UTF-16 as the same in UTF-8, with a finding; any other as it is."""
+    """Return a file in UTF-16 as the same in UTF-8, with a finding; any other as it is."""
     text = None if _is_parquet(file) else cells.from_utf16(file.data)
     if text is None:
         return file
@@ -290,7 +290,7 @@ def _without_numbers(file: TextFile) -> str:
 
 
 def _is_list(file: TextFile, names: Container[str]) -> bool:
-    """Whether a table of words has no column of labels in its header, and is not called like label files.
+    """Return whether a table of words has no column of labels in its header, and is not called like label files.
 
     *names*: what these are called, without numbers.
     """
@@ -305,7 +305,7 @@ _TITLES = {"time", "start", "end", "label", "class", *COLUMNS, *(one for d in DI
 
 
 def _passed_over(group: Sequence[TextFile]) -> Finding:
-    """SYN901 as a warning: a table of words, such as a list of rooms, where there are labels or questions."""
+    """Report SYN901 as a warning: a table of words, such as a list of rooms, where there are labels or questions."""
     more = f", and {plural(len(group) - 1, 'more file')} like it" if len(group) > 1 else ""
     message = f"passed over: a table of words{more}, which no format of labels has"
     hint = "if it holds labels, convert it separately, with --format NAME"
@@ -313,7 +313,7 @@ def _passed_over(group: Sequence[TextFile]) -> Finding:
 
 
 def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
-    """SYN901: no format fits; SYN903: several do."""
+    """Report SYN901 where no format fits, and SYN903 where several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
     offered = [one for one in detection.candidates if wanted is None or one.format.role in wanted.roles]
     shown, column = (offered or detection.candidates)[:4], None
@@ -343,7 +343,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sin
 
 
 def _report_alike(path: str, format: Dialect, detection: Detection, sink: Sink) -> None:
-    """SYN902: the format is likely, and another one with the same columns cannot be ruled out."""
+    """Report SYN902: the format is likely, and another one with the same columns cannot be ruled out."""
     others = [one for one in detection.alike if one.vocabulary != format.vocabulary or not means_the_same(one, format)]
     others += _years_alike(format, detection)
     if others:
@@ -413,7 +413,7 @@ def content(file: Entry) -> Content:
 
 
 def is_table(file: Entry, *contents: Content) -> bool:
-    """Whether a file is called Parquet and holds one of *contents*."""
+    """Return whether a file is called Parquet and holds one of *contents*."""
     return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents
 
 
@@ -423,7 +423,7 @@ def begins_like_numbers(file: Entry) -> bool:
 
 
 def named_like_labels(file: Entry) -> bool:
-    """Whether a file may hold labels, by its name; of text files, by how they begin."""
+    """Return whether a file may hold labels, by its name; of text files, by how they begin."""
     name = file.name.lower()
     if not name.endswith(TEXTS):
         return name.endswith(suffixes())

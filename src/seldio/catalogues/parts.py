@@ -73,7 +73,7 @@ class Part:
         return packed(file.entry for file in self.files)
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
-        """The files with their content, one after the other; what is damaged or over a limit goes to *sink*."""
+        """Yield the files with their content, one after the other; what is damaged or over a limit goes to *sink*."""
         for entry, name, clip in self.files:
             try:
                 data = self._held[entry.path] if entry.path in self._held else entry.read()
@@ -111,18 +111,18 @@ class Part:
         return cast("ItemFormat", self.format).read(file.data, file.path, sink)
 
     def chosen(self, numbers: Sequence[int]) -> Part:
-        """The part with some of its files only, in that order."""
+        """Return the part with some of its files only, in that order."""
         return self.of([self.files[number] for number in numbers])
 
     def of(self, files: Sequence[NamedEntry], held: Mapping[str, bytes] | None = None) -> Part:
-        """The part with these files only, and what is *held* of them."""
+        """Return the part with these files only, and what is *held* of them."""
         held = self._held if held is None else held
         own = {file.entry.path: held[file.entry.path] for file in files if file.entry.path in held}
         return dataclasses.replace(self, files=tuple(files), _held=own)
 
 
 def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:
-    """The format of *table*: of a table read from Parquet, the one that its rows came from."""
+    """Return the format of *table*: of a table read from Parquet, the one that its rows came from."""
     if format.role != "table":
         return format
     origin = origin_of(table)

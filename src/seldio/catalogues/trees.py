@@ -142,7 +142,7 @@ _FOLDERS_SPEAK = 0.5
 
 
 def _decide(root: str, paths: Sequence[str], formats: Callable[[], AbstractSet[str]]) -> tuple[DatasetSpec, str]:
-    """The dataset that the paths of audio, video and label files point to, and why."""
+    """Return the dataset that the paths of audio, video and label files point to, and why."""
     votes: Counter[Sign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:
@@ -185,7 +185,7 @@ def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
 
 
 def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> TreePlace:
-    """The place of one file; *bare*: there are no top folders, so that split folders speak alone."""
+    """Return the place of one file; *bare*: there are no top folders, so that split folders speak alone."""
     *folders, last = (*above, *name.split("/"))
     stem, dot, suffix = last.rpartition(".")
     stem, suffix = (stem, suffix) if dot else (suffix, "")
@@ -223,7 +223,7 @@ def _clips(row: DatasetSpec, places: Iterable[TreePlace]) -> Iterator[Clip]:
 
 
 def _apart(places: list[TreePlace]) -> Iterable[list[TreePlace]]:
-    """Files of one name as clips: two that would take the same field are of two clips."""
+    """Return files of one name as clips: two that would take the same field are of two clips."""
     if len({place.field for place in places}) == len(places):
         return [places]
     clips: dict[tuple[str, int], list[TreePlace]] = {}
@@ -248,9 +248,16 @@ def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
     paths = {str(file.field): file.name for file in files}
     numbers = {} if named is None else {"fold": named.fold, "room": named.room, "mix": named.mix}
     return Clip.model_validate(
-        {"clip": place.stem, "layout": row.name if known else LOOSE.name, "set": place.set,
-         "split": split, "site": site, **numbers, **paths}
-    )  # fmt: skip
+        {
+            "clip": place.stem,
+            "layout": row.name if known else LOOSE.name,
+            "set": place.set,
+            "split": split,
+            "site": site,
+            **numbers,
+            **paths,
+        }
+    )
 
 
 def _split(row: DatasetSpec, place: TreePlace) -> str | None:

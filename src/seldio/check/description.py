@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def describe(path: Place, format: str | None = None) -> dict[str, Any]:
-    """Formats with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
+    """Return formats with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
 
     Of a name that no file has, what is known of the dataset or benchmark called so. Of a recording: channels, rate,
     length, peak and levels (dB of full scale) by channel; of a video its pictures.
@@ -132,7 +132,7 @@ def _group(labels: LabelGroup, unread: Container[str]) -> dict[str, Any]:
 
 
 def _items(part: Part, rows: CheckedItems, named: bool) -> dict[str, Any]:
-    """Counts of the rows of one file, and how long their texts are."""
+    """Return counts of the rows of one file, and how long their texts are."""
     format = part.format
     assert format is not None
     assert rows.part is not None
@@ -186,7 +186,7 @@ def _items_text(group: dict[str, Any]) -> list[str]:
 
 
 def as_text(description: dict[str, Any]) -> str:
-    """A description for people."""
+    """Return a description for people."""
     items, about = description.get("items", []), description.get("about", [])
     if "path" not in description:
         return about_page(KnownDataset(about[0]))
@@ -313,7 +313,7 @@ def _about_text(one: dict[str, Any]) -> list[str]:
 
 
 def about_page(known: KnownDataset) -> str:
-    """All that is known of a dataset or benchmark, for people."""
+    """Return all that is known of a dataset or benchmark, for people."""
     record = known.record
     lines = [f"{known.name}  {known.title}", ""]
     lines += [f"{name:<12} {record[key]}" for key, name in _SAID.items() if key in record]
@@ -362,7 +362,7 @@ def _result(results: Results, row: Mapping[str, Any]) -> str:
 
 
 def format_record(format: Format) -> dict[str, Any]:
-    """A format for json."""
+    """Return a format for json."""
     if not isinstance(format, LabelFormat):
         return {
             "name": format.name,
@@ -395,7 +395,7 @@ def format_record(format: Format) -> dict[str, Any]:
 
 
 def format_page(format: Format) -> str:
-    """A format for people."""
+    """Return a format for people."""
     from seldio.schema.events import COLUMNS
 
     lines, fields = [f"{format.name}  {format.title}", ""], list(COLUMNS)

@@ -72,7 +72,7 @@ def _tally(values: Any) -> dict[int, int]:
 
 
 def item_counts(table: pa.Table, holds: str) -> dict[str, Any]:
-    """Counts of the questions or predictions of a file, and how long their texts are."""
+    """Return counts of the questions or predictions of a file, and how long their texts are."""
     names = table.schema.names
     found: dict[str, Any] = {
         "rows": len(table),
@@ -97,7 +97,7 @@ def item_counts(table: pa.Table, holds: str) -> dict[str, Any]:
 
 
 def _counted(table: pa.Table, name: str) -> dict[str, int]:
-    """How often each value of a column stands, the most frequent first; of options how many there are."""
+    """Return how often each value of a column stands, the most frequent first; of options how many there are."""
     column = table[name].drop_null() if name in table.schema.names else pa.chunked_array([], pa.string())
     values = pc.list_value_length(column).cast(pa.string()) if name == "options" else column
     counts = {each["values"]: each["counts"] for each in pc.value_counts(values).to_pylist()}
@@ -110,7 +110,7 @@ def _texts(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 def _lengths(texts: pa.ChunkedArray) -> dict[str, float] | None:
-    """Characters of the shortest, the mean and the longest; None where there is none."""
+    """Return characters of the shortest, the mean and the longest; None where there is none."""
     lengths = pc.utf8_length(texts).to_numpy()
     if not len(lengths):
         return None

@@ -103,7 +103,7 @@ class ItemCheck:
         return damaged, rows
 
     def _answers_are_texts(self, file: str) -> bool:
-        """Whether the task that a file is for asks for texts."""
+        """Return whether the task that a file is for asks for texts."""
         tasks, name = self.reference.tasks if isinstance(self.reference, ItemReference) else {}, task_name(file)
         gold = tasks.get(name)
         return all(isinstance(right, str) for right in gold.values()) if gold else name.lower() == RUENVAQA.lower()
@@ -170,7 +170,7 @@ def check_predictions(reading: ItemReading, name: str, reference: AnyReference, 
 
 
 def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Item] | None:
-    """The questions of a task, those of other tasks than ruEnvAQA as mere ids."""
+    """Return the questions of a task, those of other tasks than ruEnvAQA as mere ids."""
     if reference is None:
         return None
     if not foreign and reference.questions is not None:

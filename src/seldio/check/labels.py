@@ -120,7 +120,7 @@ def _judge(reading: LabelReading) -> LabelFormat:
 
 @cache
 def _errors() -> tuple[Check, ...]:
-    """Rules for rows that stop; those for whole files account for values out of range even where they only warn."""
+    """Return rules for rows that stop; those for whole files account for values out of range even if they only warn."""
     return tuple(check for check in ROW_RULES if rule_of(check).severity is Severity.ERROR)
 
 

@@ -93,7 +93,7 @@ def _clips_of_split(told: Catalogue, split: str) -> set[str]:
 
 
 def _questions(told: Catalogue) -> ItemReference | None:
-    """The questions of a single file; None where it holds none."""
+    """Return the questions of a single file; None where it holds none."""
     source = told.source
     if (format := told.asked) is not None:
         entry = source.entries[0]
@@ -113,7 +113,7 @@ def _questions(told: Catalogue) -> ItemReference | None:
 
 
 def _tasks(told: Catalogue) -> ItemReference | None:
-    """The questions of MERA's tasks; None where some file is something else."""
+    """Return the questions of MERA's tasks; None where some file is something else."""
     source = told.source
     if not source.entries or not all(suffix_of(entry.name) == "json" for entry in source):
         return None
@@ -140,7 +140,7 @@ def _annotated(told: Catalogue) -> dict[str, set[str]]:
 
 
 def _labelled(told: Catalogue) -> dict[str, int | None]:
-    """The clips of labels, with the label frames up to the last label, as far as the labels can be read."""
+    """Return the clips of labels, with the label frames up to the last label, as far as the labels can be read."""
     found: dict[str, int | None] = {}
     for part in (one for one in told.parts() if one.questions is None):
         readings = [one.reading for one in part.labels(lambda _: None)]

@@ -65,7 +65,7 @@ _MANY = 0.05
 
 
 def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[Finding]:
-    """*findings*, of which those stay fixable whose repair nothing puts in doubt; the others say what does."""
+    """Return *findings*, of which those stay fixable whose repair nothing puts in doubt; the others say what does."""
     reasons: dict[int, str] = {}
     for group in groups:
         places = [place for place, finding in enumerate(findings) if finding.path in group.files]
@@ -94,7 +94,7 @@ def _unrepaired(finding: Finding, reason: str) -> Finding:
 
 
 def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
-    """By code, the files in which a finding speaks against the format that they are read as."""
+    """Return by code, the files in which a finding speaks against the format that they are read as."""
     doubts: dict[str, set[str]] = defaultdict(set)
     places: Counter[tuple[str, str]] = Counter()
     for finding in findings:
@@ -111,7 +111,7 @@ def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str
 
 
 def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> str | None:
-    """Why the fault of *alike* may be none of the whole set; None where it is."""
+    """Return why the fault of *alike* may be none of the whole set; None where it is."""
     if code not in _ON_SET:
         return None
     filled = {path for path, part in group.files.items() if part.file.data.strip()}
@@ -124,7 +124,7 @@ def _doubt_of_all(group: LabelGroup, code: str, alike: Collection[Finding]) -> s
 
 
 def _another_format(group: LabelGroup, code: str) -> str | None:
-    """Why the files may be of another format; None where they cannot."""
+    """Return why the files may be of another format; None where they cannot."""
     format = group.format
     if not isinstance(format, Dialect):
         return None
@@ -164,7 +164,7 @@ class Fixed(Displayed):
         return "\n".join([f"{self.path}: {', '.join(self.codes)}", *self.diff()])
 
     def diff(self) -> Iterator[str]:
-        """A unified diff, safe to print; line ends other than LF are shown."""
+        """Yield a unified diff, safe to print; line ends other than LF are shown."""
         old, new = (_LINE.findall(_decoded(data)) for data in (self.before, self.after))
         if old == new and self.before != self.after:
             yield from (f"--- {printable(self.path)}", f"+++ {printable(self.path)}", r"\ UTF-16 becomes UTF-8")
@@ -204,7 +204,7 @@ def fix(path: str, data: bytes, format: LabelFormat, codes: Collection[str], uns
 
 
 def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> str:
-    """*text* with the rows that rules for labels found changed, and with the line ends of the format."""
+    """Return *text* with the rows that rules for labels found changed, and with the line ends of the format."""
     lines: list[str] = _LINE.findall(text)
     if not lines:
         return text
@@ -238,7 +238,7 @@ def _number(cell: str) -> float | None:
 
 
 def _sorted(lines: list[str], dialect: Dialect) -> list[str]:
-    """Rows by frame, in file order inside a frame; a blank line stays behind the row before it.
+    """Return rows by frame, in file order inside a frame; a blank line stays behind the row before it.
 
     As they are if a line has no frame number, or leaves a quote open: nobody knows where it belongs.
     """
@@ -263,7 +263,7 @@ def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
 
 
 def _changed(line: str, dialect: Dialect, change: Change) -> str:
-    """A row with the values that are meant; spaces before them stay.
+    """Return a row with the values that are meant; spaces before them stay.
 
     In another unit a value is written as its column asks for it, otherwise with as many decimals as before.
     """
@@ -335,7 +335,7 @@ def _is_unsafe(code: str) -> bool:
 
 
 def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapping[str, set[str]]) -> set[str]:
-    """The files that must stay as they are, of those on which repairs were tried, with *unsafe* ones by path.
+    """Return the files that must stay as they are, of those on which repairs were tried, with *unsafe* ones by path.
 
     None may be of another format then, or have fewer rows that can be read, unless repeated ones were removed.
     """
@@ -361,7 +361,7 @@ def _refused(before: Sequence[Examined], after: Sequence[Examined], unsafe: Mapp
 
 
 def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[Fixed]:
-    """The files that can be repaired, each repaired once; those of *careful* without guesses."""
+    """Yield the files that can be repaired, each repaired once; those of *careful* without guesses."""
     codes: dict[str, set[str]] = defaultdict(set)
     for finding in (finding for one in examined for finding in one.report.findings if finding.fixable):
         codes[finding.path].add(finding.code)
@@ -384,7 +384,7 @@ def _round(examined: Sequence[Examined], careful: Collection[str]) -> Iterator[F
 
 
 def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) -> Iterator[Fixed]:
-    """A file repaired, if anything is."""
+    """Yield a file repaired, if anything is."""
     format, stored = group.format, file.data if file.stored is None else file.stored
     if format.own:  # whose cells are left as they are
         if "SYN102" in codes and file.stored is not None:
@@ -404,7 +404,7 @@ def _mended(file: TextFile, group: LabelGroup, codes: set[str], unsafe: bool) ->
 
 
 def _certain(file: TextFile, format: Dialect) -> bool:
-    """Whether the rows of a file fit no format but *format*, whose header can then be added."""
+    """Return whether the rows of a file fit no format but *format*, whose header can then be added."""
     found = detect([file])
     fits = {fit.format.name: fit for fit in fits_of(found.rows)}
     others = [fit for fit in fits.values() if not means_the_same(fit.format, format)]

@@ -34,7 +34,7 @@ class Settings:
     baseline: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def applied(self, findings: Iterable[Finding]) -> Iterator[Finding]:
-        """The findings that count, with their severities."""
+        """Yield the findings that count, with their severities."""
         known = Counter(self.baseline)
         marks = sorted(known)
         for finding in findings:
@@ -90,7 +90,7 @@ def _taken(finding: Finding, known: Counter[str], every: Sequence[str]) -> bool:
 
 
 def load(start: Path | None = None) -> Settings:
-    """The settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up."""
+    """Return the settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up."""
     folder = (start or Path.cwd()).resolve()
     for place in (folder, *folder.parents):
         for name in ("seldio.toml", "pyproject.toml"):
@@ -101,7 +101,7 @@ def load(start: Path | None = None) -> Settings:
 
 
 def load_file(file: Path) -> Settings:
-    """The settings of *file*: a pyproject.toml or a file like seldio.toml."""
+    """Return the settings of *file*: a pyproject.toml or a file like seldio.toml."""
     table = _table(file)
     section = table.get("tool", {}).get("seldio", {}) if file.name == "pyproject.toml" else table
     return parse(section, str(file))
@@ -117,7 +117,7 @@ def _table(file: Path) -> dict[str, Any]:
 
 
 def parse(section: Mapping[str, Any], path: str) -> Settings:
-    """Settings from a TOML table; *path* is for messages."""
+    """Return settings from a TOML table; *path* is for messages."""
     known = {"select", "ignore", "severity", "per-file-ignores", "fail-on", "baseline"}
     if unknown := sorted(set(section) - known):
         raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; choose from {', '.join(sorted(known))}")
@@ -144,7 +144,7 @@ def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, An
 
 
 def codes(value: Any, where: str) -> tuple[str, ...]:
-    """Prefixes of codes, upper case, from a list or a comma-separated string."""
+    """Return prefixes of codes, upper case, from a list or a comma-separated string."""
     from seldio.rules.registry import catalogue
 
     items = value.split(",") if isinstance(value, str) else value
@@ -158,7 +158,7 @@ def codes(value: Any, where: str) -> tuple[str, ...]:
 
 
 def severity(value: Any, path: str) -> Severity:
-    """A severity by name; *path* is for messages."""
+    """Return a severity by name; *path* is for messages."""
     try:
         return Severity(value)
     except ValueError:
@@ -166,7 +166,7 @@ def severity(value: Any, path: str) -> Severity:
 
 
 def read_baseline(file: Path) -> dict[str, int]:
-    """The known findings that a baseline file lists."""
+    """Return the known findings that a baseline file lists."""
     try:
         data = json.loads(file.read_bytes())
         return {str(mark): int(count) for mark, count in data["findings"].items()}

@@ -205,9 +205,15 @@ def _submission(
 
 
 def _items(
-    source: Source, systems: Sequence[Sequence[Part]], submission: Submission | None, reference: AnyReference,
-    findings: list[Finding], *, rows: bool, facts: bool,
-) -> list[tuple[Part, CheckedItems]]:  # fmt: skip
+    source: Source,
+    systems: Sequence[Sequence[Part]],
+    submission: Submission | None,
+    reference: AnyReference,
+    findings: list[Finding],
+    *,
+    rows: bool,
+    facts: bool,
+) -> list[tuple[Part, CheckedItems]]:
     """Check questions and predictions, some of them submitted to MERA, perhaps next to labels."""
     every = [*chain(*systems)]
     submitted = submission is not None

@@ -165,8 +165,14 @@ def _kind(annotation: str) -> tuple[Any, str]:
     if choices := re.match(r"Literal\[(.+?)\]", annotation):
         return str, f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
     first = re.match(r"\w+", annotation)
-    known = {"bool": (bool, ""), "int": (int, "N"), "float": (float, "NUMBER"), "Path": (str, "PATH"),
-             "Mapping": (list[str], "NAME=VALUE"), "Sequence": (list[str], "FILE")}  # fmt: skip
+    known = {
+        "bool": (bool, ""),
+        "int": (int, "N"),
+        "float": (float, "NUMBER"),
+        "Path": (str, "PATH"),
+        "Mapping": (list[str], "NAME=VALUE"),
+        "Sequence": (list[str], "FILE"),
+    }
     return known.get(first[0] if first is not None else "", (str, "NAME"))
 
 

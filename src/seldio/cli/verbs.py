@@ -386,8 +386,10 @@ def rule(code: str | None = None, all: bool = False, json: bool = False) -> Exit
 
 
 _REPAIRED = {
-    "none": "by hand", "safe": "by seldio validate --fix", "unsafe": "by seldio validate --unsafe-fixes",
-}  # fmt: skip
+    "none": "by hand",
+    "safe": "by seldio validate --fix",
+    "unsafe": "by seldio validate --unsafe-fixes",
+}
 
 
 def page(rule: Rule) -> str:

@@ -123,7 +123,7 @@ def _one_kind(files: Catalogue, content: str) -> None:
 
 
 def named(source: str) -> str | None:
-    """The format that *source* names; None for a dataset whose files tell it."""
+    """Return the format that *source* names; None for a dataset whose files tell it."""
     return None if source in FAMILIES else get(source).name
 
 

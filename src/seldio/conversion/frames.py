@@ -24,12 +24,12 @@ _NO_CLASS = 1 << 31
 
 
 def has(table: pa.Table, field: str) -> bool:
-    """Whether *table* knows *field* of any row."""
+    """Return whether *table* knows *field* of any row."""
     return field in table.column_names and table[field].null_count < table.num_rows
 
 
 def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
-    """*table* with a column added or replaced, cast to its type in the schema."""
+    """Return *table* with a column added or replaced, cast to its type in the schema."""
     column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(values)
     if column.type != COLUMNS[field]:
         column = column.cast(COLUMNS[field])
@@ -39,7 +39,7 @@ def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
 
 
 def with_directions(table: pa.Table) -> pa.Table:
-    """*table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
+    """Return *table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
     if not all(has(table, axis) for axis in "xyz"):
         return table
     polar = geometry.to_polar(*(to_numpy(table[axis]) for axis in "xyz"))
@@ -57,7 +57,7 @@ def _completed(table: pa.Table, values: Mapping[str, Any]) -> pa.Table:
 
 
 def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], Ints]:
-    """The different pairs of class number and given name, and which of them each row has."""
+    """Return the different pairs of class number and given name, and which of them each row has."""
     pairs, names = np.full(table.num_rows, _NO_CLASS), [None]
     if "class_id" in table.column_names:
         pairs = np.nan_to_num(to_numpy(table["class_id"]), nan=_NO_CLASS).astype(np.int64)
@@ -71,17 +71,17 @@ def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], In
 
 
 def are_events(table: pa.Table) -> bool:
-    """Whether rows are whole events (onset and offset) and not event frames."""
+    """Return whether rows are whole events (onset and offset) and not event frames."""
     return has(table, "onset") and not has(table, "frame")
 
 
 def takes_events(target: LabelFormat) -> bool:
-    """Whether *target* holds whole events and no frames."""
+    """Return whether *target* holds whole events and no frames."""
     return "onset" in target.carries and "frame" not in target.carries
 
 
 def pieces_of(table: pa.Table) -> int:
-    """How many rows of events go on with the one before: of its class and source, in another direction."""
+    """Return how many rows of events go on with the one before: of its class and source, in another direction."""
     if not (has(table, "source") and has(table, "azimuth")):
         return 0
     place = [
@@ -101,7 +101,7 @@ def pieces_of(table: pa.Table) -> int:
 
 
 def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
-    """*table* with the kind of rows and the frames of *target*."""
+    """Return *table* with the kind of rows and the frames of *target*."""
     if target.role == "table" or not table.num_rows:
         return table
     if isinstance(target, Dialect) and target.silence is not None:
@@ -129,7 +129,7 @@ def _in_frames(table: pa.Table, rows: Ints, frame: Ints) -> pa.Table:
 
 
 def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
-    """An event frame for each frame that an event touches, by clip and frame."""
+    """Return an event frame for each frame that an event touches, by clip and frame."""
     _check_length(table, hop)
     times = zip(table["onset"].to_pylist(), table["offset"].to_pylist(), strict=True)
     ranges = [clock.frames_between(start, end, hop) for start, end in times]
@@ -140,7 +140,7 @@ def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
 
 
 def grouped(table: pa.Table, hop: Fraction) -> Spans:
-    """The events of event frames; classes without a number are distinguished by their names."""
+    """Return the events of event frames; classes without a number are distinguished by their names."""
     rows = class_keys(table)[1]
     table = with_column(table.select(["clip", "frame"]), "class_id", rows).append_column(
         "source",
@@ -172,7 +172,7 @@ def numbered(table: pa.Table) -> pa.Table:
 
 
 def events_of(table: pa.Table, hop: Fraction) -> pa.Table:
-    """One row for each event: its onset and offset, and what holds in its middle frame."""
+    """Return one row for each event: its onset and offset, and what holds in its middle frame."""
     _check_length(table, hop)
     events = grouped(table, hop)
     middle = events.rows[(events.starts[:-1] + events.starts[1:] - 1) // 2]

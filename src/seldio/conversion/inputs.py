@@ -51,7 +51,7 @@ def _parts_of(catalogue: Catalogue, size: int, by_clip: bool = False) -> list[Pa
 
 
 def strict(findings: list[Finding]) -> Sink:
-    """A sink that stops at errors and keeps the rest."""
+    """Return a sink that stops at errors and keeps the rest."""
 
     def take(finding: Finding) -> None:
         if finding.severity is Severity.ERROR:
@@ -62,7 +62,7 @@ def strict(findings: list[Finding]) -> Sink:
 
 
 def raising_unknown(sink: Sink) -> Sink:
-    """A sink that asks for ``--format`` where the content does not tell the format."""
+    """Return a sink that asks for ``--format`` where the content does not tell the format."""
 
     def take(finding: Finding) -> None:
         if finding.code in _UNDECIDED and finding.severity is Severity.ERROR:
@@ -73,7 +73,7 @@ def raising_unknown(sink: Sink) -> Sink:
 
 
 def local_files(parts: Iterable[Part]) -> list[str]:
-    """The real files that are read."""
+    """Return the real files that are read."""
     return [file.entry.real for part in parts for file in part.files if file.entry.real is not None]
 
 
@@ -208,7 +208,7 @@ def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tup
 
 
 def read_items(place: Place, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
-    """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
+    """Return the questions or predictions of a file, folder or archive; files of other kinds are left out."""
     with reopened(place, sink) as source:
         questions = Catalogue(source, format, sink, labels=False).questions
         order = {entry.path: number for number, entry in enumerate(source)}

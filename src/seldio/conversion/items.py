@@ -216,7 +216,7 @@ def _why_not(faults: Iterable[tuple[str, str]], target: ItemFormat) -> str:
 
 
 def _alike(table: pa.Table, target: ItemFormat) -> str | None:
-    """Why predictions cannot be told apart in *target*; None where they can, or could not be before."""
+    """Return why predictions cannot be told apart in *target*; None where they can, or could not be before."""
     if target.holds != "predictions" or "prompt" in target.carries:
         return None
     alike = len(table) - pc.count_distinct(table.column("id")).as_py()

@@ -98,7 +98,7 @@ def convert_source(
 
 
 def see_names(target: LabelFormat, allow_loss: Collection[str], fill: Mapping[str, Any]) -> tuple[str, ...]:
-    """The fields that may be lost; a UsageError before anything is read, if one is none or cannot be filled."""
+    """Return the fields that may be lost; a UsageError before anything is read, if one is none or cannot be filled."""
     empty = pa.Table.from_batches([], pa.schema(list(COLUMNS.items())))
     filled(empty, target, fill), given_class(fill, target)
     return checked_fields(allow_loss)

@@ -126,12 +126,12 @@ def carry_out(
 
 
 def folded(format: LabelFormat) -> bool:
-    """Whether azimuths behind are given as those in front."""
+    """Return whether azimuths behind are given as those in front."""
     return isinstance(format, Dialect) and format.folded
 
 
 def located(table: pa.Table, target: LabelFormat) -> pa.Table:
-    """*table* without the rows that have no direction at all, where *target* cannot do without one."""
+    """Return *table* without the rows that have no direction at all, where *target* cannot do without one."""
     if "segmentation" in table.column_names or not {"azimuth", "elevation"} & set(target.needs):
         return table
     known_masks = [to_mask(table[field]) for field in ("azimuth", "elevation") if field in table.column_names]
@@ -140,7 +140,7 @@ def located(table: pa.Table, target: LabelFormat) -> pa.Table:
 
 
 def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
-    """*table* with the values of *fill* wherever a field is unknown and does not follow from others."""
+    """Return *table* with the values of *fill* wherever a field is unknown and does not follow from others."""
     if target.role != "table":
         table = with_directions(table)
     for field, value in fill.items():
@@ -580,7 +580,7 @@ def accepted(converted: Sequence[Converted], target: LabelFormat, allow_loss: Co
 
 
 def allowed(losses: dict[str, str], target: str, allow_loss: Collection[str]) -> dict[str, str]:
-    """*losses* of a conversion to *target*, or LossError unless all are allowed."""
+    """Return *losses* of a conversion to *target*, or LossError unless all are allowed."""
     refused = {field: what for field, what in losses.items() if not {field, ALL} & set(allow_loss)}
     if refused:
         raise LossError(target, refused)

@@ -39,9 +39,19 @@ from seldio.text import as_toml, clipped, listed, plural, printable
 
 #: Fields that columns are looked for, in this order; a column holds the last one that fits.
 _GUESSED = (
-    "clip", "onset", "offset", "duration", "frame", "class_name", "class_id", "source", "azimuth", "elevation",
-    "distance", "score",
-)  # fmt: skip
+    "clip",
+    "onset",
+    "offset",
+    "duration",
+    "frame",
+    "class_name",
+    "class_id",
+    "source",
+    "azimuth",
+    "elevation",
+    "distance",
+    "score",
+)
 #: Beginnings of the names of units, longest first, in titles of columns.
 _UNITS = {"sample": "samples", "sec": "s", "deg": "degrees", "°": "degrees", "rad": "radians", "met": "m"}
 _UNIT_WORDS = {
@@ -362,9 +372,12 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
 
 
 def _proposal(
-    folder: Path, tables: Sequence[UnknownTable], columns: Sequence[ProposedColumn], recordings: dict[str, Any],
+    folder: Path,
+    tables: Sequence[UnknownTable],
+    columns: Sequence[ProposedColumn],
+    recordings: dict[str, Any],
     said: Mapping[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     given, fields = _given(said["given"]), {column.field: column for column in columns if column.field}
     recordings |= {"rate": int(given.pop("rate"))} if "rate" in given else {}
     turn = {"direction": said["azimuth"] or "?"} | ({"zero": said["zero"]} if said["zero"] != "front" else {})

@@ -25,12 +25,12 @@ _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
 def is_folder(out: str) -> bool:
-    """Whether one file goes into a folder of this name, and is not called so itself."""
+    """Return whether one file goes into a folder of this name, and is not called so itself."""
     return out.endswith(os.sep) or Path(out).is_dir()
 
 
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
-    """The paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
+    """Return the paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
     top, inputs = Path(out), _identities(sources)
     paths: dict[str, Path] = {}
     for file in files:
@@ -60,7 +60,7 @@ def single_file(
 
 
 def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
-    """The rows of each clip with its file, in the order of the files; silent clips included."""
+    """Yield the rows of each clip with its file, in the order of the files; silent clips included."""
     codes, names = clip_codes(table)
     ends = np.flatnonzero(np.diff(codes)) + 1
     if len(ends) >= np.count_nonzero(np.bincount(codes)) > 0:  # a clip stands in several places
@@ -77,7 +77,7 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
 
 
 def safe_name(name: str, source: str) -> str:
-    """The name of a file, unless it points outside the folder that it is put in."""
+    """Return the name of a file, unless it points outside the folder that it is put in."""
     if _ESCAPES.search(name):
         message = f"the file name {clipped(name)} points outside the folder"
         raise InvalidData(reader_rule("SAF101").at(source, message))

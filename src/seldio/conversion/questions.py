@@ -112,7 +112,7 @@ def _text_format(target: str) -> JsonItems:
 
 
 def encoded(item: Item, target: JsonItems) -> bytes:
-    """The text of *item* as a record of *target*, without what stands between records."""
+    """Return the text of *item* as a record of *target*, without what stands between records."""
     return target.layout.record(target.record(item)).encode()
 
 
@@ -234,7 +234,7 @@ def _can_hold(target: ItemFormat) -> bool:
 
 
 def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | BinaryIO:
-    """The file to write: in a folder, one named after the split, or ``questions`` where there are several."""
+    """Return the file to write: in a folder, one named after the split, or ``questions`` where there are several."""
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)

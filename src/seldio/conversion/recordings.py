@@ -151,9 +151,14 @@ def _converted(job: tuple[Entry, Path], to: Array, gain: float, out: Path | None
 
 
 def _report(
-    to: Array, gain: float, sounds: Mapping[str, WrittenSound], written: Sequence[str], count: int,
-    arrays: Mapping[str, ArrayHeard], notes: list[str],
-) -> ArrayConversion:  # fmt: skip
+    to: Array,
+    gain: float,
+    sounds: Mapping[str, WrittenSound],
+    written: Sequence[str],
+    count: int,
+    arrays: Mapping[str, ArrayHeard],
+    notes: list[str],
+) -> ArrayConversion:
     if sounds:
         how = "a plane-wave model" if to == "mic" else "filters from the array's response"
         notes.append(

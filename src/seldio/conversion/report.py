@@ -52,7 +52,7 @@ class Conversion(Displayed):
         return "\n".join(map(printable, self.lines()))
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values, for JSON."""
+        """Return the same as plain values, for JSON."""
         return dataclasses.asdict(self) | {"findings": [finding.as_dict() for finding in self.findings]}
 
     @property
@@ -102,7 +102,7 @@ class QuestionsMade(Conversion):
     sound: SoundOfQuestions = "absent"
 
     def brief(self) -> Iterator[str]:
-        """How many questions of each task, and the reasons for which most candidates were skipped."""
+        """Yield how many questions of each task, and the reasons for which most candidates were skipped."""
         yield self._headline
         counts = (f"{task}\xa0{self.kept.get(task, 0):,}" for task in self.asked)  # a name keeps its number
         yield from (line.replace("\xa0", " ") for line in _wrapped("  by task: ", ", ".join(counts)))
@@ -118,7 +118,7 @@ class QuestionsMade(Conversion):
         yield from (f"  {line}" for remark in self.remarks for line in textwrap.wrap(remark, WIDTH))
 
     def lines(self) -> Iterator[str]:
-        """A row for each task, what was skipped by reason, and what cannot be asked."""
+        """Yield a row for each task, what was skipped by reason, and what cannot be asked."""
         yield self._headline
         yield from (f"  {line}" for line in self._table())
 

@@ -22,8 +22,18 @@ if TYPE_CHECKING:
     from seldio.files.exports import ExportFile, Manifest
 
 __all__ = [
-    "KINDS", "Dataset", "ExportFile", "Manifest", "Stream", "Windows", "collate", "decode", "export", "open", "windows",
-]  # fmt: skip
+    "KINDS",
+    "Dataset",
+    "ExportFile",
+    "Manifest",
+    "Stream",
+    "Windows",
+    "collate",
+    "decode",
+    "export",
+    "open",
+    "windows",
+]
 
 
 _HOMES = {
@@ -33,7 +43,7 @@ _HOMES = {
 
 
 def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]) -> Windows:
-    """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
+    """Return windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
     from seldio.data.dataset import open_dataset
 
     return open_dataset(path, format=format).windows(**options)

@@ -107,15 +107,15 @@ class Events(ArrowTable):
         return clip in self._files
 
     def __getitem__(self, clip: str) -> arrow_types.Table:
-        """The event table of a clip, as :func:`seldio.read` gives it."""
+        """Return the event table of a clip, as :func:`seldio.read` gives it."""
         return cast("arrow_types.Table", self._read[clip].table)
 
     def items(self) -> Iterator[tuple[str, arrow_types.Table]]:
-        """Each clip with its table."""
+        """Return each clip with its table."""
         return ((clip, self[clip]) for clip in self)
 
     def format(self, clip: str) -> LabelFormat:
-        """The format of a clip's file."""
+        """Return the format of a clip's file."""
         return cast("LabelFormat", self._read[clip].format)
 
     @cached_property
@@ -227,11 +227,11 @@ def joined_files(files: Mapping[str, ClipLabelFile], more: Mapping[str, ClipLabe
 
 
 def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The columns that *schema* has, with its types; absent ones null."""
+    """Return the columns that *schema* has, with its types; absent ones null."""
     columns = [
-        table[field.name].cast(field.type) if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type) for field in schema
-    ]  # fmt: skip
+        table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
     return pa.table(columns, schema=schema)
 
 

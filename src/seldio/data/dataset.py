@@ -108,12 +108,13 @@ class Dataset:
         clip_of = self._index.clip_of
         return Items(
             [
-                row for row in everything.rows
+                row
+                for row in everything.rows
                 if all(_meets(getattr(row.item, field), values) for field, values in self._conditions)
                 and all((clip := clip_of(path, row.file)) is None or clip in self.rows for path in row.item.audio)
             ],
             everything.predictions,
-        )  # fmt: skip
+        )
 
     @property
     def media(self) -> Media:
@@ -129,10 +130,15 @@ class Dataset:
         return {name: self._where("split", name) for name in sorted(filter(None, named))}
 
     def select(
-        self, *, split: Wanted = None, room: Wanted = None, class_: Wanted = None, task: Wanted = None,
+        self,
+        *,
+        split: Wanted = None,
+        room: Wanted = None,
+        class_: Wanted = None,
+        task: Wanted = None,
         **columns: Wanted,
-    ) -> Dataset:  # fmt: skip
-        """A part of the dataset; all conditions hold together, and of several values any one is enough.
+    ) -> Dataset:
+        """Return a part of the dataset; all conditions hold together, and of several values any one is enough.
 
         Args:
             split: names of splits; ``dev-train`` means ``dev-train-sony`` and ``dev-train-tau`` too, and ``*`` and
@@ -161,20 +167,23 @@ class Dataset:
         return part
 
     def windows(self, **options: Unpack[WindowOptions]) -> Windows:
-        """Windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""
+        """Return windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""
         from seldio.data.windowing import WindowOptions, Windows
 
         for name in options.keys() - WindowOptions.__annotations__.keys():
             selects = name in signature(self.select).parameters
             raise UsageError(
                 f"windows have no option {name}"
-                + (f": select first, as in seldio.open(…).select({name}=…).windows(…)" if selects
-                   else meant(name, WindowOptions.__annotations__))
-            )  # fmt: skip
+                + (
+                    f": select first, as in seldio.open(…).select({name}=…).windows(…)"
+                    if selects
+                    else meant(name, WindowOptions.__annotations__)
+                )
+            )
         return Windows(self, **options)
 
     def find(self, path: str, file: str = "") -> Entry | None:
-        """The recording that the file *file* calls *path*; None where there is none."""
+        """Return the recording that the file *file* calls *path*; None where there is none."""
         return self._index.lookup.find(path, file)
 
     def statistics(self) -> dict[str, Any]:
@@ -239,9 +248,10 @@ class Dataset:
             numbers.append(value if isinstance(value, int) else indices[spelling(value)])
         classes = pa.array(numbers, pa.int32())
         names = [
-            name for name, table in self.events.items()
+            name
+            for name, table in self.events.items()
             if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
-        ]  # fmt: skip
+        ]
         return Dataset(self._index, self.rows.where("name", names), self._conditions)
 
 
@@ -250,7 +260,7 @@ def _several(wanted: Wanted) -> tuple[str | int, ...]:
 
 
 def _meets(value: object, wanted: Collection[str | int]) -> bool:
-    """Whether *value* is one of those wanted; a name also if it goes on behind a hyphen, or fits a pattern."""
+    """Return whether *value* is one of those wanted; a name also if it goes on behind a hyphen, or fits a pattern."""
     texts = [str(text) for text in wanted]
     if isinstance(value, str):
         return any(value == text or value.startswith(f"{text}-") or fnmatchcase(value, text) for text in texts)

@@ -100,9 +100,14 @@ def decode(
     names = vocabulary or (windows.vocabulary if windows is not None else "starss")
     form = _form(windows, target, distance, elevation, onscreen, len(class_list(names)))
     settings = Decoding(
-        form, _thresholds(threshold, form.classes), float(unify), median, float(onscreen_threshold),
-        bool(folded if folded is not None else windows is not None and windows.folded), vectors,
-    )  # fmt: skip
+        form,
+        _thresholds(threshold, form.classes),
+        float(unify),
+        median,
+        float(onscreen_threshold),
+        bool(folded if folded is not None else windows is not None and windows.folded),
+        vectors,
+    )
     if median < 1 or median % 2 == 0:
         raise UsageError(f"median={median}: choose an odd number of label frames, 1 for no filter")
     if vectors and "z" not in form.parts:
@@ -116,9 +121,13 @@ def decode(
 
 
 def _form(
-    windows: Windows | None, target: str | None, distance: bool | None, elevation: bool | None, onscreen: bool | None,
+    windows: Windows | None,
+    target: str | None,
+    distance: bool | None,
+    elevation: bool | None,
+    onscreen: bool | None,
     classes: int,
-) -> TargetForm:  # fmt: skip
+) -> TargetForm:
     """Return the form of outputs: as the caller specifies, by default that of *windows*."""
     base = windows.form if windows is not None and windows.target is not None else None
     kind = target or (base.target if base is not None else None)
@@ -155,7 +164,7 @@ class Decoding:
     vectors: bool = False  # whether x, y, z are kept
 
     def rows(self, clip: str, values: Array) -> dict[str, Array]:
-        """The columns of the rows in an output of shape (frames, …), in the order of frame, class and track."""
+        """Return the columns of the rows in an output of shape (frames, …), in the order of frame, class and track."""
         if not np.isfinite(values).all():
             bad = int(np.argwhere(~np.isfinite(values))[0, 0])
             raise DataError(
@@ -177,7 +186,7 @@ class Decoding:
         return found
 
     def _tracks(self, values: Array) -> tuple[Array, Array]:
-        """Activity (frames, tracks, classes) and parts (frames, tracks, parts, classes) of an output."""
+        """Return activity (frames, tracks, classes) and parts (frames, tracks, parts, classes) of an output."""
         kind = self.form.target
         if kind == "activity":
             return values[:, None], values[:, None, None][:, :, :0]
@@ -193,7 +202,7 @@ class Decoding:
         return 2 + self.form.elevation
 
     def _columns(self, clip: str, parts: dict[str, Array], frame: Array) -> dict[str, Array]:
-        """Directions in degrees, and the other parts, of rows."""
+        """Return directions in degrees, and the other parts, of rows."""
         if not parts:
             return {}
         x, y = (parts[axis].astype(np.float64) for axis in "xy")
@@ -219,7 +228,7 @@ class Decoding:
 
 
 def unified(active: Array, parts: Array, axes: int, limit: float, *, flag: bool = False) -> tuple[Array, Array]:
-    """Three tracks with those unified that are active in one class and point the same way.
+    """Return three tracks with those unified that are active in one class and point the same way.
 
     If one pair is alike, its mean comes after the third track; if two or three pairs are, all three tracks become
     their mean. The flag, which has no mean, is that of the first of them.
@@ -256,7 +265,7 @@ def unified(active: Array, parts: Array, axes: int, limit: float, *, flag: bool 
 
 
 def _angle(one: Array, other: Array, axes: int) -> Array:
-    """Degrees between directions of shape (frames, parts, classes), in the arithmetic of the baselines."""
+    """Return degrees between directions of shape (frames, parts, classes), in the arithmetic of the baselines."""
     squares = [sum(side[:, axis] ** 2 for axis in range(axes)) for side in (one, other)]
     first, second = (np.sqrt(square + 1e-10) for square in squares)
     cosine = sum((one[:, axis] / first) * (other[:, axis] / second) for axis in range(axes))
@@ -264,7 +273,7 @@ def _angle(one: Array, other: Array, axes: int) -> Array:
 
 
 def _norm(parts: Array, axes: int) -> Array:
-    """Lengths of vectors: (frames, tracks, parts, classes) -> (frames, tracks, classes)."""
+    """Return lengths of vectors: (frames, tracks, parts, classes) -> (frames, tracks, classes)."""
     return np.asarray(np.sqrt(sum(parts[:, :, axis] ** 2 for axis in range(axes))))
 
 
@@ -362,7 +371,7 @@ def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partia
 
 
 def _outputs(outputs: Any, windows: Windows, form: TargetForm) -> Iterator[tuple[str, int, Array]]:
-    """Clip, first label frame and output of each window."""
+    """Yield clip, first label frame and output of each window."""
     places, clips = windows.places(), list(windows.lengths())
     batches = [outputs] if _is_array(outputs) else outputs
     if not isinstance(batches, Iterable):
@@ -418,13 +427,13 @@ def _clip_output(clip: str, output: Any, form: TargetForm) -> Array:
 
 
 def inner_shapes(form: TargetForm) -> list[tuple[int, ...]]:
-    """The inner shapes that outputs may have."""
+    """Return the inner shapes that outputs may have."""
     tracks = (NETWORK_TRACKS, len(form.parts), form.classes)
     return [tracks, form.inner] if form.target == "multi-accdoa" else [form.inner]
 
 
 def _shaped(values: Array, form: TargetForm) -> Array:
-    """*values* of shape (windows, frames, …), not flattened.
+    """Return *values* of shape (windows, frames, …), not flattened.
 
     Raises:
         UsageError: another shape than the form's.
@@ -446,7 +455,7 @@ def _is_array(value: Any) -> bool:
 
 
 def as_numpy(value: Any) -> Array:
-    """An array of any library, as one of numpy: of float32 or float64, or of whole numbers.
+    """Return an array of any library, as one of numpy: of float32 or float64, or of whole numbers.
 
     Raises:
         UsageError: it is not an array of numbers.

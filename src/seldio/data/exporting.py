@@ -96,10 +96,16 @@ _NAMED = 20
 
 
 def export(
-    source: str | os.PathLike[str], out: str | os.PathLike[str], kind: str = "parquet", *,
-    shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
-    force: bool = False, overwrite: bool = False,
-) -> Manifest:  # fmt: skip
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    kind: str = "parquet",
+    *,
+    shard_bytes: int = 500 << 20,
+    array: str = "foa",
+    format: str | None = None,
+    force: bool = False,
+    overwrite: bool = False,
+) -> Manifest:
     """Write a dataset to a folder in one of the ways in which datasets are shared.
 
     Nothing is lost: recordings, videos and label files go in as the bytes they are, and files that are of no clip
@@ -514,10 +520,15 @@ def write_clips(rows: Sequence[ClipRow], facts: pa.Table, schema: pa.Schema, str
     # after each value it is seen whether its page is full: so each recording has a page of its own. Content-defined
     # chunks would do the same and take half as long again; the Hub, which cuts the bytes itself, needs them not.
     with pq.ParquetWriter(
-        stream, schema, compression={leaf: "none" if leaf in raw else "snappy" for leaf in leaves},
-        use_dictionary=others, write_statistics=others, write_page_index=True, write_page_checksum=True,
+        stream,
+        schema,
+        compression={leaf: "none" if leaf in raw else "snappy" for leaf in leaves},
+        use_dictionary=others,
+        write_statistics=others,
+        write_page_index=True,
+        write_page_checksum=True,
         write_batch_size=1,
-    ) as writer:  # fmt: skip
+    ) as writer:
         first = 0
         for part in cut(rows, GROUP_BYTES, attrgetter("size")):
             group = facts.slice(first, len(part))
@@ -701,9 +712,7 @@ def _is_as_written(out: Path, file: ExportFile) -> bool:
     return _sha256(out / file.name) == file.sha256
 
 
-def _write_files(
-    out: Path, kind: str, parts: Sequence[FilePart], earlier: Manifest | None, on_disk: bool
-) -> Manifest:  # fmt: skip
+def _write_files(out: Path, kind: str, parts: Sequence[FilePart], earlier: Manifest | None, on_disk: bool) -> Manifest:
     """Write the files of an export, each whole or not at all, and remove those that only an earlier export wrote.
 
     The manifest that is there meanwhile names those that are whole, and says that the export is not finished. A run
@@ -839,9 +848,14 @@ class Stored(Conversion):
 
 
 def convert_stored(
-    path: str | os.PathLike[str], out: str | os.PathLike[str] | BinaryIO, to: str, format: str | None, *,
-    force: bool = False, overwrite: bool = False,
-) -> Stored:  # fmt: skip
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | BinaryIO,
+    to: str,
+    format: str | None,
+    *,
+    force: bool = False,
+    overwrite: bool = False,
+) -> Stored:
     """Export a dataset as :func:`export` does; with *to* ``files`` make an export's files again by :func:`unpack`."""
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes a folder: use -o FOLDER")
@@ -861,6 +875,14 @@ def convert_stored(
         names = ", ".join(map(printable, manifest.replaced))
         notes.append(f"{plural(len(manifest.replaced), 'file')} of an earlier export replaced: {names}")
     return Stored(
-        formats=formats, target=to, files=files, written=tuple(map(str, written)), clips=clips, rows=(clips, clips),
-        losses={}, notes=tuple(notes), findings=(), bytes=size,
-    )  # fmt: skip
+        formats=formats,
+        target=to,
+        files=files,
+        written=tuple(map(str, written)),
+        clips=clips,
+        rows=(clips, clips),
+        losses={},
+        notes=tuple(notes),
+        findings=(),
+        bytes=size,
+    )

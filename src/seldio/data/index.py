@@ -63,11 +63,11 @@ class ClipMedia:
 
     @staticmethod
     def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:
-        """Those of a clip; *entries* are the files of its dataset by name."""
+        """Return those of a clip; *entries* are the files of its dataset by name."""
         return ClipMedia(clip, {field: entries[path] for field, path in clip.files.items()})
 
     def entry(self, arrays: Sequence[str] = RECORDINGS) -> Entry | None:
-        """The first recording of *arrays* that there is, as a file; None without."""
+        """Return the first recording of *arrays* that there is, as a file; None without."""
         return next((self.files[name] for name in arrays if name in self.files), None)
 
     def recording(self, array: str | None = None) -> Recording | None:
@@ -117,7 +117,7 @@ class ClipMedia:
         return self.files.get("mic") if self.array == "foa" else None
 
     def replaced(self, audio: Path | None, video: Path | None) -> ClipMedia:
-        """The same with the recording and the video that the user named in their places."""
+        """Return the same with the recording and the video that the user named in their places."""
         files = {field: entry for field, entry in self.files.items() if audio is None or field not in RECORDINGS}
         if audio is not None:
             name = os.path.abspath(audio).replace(os.sep, "/").lstrip("/")
@@ -129,7 +129,7 @@ class ClipMedia:
 
 
 def named_file(path: Path) -> Entry:
-    """The file that the user named."""
+    """Return the file that the user named."""
     shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isfile(shown):
         raise UsageError(f"no such file: {clipped(shown, 200)}")
@@ -222,8 +222,13 @@ class Index:
         named = {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
         several = {clip: file for clip, file in self._wholes.items() if clip not in named}
         # what several people wrote about one recording are clips of their own, which all have that recording
-        about = {clip: row for clip, file in several.items() if (row := named.get(_stem(file.entry))) is not None
-                 and row.metadata is None and _stem(file.entry) not in self._wholes}  # fmt: skip
+        about = {
+            clip: row
+            for clip, file in several.items()
+            if (row := named.get(_stem(file.entry))) is not None
+            and row.metadata is None
+            and _stem(file.entry) not in self._wholes
+        }
         for row in about.values():
             named.pop(row.clip, None)
         clips = named | {
@@ -332,12 +337,12 @@ def holds_predictions(source: Source, format: str) -> str:
 
 
 def _several(format: Format | None) -> bool:
-    """Whether it is a table of labels in which rows say of which recording they are."""
+    """Return whether it is a table of labels in which rows say of which recording they are."""
     return isinstance(format, LabelFormat) and format.clips_by == "rows" and format.role != "table"
 
 
 def _known(name: str) -> bool:
-    """Whether the name alone says what a file is, or that it cannot stand in a table."""
+    """Return whether the name alone says what a file is, or that it cannot stand in a table."""
     return suffix_of(name) in TYPES or any("\ud800" <= character <= "\udfff" for character in name)
 
 
@@ -346,12 +351,12 @@ def _loose(clip: str, metadata: str | None = None) -> Clip:
 
 
 def _stem(entry: Entry) -> str:
-    """The recording that a label file is called after."""
+    """Return the recording that a label file is called after."""
     return stem_of(posixpath.basename(entry.name))
 
 
 def _path(row: Clip) -> str:
-    """The path of a clip's first file, without suffix."""
+    """Return the path of a clip's first file, without suffix."""
     paths = row.files
     return without_suffix(paths.get("metadata", next(iter(paths.values()))))
 
@@ -360,12 +365,12 @@ def _path(row: Clip) -> str:
 
 
 def clip_name_of(path: str) -> str:
-    """The name of the clip that a file is called after."""
+    """Return the name of the clip that a file is called after."""
     return "stdin" if path == "-" else plain_stem(path) or os.path.basename(path)
 
 
 def media_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> ClipMedia:
-    """The recordings and the video that belong to a label file, as given or as found next to it.
+    """Return the recordings and the video that belong to a label file, as given or as found next to it.
 
     Looked for are files of the same name: in the same folder, and in the folders of a dataset tree that hold
     what the folder of the labels says (``metadata_dev/dev-test-tau`` and ``foa_dev/dev-test-tau``).
@@ -378,7 +383,7 @@ def media_of(labels: Path, audio: Path | None = None, video: Path | None = None)
 
 
 def _files_of(path: str) -> dict[str, Entry]:
-    """The files of the clip, by what they are; the nearest first."""
+    """Return the files of the clip, by what they are; the nearest first."""
     folder, stem = os.path.dirname(os.path.abspath(path)), clip_name_of(path)
     files: dict[str, Entry] = {}
     below = ""
@@ -396,7 +401,7 @@ def _files_of(path: str) -> dict[str, Entry]:
 
 
 def _tops(folder: str, below: str) -> list[str]:
-    """The folders that may hold what ``folder/below`` holds in another kind; the folder itself at first.
+    """Return the folders that may hold what ``folder/below`` holds in another kind; the folder itself at first.
 
     Their names say what is in them; a file of the same name in any other has nothing to do with the clip.
     """
@@ -416,7 +421,7 @@ def _tops(folder: str, below: str) -> list[str]:
 def open_clip(
     labels: Path, clip: str | None = None, audio: Path | None = None, video: Path | None = None
 ) -> Iterator[tuple[str | Source, ClipMedia]]:
-    """The labels of a clip, as a path or an open source, and its recordings and video, while the context lasts.
+    """Provide the labels of a clip, as a path or an open source, and its recordings and video, while the context lasts.
 
     *labels* are its file, or a dataset: a folder, an archive, an export, or an address of either on the Hub; then
     *clip* says which one, if there are several. *audio* and *video* take the places of the files that are found.
@@ -435,7 +440,7 @@ def open_clip(
 
 
 def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
-    """The clip of that name, or the only one that has labels."""
+    """Return the clip of that name, or the only one that has labels."""
     labelled = index.label_files
     names = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
     if len(names) == 1:
@@ -451,7 +456,7 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
 
 
 def _alone(index: Index, file: ClipLabelFile) -> Source:
-    """The labels of one clip as a source."""
+    """Return the labels of one clip as a source."""
     entry = file.entry
     if file.table is not None and file.shared:
         data = get("parquet").write(file.table, origin_of(file.table).files[0])

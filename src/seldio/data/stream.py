@@ -68,9 +68,14 @@ class Stream:
     """
 
     def __init__(
-        self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None,
+        self,
+        source: Sequence[Any],
+        *,
+        seed: int | None = None,
+        split: bool | None = None,
+        even: Even | None = None,
         only: Sequence[int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if even not in (None, *get_args(Even)):
             raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
         self._source, self._seed, self._epoch, self._only = source, seed, 0, only
@@ -122,7 +127,7 @@ class Stream:
             yield value
 
     def __len__(self) -> int:
-        """How many elements, or batches, the next pass gives here: what is left of it, after a state was loaded.
+        """Return how many elements, or batches, the next pass gives here: what is left of it, after a state was loaded.
 
         That is the share of this rank, and in a worker of a loader that of the worker. ``len(loader)`` of torch is that
         of the rank, exact for batches of :meth:`batch`. For batches of its own, the loader divides it by their size; as
@@ -150,7 +155,7 @@ class Stream:
         return split.places(left, self._even, math.prod(stage.size for stage in self._stages))
 
     def shard(self, num_shards: int, index: int) -> Self:
-        """Every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
+        """Return a stream of every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
 
         Raises:
             UsageError: there is no such shard.
@@ -159,16 +164,16 @@ class Stream:
         return self._with(_shard=part if self._shard is None else within(self._shard, part))
 
     def shuffle(self, seed: int = 0) -> Self:
-        """In an order that *seed* and the epoch decide, the same on every machine."""
+        """Return the elements in an order that *seed* and the epoch decide, the same on every machine."""
         return self._with(_seed=seed)
 
     def map(self, function: Callable[[Any], Any]) -> Self:
-        """With *function* applied to each element, or batch behind :meth:`batch`; workers may have to pickle it."""
+        """Return a stream with *function* on each element, or batch after :meth:`batch`; workers may pickle it."""
         name = f"map({getattr(function, '__qualname__', type(function).__qualname__)})"
         return self._with(_stages=(*self._stages, _Stage(name, function)))
 
     def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
-        """Batches of *size* elements, put together by :func:`seldio.data.collate`.
+        """Return a stream of batches of *size* elements, put together by :func:`seldio.data.collate`.
 
         Args:
             size: elements of a batch; the last one may have less.
@@ -210,9 +215,12 @@ class Stream:
         """
         cursor = min(self._length, self._cursor + self._taken * self._split.shard[0])
         return {
-            "version": _VERSION, "length": self._length, "seed": self._seed, "epoch": self._epoch,
+            "version": _VERSION,
+            "length": self._length,
+            "seed": self._seed,
+            "epoch": self._epoch,
             "cursor": cursor,
-        }  # fmt: skip
+        }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Resume where *state* was taken, with as many ranks and workers as there are now.
@@ -236,7 +244,7 @@ class Stream:
         self._epoch, self._resumed = epoch, True
 
     def torch(self) -> Self:
-        """This stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
+        """Return this stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
 
         Raises:
             UsageError: torch is not imported.
@@ -250,12 +258,12 @@ class Stream:
 
 
 def within(outer: Shard, inner: Shard) -> Shard:
-    """The shard *inner* of the shard *outer*."""
+    """Return the shard *inner* of the shard *outer*."""
     return outer[0] * inner[0], outer[1] + outer[0] * inner[1]
 
 
 def checked(shard: object, what: str) -> Shard:
-    """The pair *shard* as a shard; its numbers may be texts."""
+    """Return the pair *shard* as a shard; its numbers may be texts."""
     count, index = shard if isinstance(shard, tuple | list) and len(shard) == 2 else (0, 0)
     try:
         found = int(str(count)), int(str(index))
@@ -353,7 +361,7 @@ def register(cls: type) -> bool:
 
 
 def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The numbers below *length*, mixed: the same for a seed and an epoch with every version of numpy.
+    """Return the numbers below *length*, mixed: the same for a seed and an epoch with every version of numpy.
 
     Sorted by the output of SplitMix64 (Steele, Lea and Flood 2014), a bijection, so that no two are equal.
     """
@@ -398,7 +406,7 @@ class SharedEpoch:
         self._times = self._cells[0] = self._cells[0] + 1
 
     def news(self) -> int | None:
-        """The epoch that another process has chosen since this was last called; None if none has."""
+        """Return the epoch that another process has chosen since this was last called; None if none has."""
         if self._times == self._cells[0]:
             return None
         self._times = self._cells[0]
@@ -443,7 +451,7 @@ def ragged_axes(source: object) -> Axes:
 
 
 def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, axes: Axes | None = None) -> Any:
-    """A batch of elements: each part with a first axis for the batch, texts and other objects as lists.
+    """Return a batch of elements: each part with a first axis for the batch, texts and other objects as lists.
 
     It is the ``collate_fn`` of a loader of torch as well; to choose options, with ``functools.partial``.
 
@@ -507,7 +515,7 @@ def _check_rates(elements: Sequence[Mapping[str, Any]], pad: Pad) -> None:
 
 
 def _axis(arrays: Arrays, name: str) -> int | None:
-    """The axis along which *arrays* differ, if they do."""
+    """Return the axis along which *arrays* differ, if they do."""
     shapes = {array.shape for array in arrays}
     differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
     if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
@@ -539,7 +547,7 @@ def _padded(arrays: Arrays, fill: float, axis: int, tensors: bool) -> tuple[Any,
 
 
 def _place(shape: tuple[int, ...], dtype: Any, tensors: bool) -> tuple[Any, np.ndarray[Any, Any]]:
-    """A place for a batch, and the array to write it through: the same array, or the memory of a tensor."""
+    """Return a place for a batch, and the array to write it through: the same array, or the memory of a tensor."""
     if not tensors:
         out = np.empty(shape, dtype)
         return out, out

@@ -45,7 +45,7 @@ class ClipLabels:
 
     @staticmethod
     def of(clip: str, table: pa.Table, hop: Fraction) -> ClipLabels:
-        """The labels in an event table; whole events become the frames that they touch."""
+        """Return the labels in an event table; whole events become the frames that they touch."""
         table = frames_of(table, hop) if are_events(table) and table.num_rows else table
         rows = np.full((table.num_rows, len(ROW_FIELDS)), np.nan)
         names = frozenset(table.column_names)
@@ -58,7 +58,7 @@ class ClipLabels:
         return ClipLabels(clip, rows, "elevation" not in names)
 
     def between(self, first: int, stop: int) -> ClipLabels:
-        """The rows of the frames *first* … *stop* - 1, counted from *first* on."""
+        """Return the rows of the frames *first* … *stop* - 1, counted from *first* on."""
         frame = self.rows[:, _FRAME]
         part = self.rows[(frame >= first) & (frame < stop)]
         part[:, _FRAME] -= first
@@ -83,7 +83,7 @@ class TargetForm:
         return ("x", "y", *("z",) * self.elevation, *("distance",) * self.distance, *("onscreen",) * self.onscreen)
 
     def encode(self, labels: ClipLabels, frames: int) -> Any:
-        """The target of *frames* label frames.
+        """Return the target of *frames* label frames.
 
         Raises:
             DataError: a row lacks what it needs: a class, a direction, a distance or a flag.
@@ -91,7 +91,7 @@ class TargetForm:
         return TARGETS[self.target](labels, frames, self)
 
     def shape(self, frames: int | None) -> tuple[int | None, ...]:
-        """The shape of a target of *frames* label frames; None for what differs from window to window."""
+        """Return the shape of a target of *frames* label frames; None for what differs from window to window."""
         return (None, len(ROW_FIELDS)) if self.target == "rows" else (frames, *self.inner)
 
     @property
@@ -103,12 +103,12 @@ class TargetForm:
 
 
 def plain(labels: ClipLabels, _frames: int, _form: TargetForm) -> Doubles:
-    """The rows as they are, shape (rows, fields), float64: see ``ROW_FIELDS``."""
+    """Return the rows as they are, shape (rows, fields), float64: see ``ROW_FIELDS``."""
     return labels.rows
 
 
 def activity(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
-    """1 where a class sounds, else 0; shape (frames, classes)."""
+    """Return 1 where a class sounds, else 0; shape (frames, classes)."""
     frame, number = _cells(labels, form.classes)
     out = np.zeros((frames, form.classes), np.float32)
     out[frame, number] = 1
@@ -116,7 +116,7 @@ def activity(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
 
 
 def activity_doa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
-    """Activity and the parts of :func:`accdoa`, shape (frames, 1 + parts, classes).
+    """Return activity and the parts of :func:`accdoa`, shape (frames, 1 + parts, classes).
 
     For two heads, one for detection and one for directions, as in SELDnet (Adavanne et al., "Sound Event
     Localization and Detection of Overlapping Sources Using Convolutional Recurrent Neural Networks", JSTSP 2019).
@@ -141,7 +141,7 @@ def accdoa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
 
 
 def multi_accdoa(labels: ClipLabels, frames: int, form: TargetForm) -> Floats:
-    """Six dummy tracks with activity and the parts of :func:`accdoa`: shape (frames, 6, 1 + parts, classes).
+    """Return six dummy tracks with activity and the parts of :func:`accdoa`: shape (frames, 6, 1 + parts, classes).
 
     One source of a class in a frame is in track A0, two are in B0 and B1, three in C0, C1 and C2, in the order of
     the file; of more than three the first three are kept, as in the baselines. The loss takes the best of the 13
@@ -182,7 +182,7 @@ def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
 
 
 def _values(labels: ClipLabels, form: TargetForm) -> Doubles:
-    """The parts of each row: its unit vector, level where there is no elevation, and what else is asked for."""
+    """Return the parts of each row: its unit vector, level where there is no elevation, and what else is asked for."""
     azimuth, elevation = labels.rows[:, _AZIMUTH], labels.rows[:, _ELEVATION]
     elevation = elevation if form.elevation and not labels.level else np.zeros_like(azimuth)
     known = dict(zip("xyz", geometry.to_cartesian(azimuth, elevation), strict=True))

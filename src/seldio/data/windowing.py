@@ -219,7 +219,7 @@ class Windows(Sequence[Element]):
     @overload
     def __getitem__(self, index: slice) -> list[Element]: ...
     def __getitem__(self, index: Any) -> Any:
-        """Element number *index*; a list of them for a slice.
+        """Return element number *index*; a list of them for a slice.
 
         Raises:
             IndexError: there is no such element.
@@ -243,7 +243,7 @@ class Windows(Sequence[Element]):
         return self._window(clip, number - (int(self._ends[clip - 1]) if clip else 0))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Element]:
-        """Several elements, as torch asks for a batch."""
+        """Return several elements, as torch asks for a batch."""
         return [self[index] for index in indices]
 
     _getitems = __getitems__  # Grain's name for it
@@ -256,7 +256,7 @@ class Windows(Sequence[Element]):
         split: bool | None = None,
         even: Even | None = None,
     ) -> Stream:
-        """A stream of the elements, in order or shuffled with *seed*: see :class:`seldio.data.Stream`.
+        """Return a stream of the elements, in order or shuffled with *seed*: see :class:`seldio.data.Stream`.
 
         Args:
             shards: numbers of the only elements to go through, for what shares them out itself, such as ``datasets``
@@ -340,12 +340,12 @@ class Windows(Sequence[Element]):
         return "" if self.hop == clock.HOP else self._events.formats[0].name
 
     def places(self) -> Iterator[tuple[str, int]]:
-        """The clip of each window and its first label frame, in order."""
+        """Yield the clip of each window and its first label frame, in order."""
         for clip, (_, count) in self.lengths().items():
             yield from ((clip, number * (self.step or 0)) for number in range(count))
 
     def lengths(self) -> dict[str, tuple[int, int]]:
-        """The label frames of each clip, the last one perhaps not full, and the number of its windows."""
+        """Return the label frames of each clip, the last one perhaps not full, and the number of its windows."""
         frames = self._sources.frames
         counts = self._counts(frames).tolist()
         return dict(zip(self._sources.clips, zip(frames.tolist(), counts, strict=True), strict=True))
@@ -397,7 +397,7 @@ class Windows(Sequence[Element]):
         return element | self._sounds(recordings, start, length)
 
     def _sounds(self, recordings: Sequence[Entry], start: Fraction, length: Fraction | None = None) -> Element:
-        """The sound of several recordings, which have a number from the second on."""
+        """Return the sound of several recordings, which have a number from the second on."""
         sounds: Element = {}
         for place, entry in enumerate(recordings, 1):
             sound = self._sound(entry, start, length)
@@ -484,8 +484,11 @@ def clip_sources(
     videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
-        missing = [f"recording ({array})" for array, entries in zip(wanted, recordings, strict=True)
-                   if audio is not None and entries[number] is None]  # fmt: skip
+        missing = [
+            f"recording ({array})"
+            for array, entries in zip(wanted, recordings, strict=True)
+            if audio is not None and entries[number] is None
+        ]
         missing += ["video"] * (video and videos[number] is None) + ["labels"] * (name not in labelled)
         if missing:
             raise DataError(
@@ -569,7 +572,7 @@ def header_of(entry: Entry) -> Probe:
 
 
 def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
-    """Label frames of a clip without a recording: of its video, or up to the last label."""
+    """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if "video" in media.files:
         with media.video as video:

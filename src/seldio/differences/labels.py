@@ -100,7 +100,7 @@ def version_rows(
 
 
 def fields_of(columns: set[str]) -> set[str]:
-    """Those of ``FIELDS`` that a table with *columns* can give."""
+    """Return those of ``FIELDS`` that a table with *columns* can give."""
     return {name for name in FIELDS if name in columns} | ({"norm"} if {"x", "y", "z"} <= columns else set())
 
 

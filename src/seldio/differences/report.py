@@ -146,7 +146,7 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _one(words: str, count: int) -> str:
-    """*words* in the singular for one."""
+    """Return *words* in the singular for one."""
     noun, _, change = words.partition(" ")
     return f"{noun.removesuffix('s')} {change}" if count == 1 else words
 

@@ -170,7 +170,7 @@ class Inflated(Packed):
 
 
 def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Limits) -> Source:
-    """The source that *packed* turns out to be; *plain* is its only entry if it is not an archive."""
+    """Return the source that *packed* turns out to be; *plain* is its only entry if it is not an archive."""
     path = plain.path
     with ExitStack() as stack:
         stack.enter_context(closing(packed))
@@ -239,7 +239,7 @@ class Gunzipped(Inside):
 
 
 def inflating(entries: Sequence[Entry], sink: Sink, limits: Limits) -> tuple[Entry, ...]:
-    """The files of a folder; text that is packed by gzip (``a.csv.gz``) is read as what is in it (``a.csv``).
+    """Return the files of a folder; text that is packed by gzip (``a.csv.gz``) is read as what is in it (``a.csv``).
 
     Such a file ends with its unpacked size, and is never read further than that.
     """
@@ -316,11 +316,11 @@ class _Zip:
         return self._archive
 
     def start(self, info: zipfile.ZipInfo) -> IO[bytes]:
-        """A stream of a member."""
+        """Return a stream of a member."""
         return self._unzstd(info) if info.compress_type == _ZSTANDARD else self.archive.open(info)
 
     def _unzstd(self, info: zipfile.ZipInfo) -> Any:
-        """A stream of a member that is packed by Zstandard, which zipfile does not unpack before Python 3.14."""
+        """Return a stream of a member that is packed by Zstandard, which zipfile does not unpack before Python 3.14."""
         import pyarrow as pa
 
         stream = self._packed.stream()
@@ -336,7 +336,7 @@ class _Zip:
         return io.BytesIO(data)
 
     def members(self) -> Iterator[Member]:
-        """Its members, as its directory lists them."""
+        """Yield its members, as its directory lists them."""
         with self._packed.stream() as stream:
             whole = stream.seek(0, io.SEEK_END)
         for info in self.archive.infolist():
@@ -359,7 +359,7 @@ def open_bytes(data: bytes, path: str, name: str, sink: Sink, limits: Limits) ->
 
 
 def tar_members(packed: Packed, path: str) -> Iterator[Member]:
-    """The members of a tar, as its headers come."""
+    """Yield the members of a tar, as its headers come."""
     body = packed.stream()
     archive = _Tar(_Bounded(body, path, _TAR_HEADER), path)
     last = -1
@@ -380,7 +380,7 @@ def tar_members(packed: Packed, path: str) -> Iterator[Member]:
 
 
 def _tar_member(packed: Packed, at: int, size: int, sparse: Sequence[tuple[int, int]] | None) -> IO[bytes]:
-    """A stream of a member, which may have holes."""
+    """Return a stream of a member, which may have holes."""
     archive: Any = SimpleNamespace(fileobj=packed.stream())
     member: Any = SimpleNamespace(offset_data=at, size=size, name="", sparse=sparse)
     return tarfile.ExFileObject(archive, member)
@@ -420,7 +420,7 @@ class _TarHeader(tarfile.TarInfo):
 
 
 def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) -> list[Member]:
-    """The members as far as the archive can be read; a finding where it is damaged or over a limit."""
+    """Return the members as far as the archive can be read; a finding where it is damaged or over a limit."""
     known: list[Member] = []
     try:
         with guard(path):
@@ -433,10 +433,8 @@ def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) 
     return known
 
 
-def admitted(
-    members: Sequence[Member], path: str, owner: Packed | None, sink: Sink, limits: Limits
-) -> Iterator[Entry]:  # fmt: skip
-    """The members that are safe to read, under names that are; a finding for each of the others."""
+def admitted(members: Sequence[Member], path: str, owner: Packed | None, sink: Sink, limits: Limits) -> Iterator[Entry]:
+    """Yield the members that are safe to read, under names that are; a finding for each of the others."""
     links = {member.name for member in members if stat.S_ISLNK(member.mode)}
     first: dict[str, Member] = {}
     left = limits.total_bytes
@@ -460,7 +458,7 @@ def admitted(
 
 
 def safe(name: str, path: str, sink: Sink, limits: Limits) -> bool:
-    """Whether a file may have the *name* that is told of it elsewhere; a finding about *path* if it may not."""
+    """Return whether a file may have the *name* that is told of it elsewhere; a finding about *path* if it may not."""
     member = Member(name, 0, 0, 0, 0, io.BytesIO)
     finding = _unsafe(member, path, set()) or _flawed(member, path, None, 0, limits)
     if finding:
@@ -499,7 +497,7 @@ def _flawed(member: Member, place: str, first: Member | None, cap: int, limits: 
 
 
 def zipped(members: Mapping[str, bytes]) -> bytes:
-    """A zip of *members*: sorted, stored and without a date."""
+    """Return a zip of *members*: sorted, stored and without a date."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, data in sorted(members.items()):

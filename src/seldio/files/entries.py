@@ -41,11 +41,11 @@ class Limits:
     name_chars: int = 1024  # a name with its folders
 
     def plain(self, name: str) -> int:
-        """How large a file on disk may be, in bytes, to be read as a whole."""
+        """Return how large a file on disk may be, in bytes, to be read as a whole."""
         return self.lines_bytes if name.lower().endswith((".jsonl", ".ndjson")) else self.file_bytes
 
     def unpacked(self, packed: int, most: int) -> int:
-        """How many bytes *packed* bytes may unpack to; never over *most*."""
+        """Return how many bytes *packed* bytes may unpack to; never over *most*."""
         return min(most, max(2**20, self.ratio * packed))
 
 
@@ -76,7 +76,7 @@ class Entry:
         return self.real is not None or isinstance(self._start, Inside)
 
     def read(self) -> bytes:
-        """The whole content.
+        """Return the whole content.
 
         Raises:
             InvalidData: a limit is passed (``SAF105``) or the data is damaged (``SAF107``).
@@ -93,18 +93,18 @@ class Entry:
         return data.getvalue()
 
     def _started(self) -> Any:
-        """A stream of what is in an archive or in memory."""
+        """Return a stream of what is in an archive or in memory."""
         if self._owner is not None and self._owner.closed:
             raise SeldioError(f"{printable(self.path)} belongs to a source that has been closed")
         return self._start()
 
     def head(self, count: int) -> bytes:
-        """The first *count* bytes, or all if there are no more; raises what :meth:`read` raises."""
+        """Return the first *count* bytes, or all if there are no more; raises what :meth:`read` raises."""
         with guard(self.path), self.open() if self.real is not None else self._started() as stream:
             return bytes(stream.read(count))
 
     def open(self) -> BinaryIO:
-        """A seekable stream of the content, to be closed by the caller; raises what :meth:`read` raises.
+        """Return a seekable stream of the content, to be closed by the caller; raises what :meth:`read` raises.
 
         A real file, or a stretch of one, may have any size, since a stream of it fills no memory; what comes out of
         an archive otherwise is held in memory.
@@ -160,7 +160,7 @@ class Source:
         return self.kind in ("gzip", "stdin")
 
     def restricted(self, entries: Iterable[Entry]) -> Source:
-        """The same source with only these of its files."""
+        """Return the same source with only these of its files."""
         return Source(self.path, self.kind, tuple(entries), self._stack, self.exported, self.every or self.entries)
 
     def __enter__(self) -> Self:
@@ -188,12 +188,12 @@ _ON_WINDOWS = {
 
 
 def hidden(name: str) -> bool:
-    """Whether a file or folder of this name is passed over."""
+    """Return whether a file or folder of this name is passed over."""
     return name.startswith(".") or name in SKIPPED
 
 
 def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
-    """The entries sorted by name; a warning for each name that fails on other systems."""
+    """Return the entries sorted by name; a warning for each name that fails on other systems."""
     ordered = tuple(sorted(entries, key=attrgetter("name")))
     alike: dict[str, list[Entry]] = {}
     for entry in ordered:
@@ -209,7 +209,7 @@ def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
 
 
 def name_fault(name: str) -> str | None:
-    """Why other systems may refuse *name* or mix it up; None where they do not."""
+    """Return why other systems may refuse *name* or mix it up; None where they do not."""
     if hides(name):
         broken = any("\ud800" <= character <= "\udfff" for character in name)
         return "is not UTF-8" if broken else "holds control, invisible or text-reversing characters"
@@ -219,7 +219,7 @@ def name_fault(name: str) -> str | None:
 
 
 def check_keys(path: str, entries: Iterable[Entry], sink: Sink) -> None:
-    """A warning if WebDataset would cut names short."""
+    """Warn if WebDataset would cut names short."""
     names = [entry.name for entry in entries if entry.name.rpartition("/")[2].count(".") > 1]
     if names:
         what = f"More than one dot in {plural(len(names), 'name')} ({listed(names)})"

@@ -180,9 +180,7 @@ def original_files(source: Source, manifest: Manifest, sink: Sink, limits: Limit
     return replace(source, entries=checked(entries.values(), sink), exported=True)
 
 
-def _originals(
-    entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limits: Limits
-) -> Iterator[Entry]:  # fmt: skip
+def _originals(entry: Entry, written: Mapping[str, ExportFile], sink: Sink, limits: Limits) -> Iterator[Entry]:
     """Yield the files of the source that a file of an export is, or holds."""
     file = written.get(entry.name)
     if file is None:  # it was added later
@@ -225,11 +223,12 @@ def _tar_files(entry: Entry, sink: Sink, limits: Limits) -> list[Member]:
         files = [member for member in members if member.name in names and member.name not in records]
     return _once(
         [
-            member if member.at is None
+            member
+            if member.at is None
             else replace(member, raw=names[member.name], start=Stretch(real, member.at, member.size))
             for member in files
         ]
-    )  # fmt: skip
+    )
 
 
 # --- cells of a Parquet file -----------------------------------------------------------------------------
@@ -243,9 +242,7 @@ def _cells(entry: Entry, written: Mapping[str, ExportFile], limits: Limits) -> l
             raise ValueError(str(error) or type(error).__name__) from error
 
 
-def _members(
-    entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], limits: Limits
-) -> Iterator[Member]:  # fmt: skip
+def _members(entry: Entry, stream: BinaryIO, written: Mapping[str, ExportFile], limits: Limits) -> Iterator[Member]:
     file = parquet_file(stream)
     metadata, real = file.metadata, str(entry.real)
     columns = [column.name for column in file.schema_arrow if _holds_files(column.type)]
@@ -271,8 +268,9 @@ def _members(
 
 def _holds_files(kind: pa.DataType) -> bool:
     return pa.types.is_struct(kind) and {field.name: field.type for field in kind} == {
-        "bytes": pa.binary(), "path": pa.string()
-    }  # fmt: skip
+        "bytes": pa.binary(),
+        "path": pa.string(),
+    }
 
 
 def _check_unpacked(entry: Entry, chunks: Sequence[Any], limits: Limits) -> None:

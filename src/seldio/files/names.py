@@ -23,23 +23,23 @@ def _last(path: str) -> str:
 
 
 def suffix_of(name: str) -> str:
-    """The last suffix of a file name in lower case, without its dot; empty if it has none."""
+    """Return the last suffix of a file name in lower case, without its dot; empty if it has none."""
     return written_suffix(name).lower()
 
 
 def written_suffix(name: str) -> str:
-    """The last suffix of a file name as it is written, without its dot; empty if it has none."""
+    """Return the last suffix of a file name as it is written, without its dot; empty if it has none."""
     stem, _, suffix = name.rpartition("/")[2].rpartition(".")
     return suffix if stem else ""
 
 
 def in_lower_case(name: str) -> bool:
-    """Whether its suffix is written in lower case, so that programs find the file that ask for it."""
+    """Return whether its suffix is written in lower case, so that programs find the file that ask for it."""
     return name.rpartition(".")[2] == suffix_of(name)
 
 
 def plain_stem(path: str) -> str:
-    """A file name without its folders and its last suffix; empty where it has no suffix.
+    """Return a file name without its folders and its last suffix; empty where it has no suffix.
 
     >>> plain_stem("foa_dev/fold3_room21_mix001.wav"), plain_stem("README")
     ('fold3_room21_mix001', '')
@@ -48,31 +48,31 @@ def plain_stem(path: str) -> str:
 
 
 def without_suffix(path: str) -> str:
-    """A path without the last suffix of its file, where it has one."""
+    """Return a path without the last suffix of its file, where it has one."""
     folder, slash, last = path.rpartition("/")
     return folder + slash + (last.rpartition(".")[0] if "." in last else last)
 
 
 def without_suffixes(path: str) -> str:
-    """A file name without its folders, up to its first dot: what the files of a sample or a shard share."""
+    """Return a file name without its folders, up to its first dot: what the files of a sample or a shard share."""
     return _last(path).partition(".")[0]
 
 
 def media_type(name: str) -> Media | None:
-    """Whether a file is called like a recording or a video; None for all others."""
+    """Return whether a file is called like a recording or a video; None for all others."""
     return MEDIA.get(suffix_of(name))
 
 
 def is_lossless(name: str) -> bool:
-    """Whether a file is called like a recording that is kept sample by sample."""
+    """Return whether a file is called like a recording that is kept sample by sample."""
     return suffix_of(name) in _LOSSLESS
 
 
 def is_csv(name: str) -> bool:
-    """Whether a file is called like a table in text, in any spelling."""
+    """Return whether a file is called like a table in text, in any spelling."""
     return suffix_of(name) == "csv" or _last(name).lower() == ".csv"  # as programs that look at the end of names do
 
 
 def is_zip(name: str) -> bool:
-    """Whether a file is called like a zip."""
+    """Return whether a file is called like a zip."""
     return suffix_of(name) == "zip"

@@ -37,8 +37,8 @@ Place = str | os.PathLike[str] | Source
 
 def open_source(
     path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAULTS, *, as_it_lies: bool = False
-) -> Source:  # fmt: skip
-    """The files of *path*: a file, folder or archive, ``-`` for standard input, or an address such as ``hf://``.
+) -> Source:
+    """Return the files of *path*: a file, folder or archive, ``-`` for standard input, or an address such as ``hf://``.
 
     What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings. Of a folder that
     :func:`seldio.data.export` has written, they are the files that it was made from.
@@ -97,7 +97,7 @@ def _as_made(source: Source, sink: Sink, limits: Limits) -> Source:
 
 @contextmanager
 def reopened(place: Place, sink: Sink) -> Iterator[Source]:
-    """The source at *place*, closed in the end; one that is open stays so, as standard input is read only once."""
+    """Provide the source at *place*, closed in the end; one that is open stays so: standard input is read only once."""
     if isinstance(place, Source):
         yield place
         return
@@ -106,12 +106,12 @@ def reopened(place: Place, sink: Sink) -> Iterator[Source]:
 
 
 def path_of(place: Place) -> str:
-    """The path of *place*, as its user wrote it."""
+    """Return the path of *place*, as its user wrote it."""
     return place.path if isinstance(place, Source) else os.fspath(place)
 
 
 def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, bytes]]:
-    """Each entry with its content; one that is damaged or over a limit goes to *sink* instead."""
+    """Yield each entry with its content; one that is damaged or over a limit goes to *sink* instead."""
     for entry in source:
         try:
             data = entry.read()
@@ -179,7 +179,7 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
 
 
 def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[str, int, int]:
-    """Real path, mode and size of what stands in a folder; mode 0 for a bad link."""
+    """Return the real path, mode and size of what stands in a folder; mode 0 for a bad link."""
     try:
         state = item.stat(follow_symlinks=False)
     except OSError as error:
@@ -194,7 +194,7 @@ def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[
 
 
 def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
-    """Real path, mode and size of what *link* leads to; mode 0 if it leads nowhere."""
+    """Return the real path, mode and size of what *link* leads to; mode 0 if it leads nowhere."""
     try:
         state = os.stat(link)
     except OSError as error:
@@ -228,14 +228,14 @@ _BESIDE = 1000
 
 
 def no_such(path: str) -> UsageError:
-    """The error for a path that nothing has."""
+    """Return the error for a path that nothing has."""
     name, near = _last(path), {_last(each): each for each in beside(path)}
     close = meant(name, near, near.__getitem__)
     return UsageError(f"no such file or folder: {clipped(path, 200)}{close}")
 
 
 def is_remote(source: str) -> bool:
-    """Whether *source* has to be fetched first."""
+    """Return whether *source* has to be fetched first."""
     return source.startswith("hf://")
 
 
@@ -273,7 +273,7 @@ class Lookup:
         return bases_of(self._source)
 
     def find(self, path: str, name: str = "") -> Entry | None:
-        """The file that the entry *name* calls *path* (a POSIX path); None where there is none."""
+        """Return the file that the entry *name* calls *path* (a POSIX path); None where there is none."""
         path = path.removeprefix("./")
         inside = (self._entries.get(folder + path) for folder in _above(name))
         folder = path.rpartition("/")[0]
@@ -284,7 +284,7 @@ class Lookup:
 
 
 def on_disk(base: str, name: str) -> Entry | None:
-    """The regular file *name* (a POSIX path) below the folder *base*, links followed that stay below it.
+    """Return the regular file *name* (a POSIX path) below the folder *base*, links followed that stay below it.
 
     None where there is none, or where the name or a link leads out. In a cache of the Hugging Face Hub, where
     all files are links, those to the blobs of the same repository count as inside.
@@ -306,7 +306,7 @@ def on_disk(base: str, name: str) -> Entry | None:
 
 @lru_cache(maxsize=1024)
 def real_places(base: str) -> tuple[str, ...]:
-    """The folders in which a file below *base* may really lie: itself, and in a cache of the Hub the blobs."""
+    """Return the folders in which a file below *base* may really lie: itself, and in a cache of the Hub the blobs."""
     real = os.path.realpath(base)
     above = re.match(r"(.+)[/\\]snapshots(?:[/\\]|$)", real)
     blobs = above[1] + os.sep + "blobs" if above else ""
@@ -342,17 +342,17 @@ OWN = "dataset.toml"
 
 
 def is_own(entry: Entry) -> bool:
-    """Whether a file is one in which a dataset says what it is."""
+    """Return whether a file is one in which a dataset says what it is."""
     return entry.name.rpartition("/")[2] == OWN
 
 
 def is_path_of_own(name: str) -> bool:
-    """Whether the name of a format is the path of such a file."""
+    """Return whether the name of a format is the path of such a file."""
     return name.endswith(".toml")
 
 
 def own_files(source: Source) -> list[tuple[Entry, str, str]]:
-    """The files in which the datasets of a source say what they are.
+    """Return the files in which the datasets of a source say what they are.
 
     Each comes with the folder of the source that it speaks of, and with the folder below its own that the source is.
     Where there is none in the root, the nearest in a folder above speaks of all.

@@ -67,12 +67,12 @@ _REASONS = {
 
 
 def problem(code: str, path: str, what: str) -> Finding:
-    """The finding for *what* is wrong with *path*, with the reason that *code* stands for."""
+    """Return the finding for *what* is wrong with *path*, with the reason that *code* stands for."""
     return READER_RULES[code].at(path, f"{what}: {_WHY[code]}")
 
 
 def special(path: str, mode: int) -> Finding:
-    """The finding for what is neither file nor folder."""
+    """Return the finding for what is neither file nor folder."""
     kind = "A named pipe" if stat.S_ISFIFO(mode) else "A socket" if stat.S_ISSOCK(mode) else "A device"
     return problem("SAF103", path, kind)
 
@@ -105,7 +105,7 @@ def guard(path: str) -> Iterator[None]:
 
 
 def open_regular(real: str, path: str) -> tuple[int, int]:
-    """Descriptor and size of a regular file; a named pipe put in its place does not block."""
+    """Return the descriptor and size of a regular file; a named pipe put in its place does not block."""
     try:
         handle = os.open(real, _READ)
     except OSError as error:
@@ -118,7 +118,7 @@ def open_regular(real: str, path: str) -> tuple[int, int]:
 
 
 def read_regular(real: str, path: str, cap: int) -> bytes:
-    """The content of a regular file."""
+    """Return the content of a regular file."""
     handle, size = open_regular(real, path)
     with os.fdopen(handle, "rb") as stream:  # buffered: it reads on where the system stops at 2 GiB
         try:
@@ -140,7 +140,7 @@ class Handle:
         self.close = weakref.finalize(self, os.close, number)
 
     def stream(self) -> io.BufferedReader:
-        """The whole file, with a position of its own."""
+        """Return the whole file, with a position of its own."""
         return io.BufferedReader(_Window(self, 0, self.size, alone=False), _AHEAD)
 
     @property
@@ -214,7 +214,7 @@ class Inside:
     real: str  # the file, links resolved
 
     def __call__(self) -> Any:
-        """A stream of it; raises OSError, or an error in ``DAMAGE``, where the file is no longer what it was."""
+        """Return a stream of it; raises OSError, or an error in ``DAMAGE``, where the file is no longer what it was."""
         raise NotImplementedError
 
 

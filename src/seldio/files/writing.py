@@ -43,7 +43,7 @@ class _Folder(NamedTuple):
     handle: int | None  # what lies in it is reached from here; None where the system cannot do that
 
     def at(self, name: str) -> str:
-        """How the system is told of a file in it, together with the handle."""
+        """Return how the system is told of a file in it, together with the handle."""
         return os.path.join(self.path, name) if self.handle is None else name
 
     def state(self, name: str) -> os.stat_result | None:
@@ -54,7 +54,7 @@ class _Folder(NamedTuple):
             return None
 
     def inside(self, name: str, *, make: bool) -> _Folder:
-        """A folder in it."""
+        """Return a folder in it."""
         if make and self.state(name) is None:
             with suppress(FileExistsError):
                 os.mkdir(self.at(name), dir_fd=self.handle)
@@ -83,7 +83,7 @@ class _Folder(NamedTuple):
 
 @contextmanager
 def _opened(path: str, below: Place | None = None, *, make: bool = False) -> Iterator[_Folder]:
-    """The folder at *path*, to which no link may lead from the folder *below*; made as needed if *make*."""
+    """Open the folder at *path*, to which no link may lead from the folder *below*; made as needed if *make*."""
     top = path if below is None else os.fspath(below) or "."
     if make and below is not None:
         make_folder(top)
@@ -102,7 +102,7 @@ def _opened(path: str, below: Place | None = None, *, make: bool = False) -> Ite
 
 
 def input_at(path: Place, inputs: Iterable[object]) -> str | None:
-    """The one of *inputs* that the file at *path* is, or lies in; None where no file exists.
+    """Return the one of *inputs* that the file at *path* is, or lies in; None where no file exists.
 
     An input may name a split as well (``labels.zip:dev-test``), which is not part of its path.
     """
@@ -119,7 +119,7 @@ def input_at(path: Place, inputs: Iterable[object]) -> str | None:
 
 @contextmanager
 def atomic_write(path: Place, below: Place | None = None) -> Iterator[BinaryIO]:
-    """A binary stream whose bytes replace the file at *path* once the block ends well.
+    """Open a binary stream whose bytes replace the file at *path* once the block ends well.
 
     At any time, through kills and full disks, the file is the old one or the whole new one. It keeps its mode
     (a new file gets the umask's), and an error leaves nothing behind. Without *below*, a link is written through, and
@@ -318,7 +318,7 @@ def _rename(folder: _Folder, old: str, new: str) -> None:
 
 
 def _create(folder: _Folder, temp: str, old: os.stat_result | None) -> int:
-    """A new file with the owner and mode of an *old* one, if there is one."""
+    """Return a new file with the owner and mode of an *old* one, if there is one."""
     handle = os.open(folder.at(temp), _WRITE, 0o666 if old is None else 0o600, dir_fd=folder.handle)
     if old is not None and hasattr(os, "fchmod"):
         with suppress(OSError):

@@ -46,12 +46,12 @@ class Home(NamedTuple):
     name: str = ""  # or a pattern that the name holds
 
     def may_hold(self, data: bytes, name: str) -> bool:
-        """Whether a file can be of one of the formats; *data* is its content, or the beginning of it."""
+        """Return whether a file can be of one of the formats; *data* is its content, or the beginning of it."""
         named = self.name and _finder(self.name)(name)
         return bool(named or (self.head and _finder(self.head)(data, 0, _LOOK)))
 
     def formats(self) -> tuple[Format, ...]:
-        """The formats, loaded."""
+        """Return the formats, loaded."""
         found = getattr(import_module(f"seldio.formats.{self.module}"), self.table)
         return found if isinstance(found, tuple) else (found,)
 
@@ -97,14 +97,14 @@ class ListedFormat(NamedTuple):
 
     @classmethod
     def of(cls, format: Format, home: str = "") -> ListedFormat:
-        """That of a format that is loaded."""
+        """Return that of a format that is loaded."""
         first = (format.name, format.aliases, format.title, format.holds, format.suffix, home)
         return cls(*first, format.also, format.stem, format.alone)
 
 
 @cache
 def index() -> tuple[ListedFormat, ...]:
-    """All formats, in the order of ``seldio formats``."""
+    """Return all formats, in the order of ``seldio formats``."""
     listed = tuple(ListedFormat(*row) for row in plugins.index("formats"))
     if not (plugins.data_folders() or plugins.entry_points("formats")):
         return listed
@@ -113,7 +113,7 @@ def index() -> tuple[ListedFormat, ...]:
 
 
 def _outside(kind: str) -> tuple[Any, ...]:
-    """The formats of installed packages that are of one *kind*: ``LabelFormat`` or ``ItemFormat``."""
+    """Return the formats of installed packages that are of one *kind*: ``LabelFormat`` or ``ItemFormat``."""
     if not plugins.entry_points("formats"):
         return ()
     added = plugins.added("formats", __getattr__("Format"))
@@ -121,7 +121,7 @@ def _outside(kind: str) -> tuple[Any, ...]:
 
 
 def _every(*holds: str) -> tuple[Any, ...]:
-    """All formats that hold something, loaded; those of installed packages come last."""
+    """Return all formats that hold something, loaded; those of installed packages come last."""
     homes = (home.formats() for home in HOMES if not holds or home.holds in holds)
     kinds = ("LabelFormat",) * (not holds or "labels" in holds) + ("ItemFormat",) * (not holds or "items" in holds)
     return (*chain(*homes), *chain(*map(_outside, kinds)))
@@ -149,7 +149,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _named(name: str) -> Iterator[Format]:
-    """The formats with this name or alias: of labels, of questions."""
+    """Yield the formats with this name or alias: of labels, of questions."""
     from seldio.files.sources import is_path_of_own
 
     if name.startswith("fields:"):
@@ -167,7 +167,7 @@ def _named(name: str) -> Iterator[Format]:
 
 
 def named(name: str, kind: type[_F]) -> _F | None:
-    """The format of one *kind* called *name*, by its name or an alias; None where there is none."""
+    """Return the format of one *kind* called *name*, by its name or an alias; None where there is none."""
     for format in _named(name):
         if isinstance(format, kind):
             return format if name == format.name else format.under(name)
@@ -175,7 +175,7 @@ def named(name: str, kind: type[_F]) -> _F | None:
 
 
 def of_questions(name: str) -> ItemFormat | None:
-    """The format of questions or predictions called *name*, if there is one; no other is loaded to see that."""
+    """Return the format of questions or predictions called *name*, if there is one; no other is loaded to see that."""
     found = next((cast("ItemFormat", format) for format in _named(name) if format.holds != "events"), None)
     return found if found is None or found.name == name else found.under(name)
 
@@ -185,7 +185,7 @@ def get(name: str) -> LabelFormat: ...
 @overload
 def get(name: str, kind: type[_F]) -> _F: ...
 def get(name: str, kind: type[Any] | None = None) -> Any:
-    """The format of one *kind*, of labels by default, called *name*, by its name or an alias.
+    """Return the format of one *kind*, of labels by default, called *name*, by its name or an alias.
 
     Raises:
         UnknownFormat: there is none; the message says which one may be meant, or where they are listed.
@@ -199,7 +199,7 @@ def get(name: str, kind: type[Any] | None = None) -> Any:
 
 
 def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
-    """The error for a name that no format has; *more*: what else it could mean."""
+    """Return the error for a name that no format has; *more*: what else it could mean."""
     from seldio.files.sources import OWN, on_disk
 
     if on_disk(name, OWN) is not None:
@@ -209,7 +209,7 @@ def unknown(name: str, more: Iterable[str] = ()) -> UnknownFormat:
 
 
 def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
-    """The format of questions that *name* means as the target of *source*; None where it is one of labels.
+    """Return the format of questions that *name* means as the target of *source*; None where it is one of labels.
 
     ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
     """
@@ -217,7 +217,7 @@ def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
 
 
 def by_content(data: bytes, name: str) -> LabelFormat | None:
-    """The format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
+    """Return the format of labels that a file shows by how it begins, or by its name; None for tables of numbers."""
     for format in _outside("LabelFormat"):
         if format.likes(data, name) >= LIKELY:
             return format  # type: ignore[no-any-return]
@@ -230,7 +230,7 @@ def by_content(data: bytes, name: str) -> LabelFormat | None:
 
 
 def stem_of(name: str) -> str:
-    """A file name without its suffix, and without what else files of a format have in their names."""
+    """Return a file name without its suffix, and without what else files of a format have in their names."""
     folder, slash, last = name.rpartition("/")
     first, _, suffix = last.rpartition(".")
     if not first:
@@ -251,7 +251,7 @@ def _stems() -> dict[str, list[re.Pattern[str]]]:
 
 
 def format_of_file(data: bytes, name: str) -> Format | None:
-    """The format that a file looks like most, by its content and its name; None where it looks like none.
+    """Return the format that a file looks like most, by its content and its name; None where it looks like none.
 
     None of labels in csv, whose rows have to be looked at together (:func:`seldio.catalogues.look.files_by_layout`).
     """

@@ -41,8 +41,11 @@ class Results(NamedTuple):
     def cell(self, row: Mapping[str, Any], column: str) -> Any:
         """A number as scores have it, shares from 0 to 1; with its interval ``[number, low, high]``; None without."""
         value, share = row.get(column), self.columns.get(column) == "%"
-        several = [float(f"{each}e-2") if share else each for each in (value if isinstance(value, list) else [value])
-                   if each is not None]  # fmt: skip
+        several = [
+            float(f"{each}e-2") if share else each
+            for each in (value if isinstance(value, list) else [value])
+            if each is not None
+        ]
         return several if isinstance(value, list) else next(iter(several), None)
 
 
@@ -76,8 +79,10 @@ class KnownDataset:
     @cached_property
     def citations(self) -> tuple[Citation, ...]:
         """How to cite it; an entry may be that of another dataset."""
-        found = ((each, about(each["of"]).citations[0].bibtex if "of" in each else each["bibtex"])
-                 for each in self.record.get("cite", ()))  # fmt: skip
+        found = (
+            (each, about(each["of"]).citations[0].bibtex if "of" in each else each["bibtex"])
+            for each in self.record.get("cite", ())
+        )
         return tuple(Citation(each["what"], bibtex.strip()) for each, bibtex in found)
 
     @property
@@ -86,8 +91,10 @@ class KnownDataset:
         yield from self.record.get("lists", ())
         known = benchmarks.find(self.name)
         if known is not None and known.tasks:
-            rows = [{"task": name, **({"questions": task["weight"]} if "weight" in task else {})}
-                    for name, task in known.tasks.items()]  # fmt: skip
+            rows = [
+                {"task": name, **({"questions": task["weight"]} if "weight" in task else {})}
+                for name, task in known.tasks.items()
+            ]
             rows.sort(key=lambda row: -row.get("questions", 0))
             yield {"title": "Tasks", "columns": list(rows[0]), "rows": rows}
 
@@ -96,12 +103,17 @@ class KnownDataset:
         """The published results."""
         return tuple(
             Results(
-                each["name"], each["title"], each["profiles"], each["split"],
+                each["name"],
+                each["title"],
+                each["profiles"],
+                each["split"],
                 {name: unit for name, _, unit in (column.partition(" ") for column in each["columns"])},
-                each["rows"], each.get("note", ""), each.get("short", ""),
+                each["rows"],
+                each.get("note", ""),
+                each.get("short", ""),
             )
             for each in self.record.get("results", ())
-        )  # fmt: skip
+        )
 
 
 _FOLDER = resources.files("seldio") / "datasets" / "about"
@@ -120,13 +132,13 @@ def _outside() -> Iterator[KnownDataset]:
 
 
 def every() -> tuple[KnownDataset, ...]:
-    """All of them."""
+    """Return all of them."""
     own = sorted((_read(file.name) for file in _FOLDER.iterdir()), key=lambda known: int(known.record["order"]))
     return tuple({one.name: one for one in (*own, *_outside())}.values())
 
 
 def find(name: str) -> KnownDataset | None:
-    """That of the dataset or benchmark called *name*, by its name or an alias; None where there is none."""
+    """Return that of the dataset or benchmark called *name*, by its name or an alias; None where there is none."""
     lowered = name.lower()
     if any(file.name == f"{lowered}.toml" for file in _FOLDER.iterdir()):  # no other is read
         return _read(f"{lowered}.toml")
@@ -159,7 +171,7 @@ def _cited(record: Mapping[str, Any]) -> KnownDataset:
 
 
 def about(name: str) -> KnownDataset:
-    """The same.
+    """Return the same.
 
     Raises:
         UsageError: there is none; the message lists what there is.
@@ -171,7 +183,7 @@ def about(name: str) -> KnownDataset:
 
 
 def with_address(said: str, name: str) -> str:
-    """*said*, and where to download the dataset or benchmark called *name*, where that is known."""
+    """Return *said*, and where to download the dataset or benchmark called *name*, where that is known."""
     known = find(name)
     return f"{said}: {known.download}" if known is not None and known.download else said
 

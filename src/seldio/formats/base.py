@@ -99,7 +99,7 @@ class TextLines:
         return array("Q", chain([0], (match.end() for match in self._breaks.finditer(self.text))))
 
     def line(self, offset: int) -> int:
-        """The physical line of *offset*."""
+        """Return the physical line of *offset*."""
         return self.first_line - 1 + bisect.bisect_right(self._starts, offset)
 
     def place(self, start: int, end: int, value: str | None = None) -> Place:
@@ -129,7 +129,7 @@ class FileRows(ABC):
         """Return the location of *field* of row *row* (counted inside this part); the whole line without a field."""
 
     def lines(self, rows: Ints) -> Ints:
-        """The 1-based line in which each of *rows* (counted inside this part) begins."""
+        """Return the 1-based line in which each of *rows* (counted inside this part) begins."""
         return np.fromiter((self.place(row, None).line for row in rows.tolist()), np.int64, len(rows))
 
 
@@ -141,17 +141,22 @@ class Reading(ABC):
 
     @abstractmethod
     def path_of(self, row: int | None) -> str:
-        """The file of a row, as shown to people; with None, the only file."""
+        """Return the file of a row, as shown to people; with None, the only file."""
 
     @abstractmethod
     def place(self, row: int, field: str | None, number: int | None = None) -> Place:
         """Return the location of *field* of row number *row*; without one, the whole row; *number*: in a list."""
 
     def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
+        self,
+        rule: Rule,
+        row: int | None,
+        field: str | None,
+        message: str,
+        hint: str | None = None,
         number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
+    ) -> Finding:
+        """Return a finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
         if row is None:
             return rule.at(self.path_of(None), message, hint)
         at = self.place(row, field, number)
@@ -173,7 +178,7 @@ class LabelReading(Reading):
         return [part.first for part in self.parts]
 
     def part_of(self, row: int) -> FileRows:
-        """The file that row number *row* of the table came from."""
+        """Return the file that row number *row* of the table came from."""
         return self.parts[bisect.bisect_right(self._firsts, row) - 1]
 
     def path_of(self, row: int | None) -> str:
@@ -238,21 +243,21 @@ class LabelFormat(Format):
 
     @abstractmethod
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
-        """The events of *files* as one table, in the order of files and rows.
+        """Return the events of *files* as one table, in the order of files and rows.
 
         What is wrong goes to *sink*; rows that cannot be read are left out of the table.
         """
 
     @abstractmethod
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """The rows of one clip in this format; line ends as *file* says."""
+        """Return the rows of one clip in this format; line ends as *file* says."""
 
     def repaired(self, text: str, codes: Sequence[str]) -> str:  # noqa: ARG002 - most are rewritten by their rows
-        """The text of a file of a tool in which what the rules *codes* found is put right."""
+        """Return the text of a file of a tool in which what the rules *codes* found is put right."""
         return text
 
     def origin(self, parts: Sequence[FileRows]) -> Origin:
-        """The metadata of a table read from *parts*."""
+        """Return the metadata of a table read from *parts*."""
         return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
 
 

@@ -57,9 +57,7 @@ _DECIMAL = f"-?{_UNSIGNED}"
 # No exponent that could lead out of the floats: such a number is always finite.
 _REAL = rf"{_DECIMAL}(?:e(?:-[0-9]{{1,3}}|\+?[0-9]{{1,2}}))?"
 # Characters that hide or reorder text: C1 controls, soft hyphen, marks of direction, zero widths.
-_HIDDEN = (
-    "\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
-)  # fmt: skip
+_HIDDEN = "\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
 _LETTER = rf'[^,"\x00-\x1f{_HIDDEN}]'
 
 KINDS: dict[str, CellKind] = {
@@ -91,7 +89,7 @@ _BINARY = {
 
 
 def from_utf16(data: bytes) -> str | None:
-    """The text of a file in UTF-16, with or without its mark; None where it is not, or does not decode."""
+    """Return the text of a file in UTF-16, with or without its mark; None where it is not, or does not decode."""
     names = ["utf-16"] if data.startswith(_UTF16) else []
     if not names and data[:2].count(0) == 1 and len(data) % 2 == 0 and data.count(0) == len(data) // 2:
         names = ["utf-16-be" if data[0] == 0 else "utf-16-le"]  # every second byte is 0: ASCII throughout
@@ -103,7 +101,7 @@ def from_utf16(data: bytes) -> str | None:
 
 
 def encoding_problem(path: str, data: bytes) -> Finding | None:
-    """Why the file is not text in UTF-8; None where it is."""
+    """Return why the file is not text in UTF-8; None where it is."""
     if data.isascii() and b"\0" not in data:  # nearly every file; much cheaper than decoding it
         return None
     if kind := next((kind for magic, kind in _BINARY.items() if data.startswith(magic)), None):
@@ -128,7 +126,7 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
 
 
 def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: str, hint: str) -> Finding:
-    """A finding about one byte; a byte order mark does not count as a character of line 1."""
+    """Return a finding about one byte; a byte order mark does not count as a character of line 1."""
     before = data[:position].removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     rest = re.compile(rb"[^\r\n]*+").match(data, position)
     assert rest is not None
@@ -159,7 +157,7 @@ _CONFIDENCE = re.compile(r"(?i)(.*[ _.-])?(conf|confidences?|scores?|probs?|prob
 
 
 def numeric(cell: str) -> bool:
-    """Whether Python would take the cell for a number, whatever else it looks like."""
+    """Return whether Python would take the cell for a number, whatever else it looks like."""
     try:
         float(cell)
     except ValueError:
@@ -168,17 +166,17 @@ def numeric(cell: str) -> bool:
 
 
 def wordy(cell: str) -> bool:
-    """Whether the cell is a plain word, as names of columns are."""
+    """Return whether the cell is a plain word, as names of columns are."""
     return re.fullmatch(r"[A-Za-z_][\w ()\[\]#%/.-]*", cell.strip()) is not None
 
 
 def is_confidence(name: str) -> bool:
-    """Whether the name of a column says that it holds a confidence."""
+    """Return whether the name of a column says that it holds a confidence."""
     return _CONFIDENCE.fullmatch(name.strip().strip('"')) is not None
 
 
 def titled(first: Sequence[str]) -> bool:
-    """Whether the first line of a file is a header: it holds no number, or is the one :func:`counted`."""
+    """Return whether the first line of a file is a header: it holds no number, or is the one :func:`counted`."""
     return len(first) > 1 and (counted(first) or not any(map(numeric, first)))
 
 
@@ -189,7 +187,7 @@ def counted(first: Sequence[str]) -> bool:
 
 
 def plainly(text: str) -> str:
-    """A number with a plain minus and without a degree sign; what is ASCII stays as it is."""
+    """Return a number with a plain minus and without a degree sign; what is ASCII stays as it is."""
     return text if text.isascii() else text.translate(_TYPESET).strip()
 
 
@@ -206,7 +204,7 @@ def control_character(text: str) -> tuple[str, str, int] | None:
 
 
 def _without_exponent(text: str) -> str | None:
-    """The same number without its exponent; None where that would be long."""
+    """Return the same number without its exponent; None where that would be long."""
     plain = format(Decimal(text), "f")
     plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
     return None if len(plain) > 20 else "0" if plain == "-0" else plain
@@ -307,11 +305,16 @@ class CellProblem(NamedTuple):
         """Return the problem and the hint as sentences."""
         text, (missing, instead) = self.cell.strip(), absent(self.field)
         words = {
-            "text": clipped(text, 40), "short": clipped(text, 20), "expected": KINDS[self.kind].says,
-            "digits": len(text.lstrip("+-").partition(".")[0]), "control": printable(self.shown[0]),
-            "absent": missing, "instead": instead, "meant": self.repaired,
+            "text": clipped(text, 40),
+            "short": clipped(text, 20),
+            "expected": KINDS[self.kind].says,
+            "digits": len(text.lstrip("+-").partition(".")[0]),
+            "control": printable(self.shown[0]),
+            "absent": missing,
+            "instead": instead,
+            "meant": self.repaired,
             "number": float(text) if self.fault.only is numeric else 0.0,
-        }  # fmt: skip
+        }
         says = self.fault.says.format_map(words)
         named = self.fault.code not in ("SYN123", "SAF201")
         worded = self.fault.code == "SYN130" and self.field == "class_id" and text[:1].isalpha()
@@ -386,7 +389,7 @@ _NUMBER = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})
 
 
 def number_in(text: str, field: str = "") -> float | None:
-    """The number that *text* is, in degrees or metres if it is one of a direction; None where it is none."""
+    """Return the number that *text* is, in degrees or metres if it is one of a direction; None where it is none."""
     match = _NUMBER.fullmatch(text.strip())
     factor = (_UNITS.get(field, {}) | {"": 1.0}).get(match[2].strip()) if match else None
     if match is None or factor is None or abs(value := float(match[1]) * factor) > 2**53:

@@ -59,7 +59,7 @@ class QuotedRow(NamedTuple):
 
 
 def rows(text: str, start: int = 0, delimiter: str = ",") -> Iterator[QuotedRow]:
-    """The rows of *text* from *start* on, blank ones too; any text has rows."""
+    """Yield the rows of *text* from *start* on, blank ones too; any text has rows."""
     while start < len(text):
         row = row_at(text, start, delimiter)
         yield row
@@ -72,7 +72,7 @@ def _cell_pattern(delimiter: str) -> re.Pattern[str]:
 
 
 def row_at(text: str, start: int, delimiter: str = ",") -> QuotedRow:
-    """The row that begins at *start*."""
+    """Return the row that begins at *start*."""
     cells: list[QuotedCell] = []
     position, pattern = start, _cell_pattern(delimiter)
     while True:
@@ -121,7 +121,7 @@ PLAIN = CsvLayout()
 def written(
     table: Sequence[Sequence[str | None]], layout: CsvLayout = PLAIN, explicit: AbstractSet[int] = frozenset()
 ) -> str:
-    """The text of *table*, whose first row is the header.
+    """Return the text of *table*, whose first row is the header.
 
     None is an empty cell without quotes; in the columns *explicit*, an empty text is a cell of two quotes,
     so that the two stay apart.
@@ -154,7 +154,7 @@ class CsvTable:
     delimiter: str = ","  # what stands between cells
 
     def cell(self, row: int, column: int) -> QuotedCell:
-        """A cell with its position."""
+        """Return a cell with its position."""
         return row_at(self.source.text, self.starts[row], self.delimiter).cells[column]
 
     def place(self, row: int, column: int | None) -> Place:
@@ -218,7 +218,7 @@ class _TableReader:
             self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", every[0], hint)
 
     def header(self, row: QuotedRow, columns: Sequence[str]) -> bool:
-        """Whether the rows can be read with this header; what is wrong with it is reported."""
+        """Return whether the rows can be read with this header; what is wrong with it is reported."""
         names = row.values
         expected = f"expected {','.join(columns)}"
         missing = [name for name in columns if name not in names]
@@ -273,7 +273,7 @@ class _TableReader:
             self.report("SYN121", f"{plural(count, 'cell')} in a row of {width} columns", (start, row.end), hint)
 
     def sound(self, row: QuotedRow) -> bool:
-        """Whether the quotes of a row close where its cells end; reported where they do not."""
+        """Return whether the quotes of a row close where its cells end; reported where they do not."""
         for cell in row.cells:
             hint = "a quote inside a cell in quotes is written twice"
             if cell.flaw == "unclosed":

@@ -177,14 +177,14 @@ class DatasetSpec:
         return {room: split.name for split in self.splits for room in split.rooms}
 
     def split_of(self, fold: int | None, room: int | None) -> str | None:
-        """The split that the dataset keeps this room of this fold in."""
+        """Return the split that the dataset keeps this room of this fold in."""
         for split in self.splits:
             if fold in split.folds and (not split.rooms or room in split.rooms):
                 return split.name
         return None
 
     def misplaced(self, split: str, named: Named) -> str | None:
-        """Why a clip cannot be in the folder *split*; None if it can."""
+        """Return why a clip cannot be in the folder *split*; None if it can."""
         kind, rightful = kind_of(split), self.kinds.get(named.fold if named.fold is not None else -1)
         made = named.fold in self.synthetic
         if kind and rightful and kind != rightful and (split in self.folders or not made):
@@ -219,7 +219,7 @@ _KINDS_OF = {TRAIN: "dev-train", VALIDATION: "dev-val", TEST: "dev-test"}
 
 
 def kind_of(split: str) -> str | None:
-    """``dev-train`` of ``dev-train-sony``, ``dev-val`` of ``dev-valid``; None if *split* is called otherwise."""
+    """Return ``dev-train`` of ``dev-train-sony``, ``dev-val`` of ``dev-valid``; None if *split* is called otherwise."""
     match = _PART.fullmatch(split)
     return _KINDS_OF.get(WORDS.get(match[1], "")) if match else None
 
@@ -271,11 +271,13 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
     labels, tree, sound, video = (record.get(key, {}) for key in ("labels", "tree", "recordings", "video"))
     splits = tuple(
         SplitSpec(
-            name, frozenset(split["folds"]),
-            {int(room): _numbers(text) for room, text in split.get("rooms", {}).items()}, _pair(split.get("seconds")),
+            name,
+            frozenset(split["folds"]),
+            {int(room): _numbers(text) for room, text in split.get("rooms", {}).items()},
+            _pair(split.get("seconds")),
         )
         for name, split in tree.get("splits", {}).items()
-    )  # fmt: skip
+    )
     splits = splits or (earlier[tree["splits_of"]].splits if "splits_of" in tree else ())
     words = {
         "{fold}_{room}_{mix}": _STARSS,
@@ -291,10 +293,15 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
 
     def signs(key: str) -> tuple[Sign, ...]:
         return tuple(
-            Sign(str(pattern(sign["path"])), sign["says"], sign.get("rank", 0), sign.get("weight", 0.0),
-                 sign.get("formats", ""))
+            Sign(
+                str(pattern(sign["path"])),
+                sign["says"],
+                sign.get("rank", 0),
+                sign.get("weight", 0.0),
+                sign.get("formats", ""),
+            )
             for sign in tree.get(key, ())
-        )  # fmt: skip
+        )
 
     def clips(key: str) -> frozenset[str]:
         return frozenset(clip_range(tree[key])) if key in tree else frozenset()
@@ -303,19 +310,32 @@ def _spec(record: Mapping[str, Any], earlier: Mapping[str, DatasetSpec]) -> Data
     tops = tree.get("tops", {})
     tops = _DCASE if tops == "challenge" else {name: Top(**top) for name, top in tops.items()}
     return DatasetSpec(
-        name=record["name"], title=record["title"], usual=tuple(tree.get("folders", ())),
-        dialects=tuple(labels.get("formats") or own), actors=frozenset(labels.get("actors", ())),
-        things=frozenset(labels.get("things", ())), nearest=labels.get("nearest", 0), profile=record.get("profile"),
-        signs=signs("signs"), label_signs=signs("label_signs"),
+        name=record["name"],
+        title=record["title"],
+        usual=tuple(tree.get("folders", ())),
+        dialects=tuple(labels.get("formats") or own),
+        actors=frozenset(labels.get("actors", ())),
+        things=frozenset(labels.get("things", ())),
+        nearest=labels.get("nearest", 0),
+        profile=record.get("profile"),
+        signs=signs("signs"),
+        label_signs=signs("label_signs"),
         part_of=PartOf(**record["part_of"]) if "part_of" in record else None,
-        clip=pattern(tree.get("clip")), mix=pattern(tree.get("evaluation_clip")), tops=tops, splits=splits,
+        clip=pattern(tree.get("clip")),
+        mix=pattern(tree.get("evaluation_clip")),
+        tops=tops,
+        splits=splits,
         kinds={int(fold): kind for fold, kind in tree.get("kinds", {}).items()},
-        synthetic=frozenset(tree.get("synthetic", ())), evaluation=clips("evaluation"),
-        evaluation_seconds=_pair(tree.get("evaluation_seconds")), without_video=clips("without_video"),
-        rate=sound.get("rate"), subtype=sound.get("subtype"), picture=_pair(video.get("size")),
+        synthetic=frozenset(tree.get("synthetic", ())),
+        evaluation=clips("evaluation"),
+        evaluation_seconds=_pair(tree.get("evaluation_seconds")),
+        without_video=clips("without_video"),
+        rate=sound.get("rate"),
+        subtype=sound.get("subtype"),
+        picture=_pair(video.get("size")),
         pictures=Fraction(video["rate"]) if "rate" in video else None,
         **{key: tree[key] for key in ("example", "depth", "below_eval", "secret", "counted") if key in tree},
-    )  # fmt: skip
+    )
 
 
 def _pair(numbers: Sequence[int] | None) -> tuple[int, int] | None:
@@ -354,18 +374,18 @@ AUDIO: frozenset[Field] = frozenset({"foa", "mic", "stereo", "audio"})
 
 
 def dataset(name: str) -> DatasetSpec:
-    """The row called *name*."""
+    """Return the row called *name*."""
     return next(row for row in DATASETS if row.name == name)
 
 
 def counted(dialect: str, clip: str) -> DatasetSpec | None:
-    """The dataset with a recording called as *clip* is, below any folders, and labels in this dialect."""
+    """Return the dataset with a recording called as *clip* is, below any folders, and labels in this dialect."""
     stem = clip.rpartition("/")[2]
     return next((row for row in COUNTED.values() if dialect in row.dialects and stem in row.recordings), None)
 
 
 def of_dialect(name: str) -> list[DatasetSpec]:
-    """The datasets whose labels are laid out in the dialect *name*."""
+    """Return the datasets whose labels are laid out in the dialect *name*."""
     return [row for row in DATASETS if name in row.dialects]
 
 
@@ -396,7 +416,7 @@ def named_split(path: str, dialect: str = "") -> str:
 
 
 def expected_clips(name: str, split: str) -> frozenset[str]:
-    """The clips of a dataset, for ``--reference starss23:dev-test``.
+    """Return the clips of a dataset, for ``--reference starss23:dev-test``.
 
     Args:
         name: of a dataset whose clips are counted: ``starss23`` or ``starss22``.

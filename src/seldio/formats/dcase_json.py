@@ -113,7 +113,7 @@ class JsonPart(FileRows):
         self.numbers: Sequence[int] = ()
 
     def read(self, format: JsonFormat, sink: Sink) -> pa.Table:
-        """The columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
+        """Return the columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
         data = self.file.data
         if (quick := _columns_of(data)) is not None:
             columns, layout = quick
@@ -269,7 +269,7 @@ def list_offsets(segmentations: pa.Array) -> tuple[Ints, Ints, Floats]:
 
 
 def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
-    """All points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
+    """Return all points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
     polygons, spots, values = list_offsets(segmentations)
     return np.repeat(np.arange(len(segmentations)), np.diff(spots[polygons])), values
 
@@ -408,7 +408,7 @@ class JsonLayout:
 
     @staticmethod
     def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:
-        """The layout of a file with these annotations."""
+        """Return the layout of a file with these annotations."""
         indented = _INDENT.match(data.removeprefix(b"\xef\xbb\xbf").lstrip())
         indent = min(len(indented[1]), 16) if indented else None
         order = tuple(annotations[0]) if annotations else ()
@@ -431,13 +431,13 @@ class JsonLayout:
         return JsonLayout(indent, keys, given.get("pixels") is True), top
 
     def to_extra(self, top: dict[str, Any]) -> str | None:
-        """The inverse of :meth:`from_extra`; None for an official file without further keys."""
+        """Return the inverse of :meth:`from_extra`; None for an official file without further keys."""
         given = {f.name: v for f in dataclasses.fields(self) if (v := getattr(self, f.name)) != f.default}
         extra = {key: given if key == "annotations" else value for key, value in top.items()}
         return None if extra == {"annotations": {}} else json.dumps(extra, ensure_ascii=False)
 
     def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
-        """*annotation* as this layout writes it; keys missing from the order come last."""
+        """Return *annotation* as this layout writes it; keys missing from the order come last."""
         if self.pixels:
             polygons = annotation["segmentation"]
             points = [[[*map(json_text.shorter, point[:2]), point[2]] for point in polygon] for polygon in polygons]

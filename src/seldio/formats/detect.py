@@ -100,7 +100,7 @@ class NumberColumn:
         return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
 
     def within(self, reach: float) -> bool:
-        """Whether some numbers have decimals, and all are within ±*reach*."""
+        """Return whether some numbers have decimals, and all are within ±*reach*."""
         return max(map(abs, self.ends)) <= reach and bool(np.mod(self.values[np.isfinite(self.values)], 1).any())
 
 
@@ -299,7 +299,7 @@ def _seen_otherwise(rows: LabelRows, files: Sequence[TextFile]) -> Iterator[Dete
 
 
 def _headed(rows: LabelRows) -> Detection | None:
-    """The format whose header it is, be it in another order; of files without rows, whose columns it names."""
+    """Return the format whose header it is, be it in another order; of files without rows, whose columns it names."""
     for dialect in DIALECTS:
         if rows.header and sorted(rows.header) == sorted(dialect.titles) and rows.width in (0, len(dialect.columns)):
             return Detection(rows, dialect, (Candidate(dialect, "its header line"),))
@@ -311,7 +311,7 @@ def _headed(rows: LabelRows) -> Detection | None:
 
 
 def _titles(header: Sequence[str], dialect: Dialect) -> bool:
-    """Whether names are those of the columns of a format."""
+    """Return whether names are those of the columns of a format."""
     words = (_WORDS.get(part.field, part.field) for part in dialect.columns)
     return all(title.startswith(word) for title, word in zip(header, words, strict=True))
 
@@ -399,7 +399,7 @@ def _share(wrong: Sequence[Numbers | bool]) -> float:
 
 
 def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers | bool:
-    """The rows whose cell is not what a column declares; True where none is.
+    """Return the rows whose cell is not what a column declares; True where none is.
 
     Where it is *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
     words are slips.
@@ -429,7 +429,7 @@ def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers
 
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
-    """Whether two formats agree on what every column means, class lists and number formats aside."""
+    """Return whether two formats agree on what every column means, class lists and number formats aside."""
     if not isinstance(one, Dialect) or not isinstance(other, Dialect):
         return False
     meanings = [[(part.field, part.kind == "zero") for part in format.columns] for format in (one, other)]
@@ -441,24 +441,24 @@ def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
 
 
 def _decided(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> Detection | None:
-    """The most specific of the formats that hold all rows, or those that remain; None where none does."""
+    """Return the most specific of the formats that hold all rows, or those that remain; None where none does."""
     return _most_specific(rows, [fit for fit in _whole(rows, among) if fit.share >= ENOUGH])
 
 
 def _misread(rows: LabelRows) -> Detection | None:
-    """The format that most columns fit, where the others may be misread."""
+    """Return the format that most columns fit, where the others may be misread."""
     return _most_specific(rows, [fit for fit in _whole(rows) if fit.possible and fit.strange < rows.width - 1])
 
 
 def _slipped(rows: LabelRows) -> Detection | None:
-    """The format that holds most rows; of few rows, all columns but one."""
+    """Return the format that holds most rows; of few rows, all columns but one."""
     fits = [fit for fit in fits_of(rows) if not fit.words]
     few = rows.rows < FEW
     return _most_specific(rows, [fit for fit in fits if (len(fit.misfits) <= 1 if few else fit.share >= MOST)])
 
 
 def _whole(rows: LabelRows, among: Sequence[Dialect] = DIALECTS) -> list[FormatFit]:
-    """The formats with as many columns as all rows have; the last row of each file may be cut off."""
+    """Return the formats with as many columns as all rows have; the last row of each file may be cut off."""
     torn = rows.strays > max(len(rows.files), rows.rows * (1 - ENOUGH))
     return [] if torn else fits_of(rows, among)
 
@@ -503,14 +503,14 @@ def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit],
 
 
 def _twins(fits: Sequence[FormatFit]) -> list[FormatFit]:
-    """Those that mean the same as the most specific one and fit as well, in the order of the table."""
+    """Return those that mean the same as the most specific one and fit as well, in the order of the table."""
     twins = [fit for fit in fits if means_the_same(fit.format, fits[0].format)]
     twins = [fit for fit in twins if len(fit.misfits) <= len(fits[0].misfits)]
     return sorted(twins, key=lambda fit: DIALECTS.index(fit.format))
 
 
 def _other_clocks(best: FormatFit, fits: Sequence[FormatFit]) -> Iterator[FormatFit]:
-    """Formats with the columns of the best one, in frames of another length, that the rows do not rule out."""
+    """Yield formats with the columns of the best one, in frames of another length, that the rows do not rule out."""
     fields = [part.field for part in best.format.columns]
     clocks = [one for one in DIALECTS if one.hop != best.format.hop and [part.field for part in one.columns] == fields]
     names = [fit.format.name for fit in fits]
@@ -532,7 +532,7 @@ def _misplaced(rows: LabelRows, attempts: Iterable[tuple[Change, set[int]]]) -> 
 
 
 def _only(found: Sequence[Detection]) -> Detection | None:
-    """The only way to see rows; where several lead to other values, no format."""
+    """Return the only way to see rows; where several lead to other values, no format."""
     values = [[column.values.tolist() for column in one.rows.columns] for one in found]
     if not found or values.count(values[0]) == len(values):
         return found[0] if found else None

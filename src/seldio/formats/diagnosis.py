@@ -87,7 +87,7 @@ def thousands_in(text: bytes) -> str:
 
 
 def headed_by(line: str, header: str | None) -> bool:
-    """Whether *line* is the *header* of a format, as it may be spelt."""
+    """Return whether *line* is the *header* of a format, as it may be spelt."""
     names = [name.strip().strip('"').lower() for name in line.split(",")]
     return header is not None and names == header.lower().split(",")
 
@@ -318,7 +318,7 @@ class FileLook:
         return blank[0].count(b"\n") if blank is not None else 0
 
     def line(self, number: int, shown: bool = False) -> str:
-        """A line, from 0, as it is *shown* or with commas between its cells; empty behind the last one."""
+        """Return a line, from 0, as it is *shown* or with commas between its cells; empty behind the last one."""
         if number >= len(self.ends):
             return ""
         start = int(self.ends[number - 1]) + 1 if number else 0
@@ -327,9 +327,18 @@ class FileLook:
     # --- findings --------------------------------------------------------------------------------------
 
     def report(
-        self, code: str, message: str, line: int, hint: str | None = None, *, whole: bool = False, column: int = 1,
-        width: int | None = None, fixable: bool = True, lines: int = 1,
-    ) -> None:  # fmt: skip
+        self,
+        code: str,
+        message: str,
+        line: int,
+        hint: str | None = None,
+        *,
+        whole: bool = False,
+        column: int = 1,
+        width: int | None = None,
+        fixable: bool = True,
+        lines: int = 1,
+    ) -> None:
         """Report something wrong with the file or whole *lines*, first seen in *line*; or with a piece of one line.
 
         The piece is the *whole* line, or has *width* characters.
@@ -425,7 +434,7 @@ class FileLook:
         return [new if fit and changed else old for (old, new), fit in zip(lines, fits, strict=True)]
 
     def reshaped(self, first: int) -> bool:
-        """Whether all rows are those of the format in another shape, which is one finding and no more."""
+        """Return whether all rows are those of the format in another shape, which is one finding and no more."""
         header = self.line(first).split(",")
         second = first + cells.titled(header)
         row = self.line(second).split(",")
@@ -458,7 +467,7 @@ class FileLook:
         return True
 
     def whole_lines(self, start: int) -> Iterator[str]:
-        """Lines without a last one that may be cut, unless it is the only one."""
+        """Return lines without a last one that may be cut, unless it is the only one."""
         return map(self.line, range(start, len(self.ends) - (not self.final_newline and start + 1 < len(self.ends))))
 
     def header(self, first: int) -> int | None:
@@ -519,7 +528,7 @@ class FileLook:
             yield None, f"the header has {len(names)} columns, but the next line has {width}", hint
 
     def same_width(self, begin: int) -> bool:
-        """False, with one finding, where all rows have the same wrong number of cells."""
+        """Return False, with one finding, where all rows have the same wrong number of cells."""
         if (self.widths[begin : begin + 1] == self.width).any():
             return True  # nearly every file
         cut = not self.final_newline and len(self.ends) - 1 > begin

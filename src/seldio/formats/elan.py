@@ -55,7 +55,7 @@ class Element:
     children: list[Element] = dataclasses.field(default_factory=list)
 
     def all(self, tag: str) -> Iterator[Element]:
-        """The elements directly in it that are called *tag*."""
+        """Return the elements directly in it that are called *tag*."""
         return (child for child in self.children if child.tag == tag)
 
 
@@ -99,7 +99,7 @@ def parse(data: bytes) -> Element:
 
 
 def tag(name: str, attributes: dict[str, str], text: str | None = None, *, closed: bool = True) -> str:
-    """An element as text, with what is in it if it is nothing but text; not *closed*: its start alone."""
+    """Return an element as text, with what is in it if it is nothing but text; not *closed*: its start alone."""
     start = " ".join([name, *(f"{key}={quoteattr(value)}" for key, value in attributes.items())])
     if text is not None:
         return f"<{start}>{escape(text)}</{name}>"
@@ -107,7 +107,7 @@ def tag(name: str, attributes: dict[str, str], text: str | None = None, *, close
 
 
 def fits(text: str) -> bool:
-    """Whether XML can hold *text*, and gives it back as it was."""
+    """Return whether XML can hold *text*, and gives it back as it was."""
     return all(
         character in "\t\n" or " " <= character <= "\ud7ff" or "\ue000" <= character <= "\ufffd" or character > "\uffff"
         for character in text
@@ -157,19 +157,29 @@ class ElanFormat(ToolFormat):
             tiers.setdefault(_tier(label), []).append(label)
         lines = [
             '<?xml version="1.0" encoding="UTF-8"?>',
-            tag("ANNOTATION_DOCUMENT", {
-                "AUTHOR": "", "DATE": "1970-01-01T00:00:00Z", "FORMAT": "3.0", "VERSION": "3.0",
-                "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
-                "xsi:noNamespaceSchemaLocation": "http://www.mpi.nl/tools/elan/EAFv3.0.xsd",
-            }, closed=False),
+            tag(
+                "ANNOTATION_DOCUMENT",
+                {
+                    "AUTHOR": "",
+                    "DATE": "1970-01-01T00:00:00Z",
+                    "FORMAT": "3.0",
+                    "VERSION": "3.0",
+                    "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+                    "xsi:noNamespaceSchemaLocation": "http://www.mpi.nl/tools/elan/EAFv3.0.xsd",
+                },
+                closed=False,
+            ),
             "    " + tag("HEADER", {"MEDIA_FILE": "", "TIME_UNITS": "milliseconds"}, closed=False),
-            "        " + tag("MEDIA_DESCRIPTOR", {
-                "MEDIA_URL": f"{file.clip}.wav" if fits(file.clip) else "", "MIME_TYPE": "audio/x-wav"}),
+            "        "
+            + tag(
+                "MEDIA_DESCRIPTOR",
+                {"MEDIA_URL": f"{file.clip}.wav" if fits(file.clip) else "", "MIME_TYPE": "audio/x-wav"},
+            ),
             "    </HEADER>",
             "    <TIME_ORDER>",
             *("        " + tag("TIME_SLOT", {"TIME_SLOT_ID": s, "TIME_VALUE": str(t)}) for t, s in slots.items()),
             "    </TIME_ORDER>",
-        ]  # fmt: skip
+        ]
         number = 0
         for tier, labels_of_tier in tiers.items() or [(TIER, [])]:
             lines.append("    " + tag("TIER", {"LINGUISTIC_TYPE_REF": "default-lt", "TIER_ID": tier}, closed=False))
@@ -232,7 +242,7 @@ class _Document:
         }
 
     def at(self, byte: int) -> int:
-        """The character at a byte."""
+        """Return the character at a byte."""
         return byte - int(np.searchsorted(self._within, byte))
 
     def span(self, element: Element) -> tuple[int, int]:
@@ -298,7 +308,7 @@ class _Document:
         return "", self.span(annotation)
 
     def label(self, annotation: Element, tier: str) -> ToolLabel | None:
-        """The label of an annotation with times; None, after a finding, where it has none."""
+        """Return the label of an annotation with times; None, after a finding, where it has none."""
         times: list[float] = []
         spots: list[Any] = []
         for key in ("TIME_SLOT_REF1", "TIME_SLOT_REF2"):

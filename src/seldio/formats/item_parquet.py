@@ -65,7 +65,7 @@ class ItemParquet(ItemFormat):
         return guarded(data, "", lambda _: None, lambda file: self.likes_table(file.schema_arrow)) or 0.0
 
     def likes_table(self, schema: pa.Schema) -> float:
-        """How much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
+        """Return how much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
         metadata = _kept(schema)
         if metadata is not None:
             return float(metadata.get("holds") == self.holds)
@@ -80,7 +80,7 @@ class ItemParquet(ItemFormat):
         return json_text and needed <= {*schema.names} <= {*self.schema.names}
 
     def layout(self, schema: pa.Schema) -> ItemFormat | None:
-        """The format whose records have the columns of *schema*; None where none is known."""
+        """Return the format whose records have the columns of *schema*; None where none is known."""
         record = json.dumps({field.name: skeleton(field.type) for field in schema}).encode()
         likes = [(text.likes(record, "x.jsonl"), text) for text in _texts()]
         most, best = max(likes, key=lambda pair: pair[0])
@@ -268,7 +268,7 @@ _LISTS = frozenset({"list", "element", "item", "array"})
 
 
 def skeleton(kind: pa.DataType) -> Any:
-    """A value of a type, as far as its keys go."""
+    """Return a value of a type, as far as its keys go."""
     if pa.types.is_struct(kind):
         return {field.name: skeleton(field.type) for field in kind}
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
@@ -285,7 +285,7 @@ def recordings(file: pq.ParquetFile) -> tuple[frozenset[Trail], bool]:
 
 
 def _filled(metadata: Any, column: int) -> bool:
-    """Whether a column has a value, as far as the footer tells."""
+    """Return whether a column has a value, as far as the footer tells."""
     chunks = (metadata.row_group(group).column(column) for group in range(metadata.num_row_groups))
     return any(
         chunk.statistics is None
@@ -300,7 +300,7 @@ def _trail(name: str) -> Trail:
 
 
 def records(file: pq.ParquetFile, audio: frozenset[Trail] = frozenset()) -> Iterator[dict[str, Any]]:
-    """The rows as objects; recordings are not even read."""
+    """Yield the rows as objects; recordings are not even read."""
     names = [file.schema.column(number).path for number in range(len(file.schema))]
     sound = {f"{'.'.join(trail)}.bytes" for trail in audio}
     chosen = [name for name in names if ".".join(_trail(name)) not in sound] if sound else None
@@ -322,7 +322,7 @@ def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
 
 
 def json_lines(file: pq.ParquetFile, audio: frozenset[Trail]) -> str:
-    """The rows as JSON Lines, a line for each."""
+    """Return the rows as JSON Lines, a line for each."""
 
     def text(value: Any) -> str:  # that Parquet holds as bytes; dates and decimals as they are written
         return value.decode() if isinstance(value, bytes) else str(value)

@@ -126,7 +126,7 @@ class ItemFormat(Format):
 
     @abstractmethod
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
-        """The rows of a file; what is wrong goes to *sink*. None where nothing can be read."""
+        """Return the rows of a file; what is wrong goes to *sink*. None where nothing can be read."""
 
     @abstractmethod
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
@@ -140,23 +140,23 @@ class ItemFormat(Format):
         return origin if isinstance(origin, dict) else None
 
     def doubtful(self, table: pa.Table) -> Ints:
-        """The numbers of rows that may come back otherwise than they are; all others surely do as they are."""
+        """Return the numbers of rows that may come back otherwise than they are; all others surely do as they are."""
         return np.arange(len(table))
 
     def marked(self, table: pa.Table) -> pa.Table:
-        """*table* with what tells files of this format from others, empty as it is, where rows lack it."""
+        """Return *table* with what tells files of this format from others, empty as it is, where rows lack it."""
         return table
 
     def refusal(self, table: pa.Table) -> str | None:  # noqa: ARG002 - few formats refuse any
-        """Why rows that have all that is needed cannot be written all the same; None where they can."""
+        """Return why rows that have all that is needed cannot be written all the same; None where they can."""
         return None
 
     def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
-        """The options, made from the answers that a row holds besides the right one; None if there are none."""
+        """Return the options, made from the answers that a row holds besides the right one; None if there are none."""
         return None
 
     def meant(self, answer: str, options: Sequence[str]) -> set[int]:
-        """The numbers of the *options* that the right *answer* of a question in this format may mean."""
+        """Return the numbers of the *options* that the right *answer* of a question in this format may mean."""
         texts = {index for index, option in enumerate(options) if option == answer and self.answers != "letter"}
         place = option_place(answer.strip(), len(options))
         if place is None or (self.answers == "text" and (texts or not self.letters)):

@@ -127,7 +127,7 @@ class JsonItems(ItemFormat):
             return layout.file(self.texts(table, layout, origin or {})).encode()
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
-        """The text of each row's record in a format, with its lead."""
+        """Return the text of each row's record in a format, with its lead."""
         layouts, numbers = layouts_by_id(layout, origin), {*(origin.get("numbers") or ())}
         names = [name for name in table.column_names if table[name].null_count < len(table)]
         texts = []
@@ -168,12 +168,12 @@ class JsonItems(ItemFormat):
         return not same or absent or self.named_in(keys) != self.named_in(order)
 
     def record(self, row: Row) -> dict[str, Any]:
-        """A row as a record of this format, keys in its order; what is unknown is left out."""
+        """Return a row as a record of this format, keys in its order; what is unknown is left out."""
         columns = {field: [value] for field, value in row.model_dump().items()}
         return next(iter(self.records(columns, 1)))
 
     def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
-        """The records of *count* rows, of their values by field."""
+        """Yield the records of *count* rows, of their values by field."""
         absent: Sequence[Any] = (_ABSENT,) * count
         extras = [{} if self.closed or extra is None else {**extra} for extra in columns.get("extra", (None,) * count)]
         names = set[str]().union(*extras)
@@ -231,11 +231,11 @@ class JsonItems(ItemFormat):
         return table
 
     def flat(self, record: dict[str, Any]) -> dict[str, Any]:
-        """A record as :meth:`fields` reads it, its keys at the top."""
+        """Return a record as :meth:`fields` reads it, its keys at the top."""
         return record
 
     def fields(self, records: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-        """The values of records with the same keys, by field, unchecked: the inverse of :meth:`records`."""
+        """Return the values of records with the same keys, by field, unchecked: the inverse of :meth:`records`."""
         given: dict[str, Sequence[Any]]
         given = dict(zip(records[0], zip(*map(dict.values, records), strict=True), strict=True))
         fields = dict(self._fields)
@@ -268,7 +268,7 @@ class JsonItems(ItemFormat):
         return columns | {"extra": [extra or None for extra in extras]}
 
     def written(self, field: str, value: Any, more: Any) -> Any:
-        """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
+        """Return the value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
         if field == "audio" and not self.closed:
             return value if value == more else value[0] if len(value) == 1 else value or None
         if field == "answer_meta":
@@ -285,7 +285,7 @@ class JsonItems(ItemFormat):
         return value
 
     def proof(self, event: Any) -> Any:
-        """An event that proves an answer, under the names of the fields."""
+        """Return an event that proves an answer, under the names of the fields."""
         if not isinstance(event, dict):
             return event
         extra = {key: value for key, value in event.items() if key not in self.proofs or value is None}
@@ -293,7 +293,7 @@ class JsonItems(ItemFormat):
         return renamed | ({"extra": extra} if extra else {})
 
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
-        """The key of *record* that holds a field; the field itself where the format has no key for it."""
+        """Return the key of *record* that holds a field; the field itself where the format has no key for it."""
         key = next((key for key, name in self.keys.items() if name == field), field)
         return next((name for name in (key, *self.instead.get(key, ())) if name in record), key)
 
@@ -494,7 +494,7 @@ class _Reader:
         self.report("SYN212", message, record, pointer, hint)
 
     def warn(self) -> None:
-        """Warnings about what many records may have in common, once for the file."""
+        """Warn of what many records may have in common, once for the file."""
         for key, numbers in self.absent.items():
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]

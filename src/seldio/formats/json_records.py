@@ -38,7 +38,7 @@ class Layout:
     numbered: bool = False  # whether all ids are numbers
 
     def styled(self, text: str, data: bytes) -> Layout:
-        """This layout with the style of the file's first record."""
+        """Return this layout with the style of the file's first record."""
         escaped = data.isascii() and _ESCAPED.search(data) is not None
         try:
             value = json.loads(text)
@@ -67,7 +67,7 @@ class Layout:
         return self.lead + text.replace("\n", self.eol + base)
 
     def file(self, records: list[str]) -> str:
-        """The file of the texts of its records."""
+        """Return the file of the texts of its records."""
         if not records:
             return f"{self.head}{self.tail}" if self.head else ""
         return f"{self.head}{self.joint.join(records)}{self.tail}"
@@ -79,7 +79,7 @@ class Layout:
 
 
 def layout_of(stored: object, default: Layout) -> Layout:
-    """The layout that an origin describes, or the default of the format."""
+    """Return the layout that an origin describes, or the default of the format."""
     if not isinstance(stored, Mapping):
         return default
     values = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
@@ -143,7 +143,7 @@ class Records:
         self._last: tuple[int, JsonDocument] | None = None
 
     def runs(self) -> Iterator[Run]:
-        """The records, some thousand at a time."""
+        """Yield the records, some thousand at a time."""
         if not self.lines:
             values = self._of_document()
             for first in range(0, len(values), _RUN):
@@ -161,7 +161,7 @@ class Records:
             first, start = first + len(raws), end
 
     def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, JsonDocument]]:
-        """Those records of a run that can be read, by their number in it; what is wrong goes to the sink."""
+        """Yield those records of a run that can be read, by their number in it; what is wrong goes to the sink."""
         if not self.lines:
             for number in numbers:
                 yield number, self.document.part(run.values[number], self._at(run.first + number))
@@ -255,7 +255,7 @@ def _value(raw: bytes) -> Any:
 
 
 def value_at(value: Any, pointer: Pointer) -> Any:
-    """The value at *pointer*, or the closest one around it."""
+    """Return the value at *pointer*, or the closest one around it."""
     for step in pointer:
         try:
             value = value[step]
@@ -265,7 +265,7 @@ def value_at(value: Any, pointer: Pointer) -> Any:
 
 
 def peek(data: bytes) -> frozenset[str]:
-    """The keys of the first record, as far as a look at the head of the file tells; never an exception."""
+    """Return the keys of the first record, as far as a look at the head of the file tells; never an exception."""
     return _peek(data[:_PREFIX])
 
 
@@ -289,7 +289,7 @@ def _keys(text: str, start: int) -> frozenset[str]:
 
 
 def in_lines(data: bytes, path: str) -> bool:
-    """Whether a file is JSON Lines: by its suffix, else by its first line being an object of its own."""
+    """Return whether a file is JSON Lines: by its suffix, else by its first line being an object of its own."""
     if path.lower().endswith((".jsonl", ".ndjson")):
         return True
     first, behind = _first(data).groups()

@@ -77,21 +77,29 @@ class JsonSource(TextLines):
         return super().place(start, end, shown)
 
     def words(self, offset: int) -> str:
-        """The place of an offset in words."""
+        """Return the place of an offset in words."""
         at = self.place(offset, offset)
         return f"line {at.line:,}, column {at.column:,}"
 
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
-        """The finding for a problem; its severity is that of the rule unless one is given."""
+        """Return the finding for a problem; its severity is that of the rule unless one is given."""
         line, column, end_column, text, excerpt = self.place(what.start, what.end)
         return reader_rule(what.code).at(
-            self.path, what.message, what.hint, line, column, text, excerpt, end_column=end_column,
-            severity=severity, fixable=False,
-        )  # fmt: skip
+            self.path,
+            what.message,
+            what.hint,
+            line,
+            column,
+            text,
+            excerpt,
+            end_column=end_column,
+            severity=severity,
+            fixable=False,
+        )
 
 
 def skip(text: str, pos: int) -> int:
-    """The offset of the next character that is not whitespace."""
+    """Return the offset of the next character that is not whitespace."""
     match = _SPACE.match(text, pos)
     return match.end() if match else pos
 
@@ -379,13 +387,13 @@ class JsonDocument:
         return start, end
 
     def locate(self, pointer: Pointer = ()) -> Place:
-        """The place of a value, see :meth:`extent`."""
+        """Return the place of a value, see :meth:`extent`."""
         return self.source.place(*self.extent(pointer))
 
     def finding(
         self, code: str, message: str, pointer: Pointer = (), hint: str | None = None, severity: Severity | None = None
     ) -> Finding:
-        """A finding at the place of a value; its severity is that of the rule unless one is given."""
+        """Return a finding at the place of a value; its severity is that of the rule unless one is given."""
         return self.source.finding(JsonProblem(code, *self.extent(pointer), message, hint), severity)
 
 
@@ -430,7 +438,7 @@ class JsonReader:
             self.report("SYN103", message, "save the file as UTF-8 without BOM", "\ufeff")
 
     def documents(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonDocument]:
-        """The documents of *lines* with their numbers and line ends; blank ones in a row are one finding."""
+        """Yield the documents of *lines* with their numbers and line ends; blank ones in a row are one finding."""
         for (blank, _), run in groupby(enumerate(lines), key=_blank_run):
             if blank:
                 line, count = next(run)[1][0], 1 + sum(1 for _ in run)
@@ -447,14 +455,14 @@ class JsonReader:
         self.sink(reader_rule(code).at(self.path, message, hint, line, 1, value, "", end_column=1, fixable=False))
 
     def wide(self) -> bool:
-        """Whether the file is in UTF-16 or UTF-32, which is a finding."""
+        """Return whether the file is in UTF-16 or UTF-32, which is a finding."""
         name = next((name for name, pattern in _WIDE.items() if pattern.match(self.data)), None)
         if name is not None:
             self.report("SYN102", f"this is {name}, not UTF-8", "save the file as UTF-8 without BOM")
         return name is not None
 
     def read(self, raw: bytes, line: int = 1, *, cut: bool = False) -> JsonDocument | None:
-        """One document; *cut*: it is the last of its file, and no line end follows."""
+        """Return one document; *cut*: it is the last of its file, and no line end follows."""
         try:
             source = JsonSource(raw.decode(), self.path, line)
         except UnicodeDecodeError as error:
@@ -484,14 +492,14 @@ class JsonReader:
             self.sink(replace(source.finding(problem), value=chr(error.object[error.start])))
 
     def array(self, document: JsonDocument) -> bool:
-        """Whether a line holds an array, which is a finding."""
+        """Return whether a line holds an array, which is a finding."""
         message = "an array on one line instead of records"
         if isinstance(document.value, list):
             self.sink(document.finding("SYN207", message, (), hint=_NOT_LINES))
         return isinstance(document.value, list)
 
     def one_document(self) -> bool:
-        """Whether the file is an array on a line, or JSON over several lines: one finding for it all."""
+        """Return whether the file is an array on a line, or JSON over several lines: one finding for it all."""
         start = self.data.rfind(b"\n", 0, len(self.data) - len(self.data.lstrip())) + 1
         line = self.data.count(b"\n", 0, start) + 1
         body = self.data[start:]
@@ -502,7 +510,7 @@ class JsonReader:
         return self.array(JsonDocument(values[0], JsonSource(first.decode(), self.path, line)))
 
     def spread(self, source: JsonSource) -> bool:
-        """Whether the first record runs over several lines (a finding), and is not just truncated."""
+        """Return whether the first record runs over several lines (a finding), and is not just truncated."""
         first, _, remaining = source.text.partition("\n")
         second = remaining.lstrip().partition("\n")[0]
         start = skip(first, 0)

@@ -93,7 +93,7 @@ class Dialect(LabelFormat):
         return tuple(self.header.lower().split(",")) if self.header else ()
 
     def index(self, field: str | None) -> int | None:
-        """The 0-based file column of *field*; a derived angle points at x, a class id at its name."""
+        """Return the 0-based file column of *field*; a derived angle points at x, a class id at its name."""
         return self._indices.get(field or "")
 
     @cached_property
@@ -103,7 +103,7 @@ class Dialect(LabelFormat):
         return {field: own[source] for field, source in derived.items() if source in own} | own
 
     def kind(self, field: str) -> str | None:
-        """The kind of the column that holds *field*, None where there is none."""
+        """Return the kind of the column that holds *field*, None where there is none."""
         return next((part.kind for part in self.columns if part.field == field), None)
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
@@ -217,7 +217,7 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
 
 
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
-    """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
+    """Return whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
     kinds = {part.kind for part in dialect.columns}
     decimal = b"" if kinds <= {"int", "flag"} else b"." if "whole" in kinds else b".e"
     return (
@@ -230,7 +230,7 @@ def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
 
 
 def _has_long_mantissa(data: bytes) -> bool:
-    """Whether a number with an exponent has more than nine digits before its point, zeros counted."""
+    """Return whether a number with an exponent has more than nine digits before its point, zeros counted."""
     text = np.frombuffer(data, np.uint8)
     bounds, points, exponents = (np.flatnonzero(np.isin(text, [*signs])) for signs in (b",\n-", b".", b"e"))
     firsts = bounds[np.searchsorted(bounds, exponents) - 1] + 1
@@ -239,14 +239,14 @@ def _has_long_mantissa(data: bytes) -> bool:
 
 
 def _widest(data: bytes) -> int:
-    """The most columns that any line has."""
+    """Return the most columns that any line has."""
     text = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
     return int(np.diff(ends, prepend=-1).max(initial=0))
 
 
 def _small(column: pa.ChunkedArray) -> bool:
-    """Whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
+    """Return whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
     chunks = [] if pa.types.is_boolean(column.type) else [to_numpy(chunk) for chunk in column.chunks]
     return all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks if len(chunk))
 
@@ -307,7 +307,7 @@ _SLACK = 1e-6
 
 
 def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterator[tuple[str, Any]]:
-    """The columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
+    """Yield the columns of a dataset that are measured otherwise than here, and what it gives of all rows."""
     onsets = next((part.scale for part in dialect.columns if part.field == "onset"), 1.0)
     for part in dialect.columns:
         same = (part.scale, part.zero, part.timed, part.durations) == (1.0, 0.0, False, False)
@@ -341,7 +341,7 @@ def _metres(dialect: Dialect, column: pa.ChunkedArray) -> dict[str, pa.Array]:
 
 
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
-    """Class numbers of names; a name that the vocabulary does not have keeps its spelling instead."""
+    """Return class numbers of names; a name that the vocabulary does not have keeps its spelling instead."""
     indices = vocabulary(dialect.vocabulary).indices
     encoded = names.combine_chunks().dictionary_encode()
     known = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
@@ -379,7 +379,7 @@ _DAY = 864_000  # label frames
 
 
 def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[str]:
-    """All rows, with a row of zeros for each frame of the clip in which no source is active."""
+    """Return all rows, with a row of zeros for each frame of the clip in which no source is active."""
     rows = _rows(dialect, table)
     numbers = table["frame"].to_pylist()
     total = max(frames or 0, max(numbers, default=-1) + 1)
@@ -395,7 +395,7 @@ def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[
 
 
 def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
-    """One file column as what prints like its cells."""
+    """Return one file column as what prints like its cells."""
     if part.field == "class_name":
         return _name_cells(dialect, table)
     if part.kind in ("zero", "text"):
@@ -436,5 +436,5 @@ def _name_cells(dialect: Dialect, table: pa.Table) -> list[str]:
 
 
 def _spelled(name: str) -> str:
-    """A class name as it stands in a cell: commas separate cells, so the halves are joined with _and_."""
+    """Return a class name as it stands in a cell: commas separate cells, so the halves are joined with _and_."""
     return re.sub(", *", "_and_", name).replace(" ", "_") if "," in name else name

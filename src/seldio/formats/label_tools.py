@@ -70,7 +70,7 @@ _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 
 
 def pointed(cell: str) -> str:
-    """A cell with a point where it has a comma in a number."""
+    """Return a cell with a point where it has a comma in a number."""
     return cell.replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell
 
 
@@ -225,18 +225,27 @@ class ToolFormat(LabelFormat):
     role: Any = "label"
     tool: bool = True
     carries: tuple[str, ...] = (
-        "clip", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance", "score",
+        "clip",
+        "onset",
+        "offset",
+        "class_id",
+        "class_name",
+        "source",
+        "azimuth",
+        "elevation",
+        "distance",
+        "score",
         "extra",
-    )  # fmt: skip
+    )
     needs: tuple[str, ...] = ("onset", "offset")
 
     @abstractmethod
     def parts(self, file: TextFile, sink: Sink) -> Iterator[ToolPart]:
-        """The labels of a file in UTF-8, of each of its clips; what is wrong with it goes to *sink*."""
+        """Return the labels of a file in UTF-8, of each of its clips; what is wrong with it goes to *sink*."""
 
     @abstractmethod
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:
-        """The file of a clip as seldio writes it, with LF."""
+        """Return the file of a clip as seldio writes it, with LF."""
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
         """See :meth:`LabelFormat.read`."""
@@ -303,17 +312,17 @@ def _labels(format: ToolFormat, table: pa.Table) -> list[ToolLabel]:
 
 
 def plain(value: float) -> str:
-    """A number without a needless point."""
+    """Return a number without a needless point."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
 
 
 def seconds(value: float, decimals: int) -> str:
-    """A time with that many decimals."""
+    """Return a time with that many decimals."""
     return f"{value + 0.0:.{decimals}f}"
 
 
 def as_written(value: Any, decimals: int) -> str | None:
-    """A number with that many decimals; None for what such a text does not say exactly."""
+    """Return a number with that many decimals; None for what such a text does not say exactly."""
     text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
     return text if text and float(text) == value else None
 

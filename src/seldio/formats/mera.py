@@ -43,7 +43,7 @@ _TIMES = ("start", "end")
 
 
 def task_name(path: str) -> str:
-    """The name of the task that a file with this *path* is for, as MERA's server finds it."""
+    """Return the name of the task that a file with this *path* is for, as MERA's server finds it."""
     return posixpath.splitext(posixpath.basename(path))[0]
 
 
@@ -59,7 +59,7 @@ def gold_of(data: bytes) -> dict[Any, Any] | None:
 
 
 def id_value(text: str) -> int | str:
-    """An id as files have it: a number, unless it is written otherwise."""
+    """Return an id as files have it: a number, unless it is written otherwise."""
     return int(text) if _ID.fullmatch(text) else text
 
 
@@ -193,7 +193,7 @@ class MeraFormat(ItemFormat):
 
 
 def _is_lines(data: bytes) -> bool:
-    """Whether a file has a record in each line, as far as its first line tells."""
+    """Return whether a file has a record in each line, as far as its first line tells."""
     first, _, remaining = data.removeprefix(_BOM).lstrip().partition(b"\n")
     first = first.strip()
     whole = first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
@@ -239,12 +239,12 @@ _NEEDED: tuple[Pointer, ...] = (("inputs",), ("inputs", "question"), ("meta",), 
 
 
 def option_lines(count: int) -> str:
-    """The part of an instruction that lists *count* options, each behind a line end and its Latin letter."""
+    """Return the part of an instruction that lists *count* options, each behind a line end and its Latin letter."""
     return "".join(f"\n{letter.upper()}. {{option_{letter}}}" for letter in string.ascii_lowercase[:count])
 
 
 def template(count: int) -> str:
-    """The plainest of the benchmark's instructions, for *count* options."""
+    """Return the plainest of the benchmark's instructions, for *count* options."""
     return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{option_lines(count)}"
 
 
@@ -481,7 +481,17 @@ RUENVAQA = MeraFormat(
     title="ruEnvAQA (MERA Multi): Russian questions with two or four options, as a container or as rows from the Hub",
     holds="items",
     carries=(
-        "id", "audio", "start", "end", "question", "instruction", "options", "answer", "task", "dataset", "language",
+        "id",
+        "audio",
+        "start",
+        "end",
+        "question",
+        "instruction",
+        "options",
+        "answer",
+        "task",
+        "dataset",
+        "language",
         "extra",
     ),
     needs=("id", "audio", "question"),
@@ -494,9 +504,14 @@ RUENVAQA = MeraFormat(
     source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/docs/dataset_formatting.md",
     note="An empty answer is a hidden one. Seven of the ten instructions name the first option by a Cyrillic "
     "letter; the answers are Latin letters.",
-    liking=_questions_liked, list_in=_questions_in, faults=_question_faults, row=_question, built=_record,
-    pointer=_question_place, layouts=(_PUBLIC, _PRIVATE),
-)  # fmt: skip
+    liking=_questions_liked,
+    list_in=_questions_in,
+    faults=_question_faults,
+    row=_question,
+    built=_record,
+    pointer=_question_place,
+    layouts=(_PUBLIC, _PRIVATE),
+)
 SUBMISSION = MeraSubmission(
     name="ruenvaqa-submission",
     title="MERA submission: letters by question number, as JSON in a zip",

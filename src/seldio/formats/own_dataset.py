@@ -67,7 +67,7 @@ class OwnDataset:
         return self.record.get("labels", {})  # type: ignore[no-any-return]
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
-        """The format of a label file, as far as the dataset decides it; None where the content has to tell."""
+        """Return the format of a label file, as far as the dataset decides it; None where the content has to tell."""
         if self.labels.get("columns"):
             return _in_order(self._said, self.vocabulary, file, self.path, sink, elsewhere=self.elsewhere)
         formats = self.labels.get("formats", ())
@@ -111,11 +111,11 @@ class OwnDataset:
         ]
 
     def with_classes(self, format: LabelFormat) -> LabelFormat:
-        """A format of its files with its classes."""
+        """Return a format of its files with its classes."""
         return format if self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
 
     def contradicts(self, format: LabelFormat) -> bool:
-        """Whether labels of a format are none that it says it has."""
+        """Return whether labels of a format are none that it says it has."""
         said = self.labels.get("formats", ())
         return (
             not self.elsewhere
@@ -130,10 +130,13 @@ class OwnDataset:
         record = {key: self.record[key] for key in ("name", "title", "license", "cite") if key in self.record}
         sound = self.record.get("recordings", {})
         more = {
-            "classes": list(self.record.get("classes", ())), "splits": list(self.record.get("splits", ())),
+            "classes": list(self.record.get("classes", ())),
+            "splits": list(self.record.get("splits", ())),
             "columns": [str(column.get("header", "")) for column in self.labels.get("columns", ())],
-            "formats": self.labels.get("formats"), "arrays": sound.get("arrays"), "rate": sound.get("rate"),
-        }  # fmt: skip
+            "formats": self.labels.get("formats"),
+            "arrays": sound.get("arrays"),
+            "rate": sound.get("rate"),
+        }
         return {"file": self.path, **record, **{key: value for key, value in more.items() if value}}
 
 
@@ -162,12 +165,12 @@ class OwnDatasets:
         return any(name.startswith(folder) and depth < len(folder) for folder in self.broken)
 
     def layout(self, file: TextFile, sink: Sink) -> LabelFormat | None:
-        """The format of a label file, as far as its dataset decides it."""
+        """Return the format of a label file, as far as its dataset decides it."""
         dataset = self.of(file.name)
         return dataset.layout(file, sink) if dataset is not None else None
 
     def layouts(self, files: Iterable[TextFile], sink: Sink) -> Iterator[tuple[LabelFormat, list[TextFile], str]]:
-        """The formats that datasets decide, each with its files and who says so."""
+        """Yield the formats that datasets decide, each with its files and who says so."""
         groups: dict[tuple[str, str, str], tuple[LabelFormat, list[TextFile], str]] = {}
         for file in files:
             if (dataset := self.of(file.name)) is not None and (layout := dataset.layout(file, sink)) is not None:
@@ -196,7 +199,7 @@ class OwnDatasets:
         return OwnDatasets((replace(self.datasets[0], folder="", below="", elsewhere=True),))
 
     def array(self, name: str) -> Literal["foa", "mic"] | None:
-        """The array of a recording with four channels; None where no dataset says it."""
+        """Return the array of a recording with four channels; None where no dataset says it."""
         dataset = self.of(name)
         said = dataset.record.get("recordings", {}).get("arrays", []) if dataset is not None else []
         return "foa" if said == ["foa"] else "mic" if said == ["mic"] else None
@@ -212,12 +215,12 @@ class OwnDatasets:
         )
 
     def split(self, name: str) -> str | None:
-        """The split of a file; None where no dataset says it."""
+        """Return the split of a file; None where no dataset says it."""
         dataset = self.of(name)
         return next(iter(dataset.splits(name)), None) if dataset is not None else None
 
     def of(self, name: str) -> OwnDataset | None:
-        """The dataset that a file is of: that of the nearest folder."""
+        """Return the dataset that a file is of: that of the nearest folder."""
         datasets = (dataset for dataset in self.datasets if name.startswith(dataset.folder))
         return max(datasets, key=lambda dataset: len(dataset.folder), default=None)
 
@@ -287,11 +290,20 @@ def _unknown(file: TextFile) -> bool:
 def _dialect(said: Mapping[str, Any], vocabulary: str | None, header: str | None) -> Dialect:
     columns = [_column(number, keys, said.get("rate") or 1) for number, keys in enumerate(said["columns"])]
     return Dialect(
-        name=said["name"], title=said["title"], role="label", vocabulary=vocabulary or "starss", header=header,
-        columns=tuple(columns), hop=Fraction(str(said.get("hop", "1/10"))), clip_frames=said.get("clip_frames"),
-        metre=1, given=said.get("given", {}), own=json.dumps({**said, "header": header}, ensure_ascii=False),
-        repairable=False, clips_by="rows" if any(column.field == "clip" for column in columns) else "name",
-    )  # fmt: skip
+        name=said["name"],
+        title=said["title"],
+        role="label",
+        vocabulary=vocabulary or "starss",
+        header=header,
+        columns=tuple(columns),
+        hop=Fraction(str(said.get("hop", "1/10"))),
+        clip_frames=said.get("clip_frames"),
+        metre=1,
+        given=said.get("given", {}),
+        own=json.dumps({**said, "header": header}, ensure_ascii=False),
+        repairable=False,
+        clips_by="rows" if any(column.field == "clip" for column in columns) else "name",
+    )
 
 
 _KINDS = {"clip": "name", "class_id": "int", "source": "int", "class_name": "name", "onscreen": "flag"}
@@ -335,13 +347,13 @@ _MEND = "write the labels as it says, or correct labels.columns or labels.format
 
 @lru_cache(maxsize=256)
 def clips_of(text: str) -> frozenset[str]:
-    """The clips that a list names: one, or a range such as mix001..mix079."""
+    """Return the clips that a list names: one, or a range such as mix001..mix079."""
     return frozenset(clip_range(text) if ".." in text else (text,))
 
 
 @lru_cache(maxsize=16)
 def parsed(data: bytes, path: str) -> tuple[Mapping[str, Any], Sequence[Finding]]:
-    """The keys of a file, and what is wrong with them."""
+    """Return the keys of a file, and what is wrong with them."""
     from seldio.schema.dataset_file import faults
 
     try:
@@ -445,13 +457,13 @@ class TomlPlaces:
             self._starts.setdefault(here if match["table"] else (*here, *keys), match.span("keys"))
 
     def finding(self, fault: KeyFault, path: str) -> Finding:
-        """A finding at a key, or at the nearest one around it."""
+        """Return a finding at a key, or at the nearest one around it."""
         at = self.at(fault.path)
         message = f"{fault.where}: {clipped(fault.message, 400)}"
         return READER_RULES["DAT102"].at(path, message, _HINT, at.line, at.column, at.value or None, at.excerpt)
 
     def at(self, path: tuple[str | int, ...]) -> Place:
-        """The place of a key, or of the nearest one around it."""
+        """Return the place of a key, or of the nearest one around it."""
         count = next((n for n in range(len(path), 0, -1) if path[:n] in self._starts), 0)
         start, end = self._starts.get(path[:count], (0, 0))
         stop = min((first for first, _ in self._starts.values() if first > end), default=len(self._lines.text))

@@ -86,10 +86,15 @@ def named(name: str) -> OwnKeys:
     predicted = "prediction" in keys
     holds: Any = "predictions" if predicted else "items"
     return OwnKeys(
-        name=name, title=f"{'predictions' if predicted else 'questions'} under keys of your own", holds=holds,
-        needs=("prediction" if predicted else "answer",), carries=carries, keys=keys,
-        answers=None if predicted else "text", letters=not predicted,
-    )  # fmt: skip
+        name=name,
+        title=f"{'predictions' if predicted else 'questions'} under keys of your own",
+        holds=holds,
+        needs=("prediction" if predicted else "answer",),
+        carries=carries,
+        keys=keys,
+        answers=None if predicted else "text",
+        letters=not predicted,
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

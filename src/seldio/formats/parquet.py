@@ -145,7 +145,7 @@ def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.Pa
 
 
 def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
-    """The file in *data*, of which nothing but the footer is read yet.
+    """Return the file in *data*, of which nothing but the footer is read yet.
 
     Raises:
         One of the errors that :func:`guarded` turns into a finding.
@@ -159,7 +159,7 @@ def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
 
 
 def footer_of(data: bytes | BinaryIO) -> bytes:
-    """A file without its rows: what tells its columns, and how many rows there are."""
+    """Return a file without its rows: what tells its columns, and how many rows there are."""
     if isinstance(data, bytes):
         return PARQUET_MAGIC + data[-8 - int.from_bytes(data[-8:-4], "little") :]
     size = data.seek(0, io.SEEK_END)
@@ -169,7 +169,7 @@ def footer_of(data: bytes | BinaryIO) -> bytes:
 
 
 def too_large(metadata: Any) -> Wrong | None:
-    """Why a file is refused before its rows are read; None where it is not."""
+    """Return why a file is refused before its rows are read; None where it is not."""
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     hint = "split it into files with fewer clips"
@@ -231,7 +231,7 @@ def _conformed(table: pa.Table) -> pa.Table | Wrong:
 
 
 def _is_object(text: str | None) -> bool:
-    """Whether a text is a json object; an absent one counts."""
+    """Return whether a text is a json object; an absent one counts."""
     try:
         return text is None or isinstance(json.loads(text), dict)
     except ValueError:
@@ -254,9 +254,14 @@ def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, O
 
 
 def _is_sound(file: ClipFile) -> bool:
-    """Whether a file's record can be used; the writer checks whether its name is safe."""
-    kinds: dict[str, Any] = {"clip": str, "name": str, "final_newline": bool, "frames": (int, NoneType),
-                             "extra": (str, NoneType)}  # fmt: skip
+    """Return whether a file's record can be used; the writer checks whether its name is safe."""
+    kinds: dict[str, Any] = {
+        "clip": str,
+        "name": str,
+        "final_newline": bool,
+        "frames": (int, NoneType),
+        "extra": (str, NoneType),
+    }
     return (
         all(isinstance(getattr(file, name), kind) for name, kind in kinds.items())
         and file.newline in ("\n", "\r\n")
@@ -298,7 +303,7 @@ class ParquetFormat(LabelFormat):
         return read_table(files[0].data, files[0].path, sink)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:  # noqa: ARG002
-        """The whole table, whatever *file* says."""
+        """Return the whole table, whatever *file* says."""
         stream = io.BytesIO()
         write_parquet(table, stream)
         return stream.getvalue()

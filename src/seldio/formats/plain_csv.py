@@ -54,7 +54,7 @@ def delimiter_of(line: str, names: Iterable[str] = (), width: int = 0) -> str:
 
 
 def first_line(data: bytes) -> str:
-    """The first line of a table, as far as it is of a usual length."""
+    """Return the first line of a table, as far as it is of a usual length."""
     return plain_lines(data[:_HEAD]).decode(errors="replace").partition("\n")[0]
 
 

@@ -124,7 +124,7 @@ def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str
 
 
 def keywords_of(cell: str) -> list[str]:
-    """The keywords that are joined by commas in *cell*."""
+    """Return the keywords that are joined by commas in *cell*."""
     return [word.strip() for word in cell.split(",") if word.strip()]
 
 
@@ -144,8 +144,11 @@ class Jasco(_CsvFormat):
 
     columns = ("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS)
     fields: ClassVar[Mapping[str, str]] = {
-        "id": "audio_id", "audio": "audio_id", "answer": "Correct Answer", "answer_meta": KEYWORDS,
-    }  # fmt: skip
+        "id": "audio_id",
+        "audio": "audio_id",
+        "answer": "Correct Answer",
+        "answer_meta": KEYWORDS,
+    }
     nullable = "Correct Answer"
 
     def values(self, cells: Mapping[str, str | None]) -> dict[str, Any]:
@@ -157,7 +160,7 @@ class Jasco(_CsvFormat):
         return {**fields, "answer_meta": meta, "extra": extra}
 
     def choices(self, row: Item | Prediction) -> list[str] | None:
-        """The right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
+        """Return the right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
         extra = row.extra or {}
         answers = {str(text) for text in (extra.get(name) for name in _ONE_SIDED) if text}
         if not isinstance(row, Item) or row.answer is None or len(answers - {row.answer}) != len(_ONE_SIDED):
@@ -175,12 +178,25 @@ class JascoPredictions(_CsvFormat):
     """A model's outputs for JASCO, eight rows per item; the columns between are in ``extra``."""
 
     columns = (
-        "id", "audio", "n_frames", "audio_sound", "spoken_text", "prompt", "with_speech", "audio_only_target",
-        "speech_only_target", "target_keywords", "tgt_text", "allm_output",
-    )  # fmt: skip
+        "id",
+        "audio",
+        "n_frames",
+        "audio_sound",
+        "spoken_text",
+        "prompt",
+        "with_speech",
+        "audio_only_target",
+        "speech_only_target",
+        "target_keywords",
+        "tgt_text",
+        "allm_output",
+    )
     fields: ClassVar[Mapping[str, str]] = {
-        "id": "id", "audio": "audio", "prompt": "prompt", "prediction": "allm_output",
-    }  # fmt: skip
+        "id": "id",
+        "audio": "audio",
+        "prompt": "prompt",
+        "prediction": "allm_output",
+    }
     nullable = "allm_output"
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
@@ -231,20 +247,31 @@ def implied_path(id: str) -> str:
 
 _SOURCE = "https://github.com/BenoitWang/What_Are_They_Doing"
 JASCO = Jasco(
-    name="jasco", title="JASCO questions (v0.csv)", holds="items",
-    carries=("id", "audio", "question", "answer", "answer_meta", "extra"), needs=("id", "answer"), answers="free",
+    name="jasco",
+    title="JASCO questions (v0.csv)",
+    holds="items",
+    carries=("id", "audio", "question", "answer", "answer_meta", "extra"),
+    needs=("id", "answer"),
+    answers="free",
     source=_SOURCE,
     note="The question and the path of the recording are implied; every item is asked with all eight instructions.",
-)  # fmt: skip
+)
 JASCO_PREDICTIONS = JascoPredictions(
-    name="jasco-predictions", title="JASCO model outputs, eight rows per item (example.csv)", holds="predictions",
-    carries=("id", "audio", "prompt", "prediction", "extra"), needs=("id", "prompt"), source=_SOURCE,
+    name="jasco-predictions",
+    title="JASCO model outputs, eight rows per item (example.csv)",
+    holds="predictions",
+    carries=("id", "audio", "prompt", "prediction", "extra"),
+    needs=("id", "prompt"),
+    source=_SOURCE,
     note="The judge's answers go in a further column, llama3_extract, whichever model judges.",
-)  # fmt: skip
+)
 ADQA_SUBMISSION = AdqaSubmission(
-    name="adqa-submission", title="DCASE 2026 Task 5 (ADQA) output: question, answer", holds="predictions",
-    carries=("id", "prediction"), needs=("id", "prediction"),
+    name="adqa-submission",
+    title="DCASE 2026 Task 5 (ADQA) output: question, answer",
+    holds="predictions",
+    carries=("id", "prediction"),
+    needs=("id", "prediction"),
     source="https://dcase.community/challenge2026/task-audio-dependent-question-answering",
     note="The column question holds the id of the question, and answer the text of the chosen option.",
-)  # fmt: skip
+)
 FORMATS: tuple[ItemFormat, ...] = (JASCO, JASCO_PREDICTIONS, ADQA_SUBMISSION)

@@ -115,7 +115,7 @@ def _indexed(files: Sequence[tuple[Cells, Rows]]) -> Change | None:
 
 
 def _is_index(counts: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> bool:
-    """Whether first columns grow by one a row, and second ones are frames, which may do so as well."""
+    """Return whether first columns grow by one a row, and second ones are frames, which may do so as well."""
     if any([*count] != [*range(count[0], count[0] + len(count))] for count in counts):
         return False
     if not all(frame and _ascends(frame) for frame in frames) or sum(len({*frame}) for frame in frames) < ENOUGH:
@@ -222,7 +222,7 @@ def _joins(row: Cells, heads: Sequence[int]) -> bool:
 
 
 def _decimals(column: Sequence[str]) -> bool:
-    """Whether whole numbers can be decimals, and hardly a column of their own.
+    """Return whether whole numbers can be decimals, and hardly a column of their own.
 
     Decimals are all as long, and then begin with 0 as often as not, or they have many digits, or do not end with 0.
     """
@@ -254,7 +254,7 @@ def _numbers(rows: Rows, at: int) -> list[int]:
 
 
 def _counts_rows(values: Sequence[int]) -> bool:
-    """Whether a column does nothing but count the rows, from 0 or 1."""
+    """Return whether a column does nothing but count the rows, from 0 or 1."""
     return len(values) >= ENOUGH and values[0] in (0, 1) and [*values] == [*range(values[0], values[0] + len(values))]
 
 
@@ -263,7 +263,7 @@ def _ascends(values: Sequence[int], strictly: bool = False) -> bool:
 
 
 def _are_confidences(values: Sequence[float]) -> bool:
-    """Whether these are many different decimals, over much of what lies from 0 to 1, or to 100."""
+    """Return whether these are many different decimals, over much of what lies from 0 to 1, or to 100."""
     if len({*values}) < ENOUGH or len(values) < _MANY or min(values) < 0 or max(values) > 100:
         return False
     whole, (most, share) = sum(value % 1 == 0 for value in values), (1, 2) if max(values) <= 1 else (100, 4)

@@ -88,7 +88,7 @@ class JsonTool(ToolFormat):
             yield ToolPart(file, origin, document.locate)
 
     def content(self, labels: Sequence[ToolLabel], clip: str, extra: Mapping[str, Any]) -> Any:
-        """The document of a clip."""
+        """Return the document of a clip."""
         raise NotImplementedError
 
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:
@@ -211,7 +211,7 @@ def _audio(data: Mapping[str, Any]) -> str | None:
 
 
 def _clip_of(url: str) -> str:
-    """The name of a recording in an address; Label Studio puts a hash before the names of uploads."""
+    """Return the name of a recording in an address; Label Studio puts a hash before the names of uploads."""
     parts = urlsplit(url) if "://" in url or url.startswith("/data/") else None
     path = url.replace("\\", "/") if parts is None else unquote(parts.path)
     if parts is not None and (local := parse_qs(parts.query).get("d")):
@@ -269,8 +269,10 @@ class _Region:
         if times is None or not good:
             return []
         label.onset, label.offset = times
-        every = [dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
-                 for _ in names or [""]]  # fmt: skip
+        every = [
+            dataclasses.replace(label, at=dict(label.at), values=dict(label.values), extra=dict(label.extra))
+            for _ in names or [""]
+        ]
         return [one for one, name in zip(every, names or [""], strict=True) if one.read_text(name, None, report)]
 
 
@@ -393,9 +395,10 @@ def _about(annotation: Mapping[str, Any]) -> dict[str, Any]:
         del about["namespace"]
     beside = annotation.get("sandbox")
     rest = {
-        key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
+        key: value
+        for key, value in (beside if isinstance(beside, dict) else {}).items()
         if not (isinstance(value, list) and (field_named(key) or key in ("extra", "background")))
-    }  # fmt: skip
+    }
     about |= {"sandbox": rest} if rest else {}
     return {"annotation": about} if about else {}
 
@@ -419,9 +422,10 @@ def _observed(annotation: Mapping[str, Any], at: Pointer, report: Report) -> Ite
         columns = {key: value for key, value in data.items() if isinstance(value, list)}
         data = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=False)]
     lists = {
-        key: value for key, value in (beside if isinstance(beside, dict) else {}).items()
+        key: value
+        for key, value in (beside if isinstance(beside, dict) else {}).items()
         if isinstance(value, list) and len(value) == len(data) and (field_named(key) or key == "extra")
-    }  # fmt: skip
+    }
     for place, one in objects_in(data, (*at, "data"), "data", report):
         if _of_background(one):
             continue

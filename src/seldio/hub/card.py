@@ -321,7 +321,7 @@ def _media_folders(files: Sequence[Entry], others: Collection[str]) -> list[Spli
 
 
 def _loads(entry: Entry) -> bool:
-    """Whether the Hub's readers take the file as it is: a .json has to be a list or lines of records."""
+    """Return whether the Hub's readers take the file as it is: a .json has to be a list or lines of records."""
     if suffix_of(entry.name) != "json":
         return entry.size > 0
     head = entry.head(_HEAD_BYTES).lstrip()

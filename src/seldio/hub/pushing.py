@@ -276,9 +276,7 @@ def _gather(entries: Sequence[Entry], folder: Path) -> None:
             link(entry.real, folder / entry.name, folder)
 
 
-def _send(
-    folder: Path, head: Head, revision: str, message: str, removed: Sequence[str], *, private: bool
-) -> str:  # fmt: skip
+def _send(folder: Path, head: Head, revision: str, message: str, removed: Sequence[str], *, private: bool) -> str:
     """Commit the files of *folder* on top of *head*; return the commit."""
     repo, hub = head.repo, repository.client()
     with asking(f"push to {printable(repo)}"):

@@ -123,7 +123,7 @@ def read_head(repo: str, revision: str = "main", *, may_lack: bool = False) -> H
 
 
 def holds(entry: Entry, file: RepoFile) -> bool:
-    """Whether *entry* has the content of *file*, by the hash that the Hub has for it."""
+    """Return whether *entry* has the content of *file*, by the hash that the Hub has for it."""
     if entry.size != file.size:
         return False
     hasher = hashlib.sha256() if file.lfs else hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
@@ -134,7 +134,7 @@ def holds(entry: Entry, file: RepoFile) -> bool:
 
 
 def is_at(path: Path, file: RepoFile) -> bool:
-    """Whether the file at *path* has the content of *file*."""
+    """Return whether the file at *path* has the content of *file*."""
     return path.is_file() and holds(dataclasses.replace(plain_file(path), size=path.stat().st_size), file)
 
 

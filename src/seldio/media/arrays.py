@@ -38,7 +38,7 @@ SIDES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
 
 
 def check_format(format: str) -> Format:
-    """*format*, if it is one.
+    """Return *format*, if it is one.
 
     Raises:
         UsageError: neither ``foa`` nor ``mic``.
@@ -62,7 +62,7 @@ def capsules() -> Floats:
 
 
 def vectors(azimuth: ArrayLike, elevation: ArrayLike) -> Floats:
-    """Unit vectors (front, left, up) of n directions in degrees, shape (n, 3).
+    """Return unit vectors (front, left, up) of n directions in degrees, shape (n, 3).
 
     Raises:
         UsageError: more than one dimension, or a number that is not finite.
@@ -76,17 +76,17 @@ def vectors(azimuth: ArrayLike, elevation: ArrayLike) -> Floats:
 
 
 def foa_response(azimuth: ArrayLike, elevation: ArrayLike) -> Floats:
-    """FOA gains ``1, sin az cos el, sin el, cos az cos el`` of n directions (degrees), shape (n, 4)."""
+    """Return FOA gains ``1, sin az cos el, sin el, cos az cos el`` of n directions (degrees), shape (n, 4)."""
     return foa_gains(vectors(azimuth, elevation))
 
 
 def foa_gains(directions: Floats) -> Floats:
-    """FOA gains of n unit vectors (front, left, up), shape (n, 4)."""
+    """Return FOA gains of n unit vectors (front, left, up), shape (n, 4)."""
     return np.concatenate((np.ones((len(directions), 1)), directions[:, [1, 2, 0]]), axis=1)
 
 
 def mic_response(azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
-    """Response of the four capsules on the rigid sphere.
+    """Return response of the four capsules on the rigid sphere.
 
     Args:
         azimuth: n directions, degrees, +90 is left.
@@ -105,7 +105,7 @@ def mic_response(azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLik
 
 
 def response(format: str, azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLike) -> Complexes:
-    """Steering vectors of either format: n directions (degrees), f frequencies (Hz), shape (n, f, 4)."""
+    """Return steering vectors of either format: n directions (degrees), f frequencies (Hz), shape (n, f, 4)."""
     if check_format(format) == "mic":
         return mic_response(azimuth, elevation, frequencies)
     gains = foa_response(azimuth, elevation)
@@ -114,7 +114,7 @@ def response(format: str, azimuth: ArrayLike, elevation: ArrayLike, frequencies:
 
 
 def modes(frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
-    r"""How much of each spherical-harmonic order reaches the surface of the sphere, shape (f, terms).
+    r"""Return how much of each spherical-harmonic order reaches the surface of the sphere, shape (f, terms).
 
     ``i^(n-1) / (x² h'_n(x))`` with ``x = 2πfR/c`` and the spherical Hankel function of the second kind. The
     recurrence runs on ``x h_n(x) / h_(n-1)(x)``, which is finite at 0 too, and upwards, where it is stable.
@@ -132,7 +132,7 @@ def modes(frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
 
 
 def legendre(cosines: Floats, terms: int = TERMS) -> Floats:
-    """Legendre polynomials of degrees 0 … terms - 1, on a new last axis."""
+    """Return the Legendre polynomials of degrees 0 … terms - 1, on a new last axis."""
     cosines = np.clip(cosines, -1.0, 1.0)
     found = np.ones((*cosines.shape, terms))
     if terms > 1:
@@ -143,12 +143,12 @@ def legendre(cosines: Floats, terms: int = TERMS) -> Floats:
 
 
 def terms_for(frequency: float) -> int:
-    """Terms of the series that serve up to *frequency* (Hz); at least the 31 of the dataset's description."""
+    """Return terms of the series that serve up to *frequency* (Hz); at least the 31 of the dataset's description."""
     return max(TERMS, math.ceil(2 * math.pi * RADIUS / SPEED * frequency) + 15)
 
 
 def diffuse_covariance(frequencies: ArrayLike, terms: int = TERMS) -> Floats:
-    """Covariance of the capsules in a diffuse field of power 1, shape (f, 4, 4)."""
+    """Return covariance of the capsules in a diffuse field of power 1, shape (f, 4, 4)."""
     polynomials = legendre(capsules() @ capsules().T, terms) * (2 * np.arange(terms) + 1)
     return np.moveaxis(polynomials @ (np.abs(modes(frequencies, terms)) ** 2).T, 2, 0)
 

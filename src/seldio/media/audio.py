@@ -80,7 +80,7 @@ class WavHeader:
 
 
 def read_header(stream: BinaryIO) -> WavHeader | None:
-    """The header of a WAV file (RIFF, RIFX or RF64); None for others, and for those without a ``data`` chunk.
+    """Return the header of a WAV file (RIFF, RIFX or RF64); None for others, and for those without a ``data`` chunk.
 
     Chunks before ``data`` are passed over, and may have an odd length. The stream is left at its beginning.
     """
@@ -117,7 +117,7 @@ def read_header(stream: BinaryIO) -> WavHeader | None:
 
 
 def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
-    """Tag, channels, rate, block and bits of a ``fmt`` chunk; zeros if it is too short."""
+    """Return tag, channels, rate, block and bits of a ``fmt`` chunk; zeros if it is too short."""
     if len(body) < 16:
         return 0, 0, 0, 0, 0
     tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
@@ -127,7 +127,7 @@ def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
 
 
 def _missing_bytes(stream: BinaryIO) -> int:
-    """Bytes that the header of an AIFF, W64 or AU file counts but the file lacks; 0 for others."""
+    """Return bytes that the header of an AIFF, W64 or AU file counts but the file lacks; 0 for others."""
     end = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     head = stream.read(24)
@@ -184,7 +184,7 @@ class Probe:
         return self.frames / self.rate
 
     def label_frames(self, hop: Fraction = clock.HOP) -> int:
-        """How many label frames the recording has, the last one perhaps not full."""
+        """Return how many label frames the recording has, the last one perhaps not full."""
         return -int(-(Fraction(self.frames, self.rate) / hop) // 1)
 
 
@@ -201,7 +201,7 @@ def _speaking() -> Iterator[None]:
 
 
 def probe(stream: BinaryIO) -> Probe:
-    """The header of an audio file; NotAudio, where libsndfile cannot read it."""
+    """Return the header of an audio file; NotAudio, where libsndfile cannot read it."""
     header = read_header(stream)
     if header is not None and header.block and not header.rate:
         raise NotAudio("the header says 0 frames per second")  # libsndfile speaks of its own insides
@@ -226,14 +226,14 @@ class _Beginning(io.BytesIO):
 
 
 def first_bytes(entry: Entry) -> bytes:
-    """The first 12 bytes of a file, which tell a container; none where it cannot be opened."""
+    """Return the first 12 bytes of a file, which tell a container; none where it cannot be opened."""
     with suppress(SeldioError):
         return entry.head(12)
     return b""
 
 
 def probe_entry(entry: Entry) -> Probe:
-    """The header of a file on disk or in an archive, of which no more is unpacked than that takes."""
+    """Return the header of a file on disk or in an archive, of which no more is unpacked than that takes."""
     if entry.real is None and entry.size > _HEAD:
         head = entry.head(_HEAD)
         stream = _Beginning(head, entry.size)
@@ -289,7 +289,7 @@ class Decoder(Closing):
         self._file.close()
 
     def read(self, start: int, frames: int) -> Floats:
-        """Sound from frame *start* on, shape (channels, frames or what is left), float32.
+        """Return sound from frame *start* on, shape (channels, frames or what is left), float32.
 
         Memory is allocated only for samples in the file, whatever the header promises.
         """
@@ -382,7 +382,7 @@ def margin(rate: int, target: int) -> int:
 
 
 def resample(sound: Floats, rate: int, target: int, frames: int) -> Floats:
-    """*sound* at another rate; each channel is treated alone and alike.
+    """Return *sound* at another rate; each channel is treated alone and alike.
 
     Args:
         sound: shape (channels, margin + n + margin), float32, with :func:`margin` frames of what sounds

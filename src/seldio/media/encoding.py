@@ -39,17 +39,17 @@ _FINER = 4
 
 
 def power_of_two(number: float) -> int:
-    """The smallest one that is not below *number*."""
+    """Return the smallest one that is not below *number*."""
     return 1 << max(1, math.ceil(math.log2(number)))
 
 
 def grid(rate: float, taps: int) -> Floats:
-    """Frequencies (Hz) at which :func:`taps_of` wants a response."""
+    """Return frequencies (Hz) at which :func:`taps_of` wants a response."""
     return np.asarray(np.fft.rfftfreq(_FINER * taps, 1 / rate), dtype=np.float64)
 
 
 def taps_of(responses: Complexes, taps: int) -> Floats:
-    """Impulse responses with time 0 in the middle (tap ``taps // 2``, even), the outer quarters faded.
+    """Return impulse responses with time 0 in the middle (tap ``taps // 2``, even), the outer quarters faded.
 
     Responses of shape (…, f), at the frequencies of :func:`grid`, become taps of shape (…, taps).
     """
@@ -66,7 +66,7 @@ def response_of(taps: Floats, frequencies: Floats, rate: float) -> Complexes:
 
 
 def filtered(blocks: Iterable[Sound], taps: Floats) -> Iterator[Floats]:
-    """Blocks of sound through filters, by overlap-save, without delay: as many frames come out as went in.
+    """Yield blocks of sound through filters, by overlap-save, without delay: as many frames come out as went in.
 
     The result does not depend on how the sound is cut into blocks, to the last bit. Blocks have the shape (channels
     or 1, any number of frames), taps (channels, t) with time 0 at tap ``t // 2`` and t even; float64 comes out.
@@ -112,7 +112,7 @@ def _windows(blocks: Iterable[Sound], size: int, overlap: int, tail: int) -> Ite
 
 
 def check_sound(sound: Sound, channels: int | None = None) -> Sound:
-    """*sound* itself, if it is of real numbers and shape (channels, frames); UsageError, if not."""
+    """Return *sound* itself, if it is of real numbers and shape (channels, frames); UsageError, if not."""
     wanted = "(channels, frames)" if channels is None else f"({channels}, frames)"
     if sound.ndim != 2 or (channels is not None and len(sound) != channels):
         turned = ", it seems to be (frames, channels)" if sound.ndim == 2 and sound.shape[1] == channels else ""
@@ -141,7 +141,7 @@ _SECONDS = 0.08
 
 
 def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) -> Sound:
-    """FOA made from a MIC recording.
+    """Return FOA made from a MIC recording.
 
     Args:
         audio: M1 … M4, shape (4, frames), floating point.
@@ -160,7 +160,7 @@ def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) 
 
 
 def foa_to_mic(audio: Sound, rate: int) -> Sound:
-    """MIC made from an FOA recording: what a plane wave's first two orders put onto the capsules.
+    """Return MIC made from an FOA recording: what a plane wave's first two orders put onto the capsules.
 
     Args:
         audio: W, Y, Z, X (SN3D), shape (4, frames), floating point.
@@ -183,7 +183,7 @@ def _whole(audio: Sound, rate: int, to: Format, regularisation: float = REGULARI
 
 
 def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = REGULARISATION) -> Iterator[Sound]:
-    """A recording of any length made into the other format, block by block, in memory that stays flat.
+    """Yield a recording of any length made into the other format, block by block, in memory that stays flat.
 
     Args:
         blocks: pieces of one recording, shape (4, any number of frames), floating point.
@@ -215,7 +215,7 @@ def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = 
 
 @lru_cache(maxsize=16)
 def encoding_taps(rate: int, to: str, regularisation: float = REGULARISATION) -> Floats:
-    """The filters of W, Y, Z, X, shape (4, taps), time 0 in the middle: about 85 ms (2048 taps at 24 kHz)."""
+    """Return the filters of W, Y, Z, X, shape (4, taps), time 0 in the middle: about 85 ms (2048 taps at 24 kHz)."""
     arrays.check_format(to)
     arrays.check_rate(rate)
     if not (np.isfinite(regularisation) and regularisation > 0):
@@ -235,7 +235,7 @@ def encoding_response(rate: int, to: str, frequencies: Floats, regularisation: f
 
 
 def _channel_filters(frequencies: Floats, to: str, regularisation: float) -> Complexes:
-    """One filter for each of W, Y, Z, X: shape (f, 4)."""
+    """Return one filter for each of W, Y, Z, X: shape (f, 4)."""
     terms = arrays.terms_for(frequencies[-1])
     modes = arrays.modes(frequencies, terms)
     weights = 2 * np.arange(terms) + 1
@@ -263,7 +263,7 @@ _TOGETHER = 200
 def render(
     signal: Sound, azimuth: ArrayLike, elevation: ArrayLike, rate: int, format: str, times: ArrayLike | None = None
 ) -> Sound:
-    """A source far away, in the open, as FOA or MIC records it.
+    """Return a source far away, in the open, as FOA or MIC records it.
 
     Args:
         signal: the sound at the middle of the array, shape (frames,), floating point.
@@ -310,7 +310,7 @@ def _series(directions: Floats, rate: int) -> Floats:
 
 @lru_cache(maxsize=8)
 def _orders(rate: int) -> Floats:
-    """Impulse response of each order of the sphere's series, with its weight: shape (terms, taps)."""
+    """Return the impulse response of each order of the sphere's series, with its weight: shape (terms, taps)."""
     length = power_of_two(rate / STEPS)
     frequencies = grid(rate, length)
     terms = arrays.terms_for(frequencies[-1])
@@ -332,7 +332,7 @@ def _hop(rate: int) -> int:
 
 
 def _on_steps(directions: Floats, times: Floats, steps: Floats) -> Floats:
-    """Unit vectors at *steps*, from those at *times* along great circles."""
+    """Return unit vectors at *steps*, from those at *times* along great circles."""
     if times.shape != (len(directions),) or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise UsageError(f"times are one rising number of seconds for each of the {len(directions)} directions")
     at = np.clip(np.searchsorted(times, steps, side="right") - 1, 0, len(times) - 1)
@@ -350,7 +350,7 @@ def _on_steps(directions: Floats, times: Floats, steps: Floats) -> Floats:
 
 
 def _moving(signal: Sound, directions: Floats, rate: int) -> Floats:
-    """The signal in pieces that fade into each other, each through the filters of its direction."""
+    """Return the signal in pieces that fade into each other, each through the filters of its direction."""
     hop, taps = _hop(rate), _orders(rate).shape[1]
     check_finite(signal)
     size = power_of_two(2 * hop + taps)

@@ -99,7 +99,7 @@ def others(reference: int) -> list[int]:
 
 
 def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> SoundField:
-    """The sound field of a recording with four channels, read once, block by block; *hop* is that of its labels.
+    """Return the sound field of a recording with four channels, read once, block by block; *hop* is that of its labels.
 
     Any rate will do that holds the bands (6.6 kHz and above).
     """
@@ -144,7 +144,7 @@ def _size(rate: int) -> int:
 
 
 def _spectra(recording: Recording, first: int, count: int, hop: Fraction) -> Any:
-    """Spectra of all windows that begin in some label frames: shape (4, label frames, windows, bins)."""
+    """Return spectra of all windows that begin in some label frames: shape (4, label frames, windows, bins)."""
     rate, width = recording.rate, int(recording.rate * _WINDOW)
     each = max(1, round(float(hop) / _STEP))
     starts = np.array([int(n * rate * hop / each) for n in range(first * each, (first + count) * each)])
@@ -181,7 +181,7 @@ _SN3D = (0.7, 1.5)
 
 
 def array_of(raw: Floats) -> Format | None:
-    """Which format four channels look like, from :attr:`SoundField.raw`; None where that cannot be told.
+    """Return which format four channels look like, from :attr:`SoundField.raw`; None where that cannot be told.
 
     At low frequencies the capsules of MIC hear the same, equally loud. W of FOA is as loud as the others together,
     and those are as little like it as sound comes from many sides.
@@ -202,7 +202,7 @@ _PIECE, _PIECES = 10, 12
 
 
 def heard_array(recording: Recording) -> Format | None:
-    """Which array a recording sounds like, from at most 12 s of it; None where that cannot be told.
+    """Return which array a recording sounds like, from at most 12 s of it; None where that cannot be told.
 
     It cannot where a channel is silent, where all channels are the same or have nothing in common, and where there are
     not four of them.
@@ -220,19 +220,19 @@ def heard_array(recording: Recording) -> Format | None:
 
 
 def _by_amplitude(covariances: Any) -> Any:
-    """The sum of covariances of label frames, each as its amplitude: a few loud ones are not all of it."""
+    """Return the sum of covariances of label frames, each as its amplitude: a few loud ones are not all of it."""
     total = np.trace(covariances, axis1=1, axis2=2)
     return (covariances[total > 0] / np.sqrt(total[total > 0, np.newaxis, np.newaxis])).sum(axis=0, dtype=np.float64)
 
 
 def one_sound(raw: Floats) -> bool:
-    """Whether all four channels are one sound, however loud in each: mono, from :attr:`SoundField.raw`."""
+    """Return whether all four channels are one sound, however loud in each: mono, from :attr:`SoundField.raw`."""
     power = np.diagonal(raw)
     return bool((power > 0).all() and (np.abs(raw) >= _SAME * np.sqrt(np.outer(power, power))).all())
 
 
 def inverted(raw: Floats) -> tuple[int, ...]:
-    """The capsules of MIC (from 0) that have another sign than most, from :attr:`SoundField.raw`."""
+    """Return the capsules of MIC (from 0) that have another sign than most, from :attr:`SoundField.raw`."""
     if array_of(raw) != "mic":
         return ()
     signs = np.sign(raw[int(np.argmax(np.sign(raw).sum(axis=1)))])
@@ -304,7 +304,7 @@ _NAMED = re.compile(r"(?i)(?:^|[/\\])(foa|mic)(?=[_./\\]|$)|_(foa|mic)(?=\.\w+$)
 
 
 def renamed(path: str, array: Format) -> str:
-    """*path* with the name of *array* in the place of that of another one.
+    """Return *path* with the name of *array* in the place of that of another one.
 
     >>> renamed("flat/mix001_foa.wav", "mic"), renamed("mix001.wav", "mic")
     ('flat/mix001_mic.wav', 'mix001.wav')
@@ -321,7 +321,7 @@ class ArrayHeard(NamedTuple):
 
 
 def named_array(path: str) -> Format | None:
-    """The array that a path names, by the last of its parts that names one.
+    """Return the array that a path names, by the last of its parts that names one.
 
     >>> named_array("starss23/foa_dev/dev-test-sony/fold4_room23_mix001.wav"), named_array("mix001_mic.flac")
     ('foa', 'mic')

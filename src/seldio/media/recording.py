@@ -32,7 +32,7 @@ IN_16_BITS = frozenset({"PCM_16", "PCM_S8", "PCM_U8"})
 
 
 def not_in_16_bits(subtype: str) -> str:
-    """Why samples of such a kind are not given as int16: the end of a sentence about the file."""
+    """Return why samples of such a kind are not given as int16: the end of a sentence about the file."""
     return f"has samples of another kind ({subtype}), which int16 would round or cut off: use dtype='float32'"
 
 
@@ -63,7 +63,7 @@ class Recording(Closing):
         self.__init__(entry)  # type: ignore[misc]
 
     def __len__(self) -> int:
-        """Frames that are there."""
+        """Return the number of frames."""
         return self.probe.frames
 
     @property
@@ -87,10 +87,15 @@ class Recording(Closing):
         return self.probe.channels
 
     def read(
-        self, start: int = 0, frames: int | None = None, out: Samples | None = None, *, pad: bool = False,
+        self,
+        start: int = 0,
+        frames: int | None = None,
+        out: Samples | None = None,
+        *,
+        pad: bool = False,
         dtype: SampleType = "float32",
-    ) -> Samples:  # fmt: skip
-        """The sound from frame *start* on, shape (channels, frames), float32; whole numbers become -1 … 1.
+    ) -> Samples:
+        """Return the sound from frame *start* on, shape (channels, frames), float32; whole numbers become -1 … 1.
 
         Args:
             start: the first frame.
@@ -125,7 +130,7 @@ class Recording(Closing):
         return given
 
     def blocks(self, frames: int) -> Iterator[Floats]:
-        """The whole sound, *frames* at a time, in memory that does not grow; raises what :meth:`read` raises."""
+        """Yield the whole sound, *frames* at a time, in memory that does not grow; raises what :meth:`read` raises."""
         for start in range(0, len(self), frames):
             yield self.read(start, min(frames, len(self) - start))
             self._sound().forget()
@@ -138,7 +143,7 @@ class Recording(Closing):
                 opened.close()
 
     def _sound(self) -> _Mapped | _Decoded:
-        """The opened file: one for each process, since forks share the place in a stream."""
+        """Return the opened file: one for each process, since forks share the place in a stream."""
         opened = self._opened
         if opened is None or opened.owner != os.getpid():
             with self._lock:
@@ -231,7 +236,7 @@ class _Mapped:
             out *= np.float32(self._factor)
 
     def forget(self) -> None:
-        """Pages of the map count as this process's memory until they are given back."""
+        """Give pages of the map back: they count as this process's memory until they are given back."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
@@ -240,7 +245,7 @@ class _Mapped:
 
 
 def _is_plain(found: Probe) -> bool:
-    """Whether the samples can be read in place."""
+    """Return whether the samples can be read in place."""
     header, row = found.header, _PLAIN.get(found.subtype)
     if header is None or found.container not in ("WAV", "WAVEX", "RF64") or not found.frames:
         return False
@@ -281,12 +286,12 @@ def resampler() -> Callable[..., Floats]:
 
 
 def frames_at(recording: Recording, rate: int) -> int:
-    """How many frames a recording has at another rate: as long as it lasts, rounded to the nearest one."""
+    """Return how many frames a recording has at another rate: as long as it lasts, rounded to the nearest one."""
     return math.floor(Fraction(len(recording) * rate, recording.rate) + Fraction(1, 2))
 
 
 def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
-    """Part of a recording at another rate, shape (channels, frames), float32; zeros past its end.
+    """Return a part of a recording at another rate, shape (channels, frames), float32; zeros past its end.
 
     Args:
         recording: at any rate.

@@ -62,7 +62,7 @@ class Rotation:
         return self if self.mirrored else Rotation(turn=_quarter(-self.turn), flipped=self.flipped)
 
     def then(self, other: Rotation) -> Rotation:
-        """Both as one, this one first."""
+        """Return both as one, this one first."""
         turn = (-self.turn if other.mirrored else self.turn) + other.turn
         return Rotation(self.mirrored != other.mirrored, _quarter(turn), self.flipped != other.flipped)
 
@@ -74,7 +74,7 @@ class Rotation:
         return np.array([[cos, -sin * sign, 0], [sin, cos * sign, 0], [0, 0, -1 if self.flipped else 1]])
 
     def directions(self, azimuth: ArrayLike, elevation: ArrayLike) -> tuple[Any, Any]:
-        """Azimuths and elevations (degrees) after it; whole numbers stay whole, azimuths stay in [-180, 180].
+        """Return azimuths and elevations (degrees) after it; whole numbers stay whole, azimuths stay in [-180, 180].
 
         An end of the circle may come back as the other one: -180 and 180 are one direction.
         """
@@ -103,7 +103,7 @@ def _numbers(values: ArrayLike) -> Any:
 
 
 def _signed(values: Any, negative: bool) -> Any:
-    """Never -0.0, which files would show."""
+    """Return a number as it is, but never -0.0, which files would show."""
     return (-values if negative else values) + values.dtype.type(0)
 
 
@@ -119,7 +119,7 @@ ROTATIONS: dict[arrays.Format, dict[str, Rotation]] = {
 
 
 def rotation(name: str, format: str = "foa") -> Rotation:
-    """The rotation of that name.
+    """Return the rotation of that name.
 
     Raises:
         UsageError: the format has none of that name.
@@ -135,7 +135,7 @@ def rotation(name: str, format: str = "foa") -> Rotation:
 
 
 def channels(rotation: Rotation, format: str) -> tuple[tuple[int, int], ...]:
-    """For each channel of the result the channel that it comes from (from 0), and its sign.
+    """Return for each channel of the result the channel that it comes from (from 0), and its sign.
 
     Raises:
         UsageError: the rotation does not map the capsules onto each other.
@@ -151,7 +151,7 @@ def channels(rotation: Rotation, format: str) -> tuple[tuple[int, int], ...]:
 
 
 def rotate_audio(audio: np.ndarray[Any, Any], rotation: Rotation, format: str) -> np.ndarray[Any, Any]:
-    """*audio* as if all sources were elsewhere: channels moved and signs changed, nothing else.
+    """Return *audio* as if all sources were elsewhere: channels moved and signs changed, nothing else.
 
     Args:
         audio: shape (4, frames), or (…, 4, frames); floating point or signed whole numbers.
@@ -182,7 +182,7 @@ def rotate_audio(audio: np.ndarray[Any, Any], rotation: Rotation, format: str) -
 
 
 def rotate_table(table: pa.Table, rotation: Rotation) -> pa.Table:
-    """The labels of the rotated sound: azimuth, elevation, x, y, z and segmentation, where the table has them.
+    """Return the labels of the rotated sound: azimuth, elevation, x, y, z and segmentation, where the table has them.
 
     All other columns, types, nulls and the metadata stay. Points of a segmentation wrap around the picture one
     by one. Labels of stereo sound (DCASE 2025) have a folded azimuth and cannot be rotated.
@@ -211,13 +211,13 @@ def rotate_table(table: pa.Table, rotation: Rotation) -> pa.Table:
 
 
 def _mapped(column: pa.ChunkedArray, change: Callable[[Any], Any]) -> pa.Array:
-    """A column of numbers changed; nulls stay."""
+    """Return a column of numbers changed; nulls stay."""
     missing = column.is_null().to_numpy()
     return pa.array(change(column.fill_null(0).to_numpy()), mask=missing).cast(column.type)
 
 
 def _segmentations(column: pa.Array, rotation: Rotation) -> pa.Array:
-    """Lists of lists of points (x, y, energy) on the canvas, each point moved."""
+    """Return lists of lists of points (x, y, energy) on the canvas, each point moved."""
     lists = [column]  # the levels, from the outside to the numbers
     while pa.types.is_list(lists[-1].type):
         lists.append(lists[-1].flatten())

@@ -112,7 +112,7 @@ def speaking() -> Iterator[None]:
 
 @contextmanager
 def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The container in *stream* and its main video stream, which nothing has been decoded of.
+    """Open the container in *stream* and its main video stream, which nothing has been decoded of.
 
     Raises:
         NotVideo: it is no container that may be read, or has no pictures.
@@ -153,7 +153,7 @@ def _main(container: InputContainer) -> VideoStream:
 
 
 def _without_pictures(container: InputContainer) -> NotVideo:
-    """Why there is nothing to see; a recording without pictures is a recording."""
+    """Return why there is nothing to see; a recording without pictures is a recording."""
     sound = next(iter(container.streams.audio), None)
     if sound is None or sound.codec_context is None:
         return NotVideo("it has no video stream")
@@ -227,7 +227,7 @@ class Video(Closing):
         return self.frames / self.duration if self.duration > 0 else self.rate
 
     def numbers(self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = clock.HOP) -> Ints:
-        """The number of the picture of each label frame, from 0; -1 where there is none.
+        """Return the number of the picture of each label frame, from 0; -1 where there is none.
 
         Raises:
             UsageError: there is no such convention.
@@ -243,7 +243,7 @@ class Video(Closing):
         hop: Fraction = clock.HOP,
         missing: Missing = "error",
     ) -> Iterator[tuple[int, Picture]]:
-        """Each label frame, in the order asked, with its picture, shape (height, width, 3).
+        """Return each label frame, in the order asked, with its picture, shape (height, width, 3).
 
         In ascending order everything is decoded in one pass, with seeks only over what is longer than a seek
         takes; only wanted pictures are converted. The pictures are those of a full decode, turned as players turn
@@ -458,7 +458,7 @@ class Scan:
         return len(self.times)
 
     def time(self, number: int) -> Fraction:
-        """Seconds at which a picture is shown."""
+        """Return seconds at which a picture is shown."""
         return int(self.times[number]) * self.time_base
 
     @property
@@ -483,7 +483,7 @@ class Scan:
         return np.asarray(self.times * float(self.time_base) - numbers, np.float64)
 
     def numbers(self, label_frames: Iterable[int], name: str = "centre", hop: Fraction = clock.HOP) -> Ints:
-        """The picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
+        """Return the picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
 
         There is none before the first one, by more than half a picture, and none past the end of the last one.
         """

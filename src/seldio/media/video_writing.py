@@ -59,9 +59,12 @@ class VideoWriter:
     """
 
     def __init__(
-        self, stream: BinaryIO, size: tuple[int, int], rate: Fraction = clock.NTSC,
+        self,
+        stream: BinaryIO,
+        size: tuple[int, int],
+        rate: Fraction = clock.NTSC,
         sound: tuple[int, int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.rate, self.pictures = Fraction(rate), 0
         self._samples, self._video, self._audio = 0, None, None
         with _speaking():
@@ -200,7 +203,7 @@ def ears(array: Array, channels: int) -> tuple[Weights, str]:
 
 
 def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
-    """A recording as people listen to it: two ears, and loud enough."""
+    """Return a recording as people listen to it: two ears, and loud enough."""
     header = probe(stream)
     if header.rate not in RATES:
         raise NotAudio(f"{header.rate:,} frames per second, which no player supports")
@@ -224,7 +227,7 @@ def _check_length(seconds: float, what: str) -> None:
 
 
 def copy(downmix: Downmix | None, video: Video | None) -> bytes:
-    """An MP4 file of what is heard, what is seen, or both, on one clock.
+    """Return an MP4 file of what is heard, what is seen, or both, on one clock.
 
     Pictures are taken on the true clock of the video, :data:`PICTURES` a second at most; before the first one
     and in gaps the screen is black.
@@ -249,7 +252,7 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
 
 
 def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture]:
-    """The picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
+    """Yield the picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
     black = np.zeros((size[1], size[0], 3), np.uint8)
     at, moments = 0, range(math.ceil(video.scan.end * rate))
     for number, picture in video.frames_at(moments, size=size, hop=1 / rate, missing="skip"):
@@ -259,7 +262,7 @@ def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[P
 
 
 def fitted(size: tuple[int, int]) -> tuple[int, int]:
-    """*size* (width, height) made to fit into :data:`SIZE` in its proportions, in even numbers; never larger."""
+    """Return *size* (width, height) made to fit into :data:`SIZE` in its proportions, in even numbers; never larger."""
     scale = min(1.0, SIZE[0] / size[0], SIZE[1] / size[1])
     width, height = (max(2, round(scale * side / 2) * 2) for side in size)
     return width, height

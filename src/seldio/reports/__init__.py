@@ -40,7 +40,7 @@ def outputs(kind: str) -> list[str]:
 
 
 def checked(output: str, kind: str) -> str:
-    """*output*, if there is an output of that name for ``findings`` or for ``scores``.
+    """Return *output*, if there is an output of that name for ``findings`` or for ``scores``.
 
     Raises:
         UsageError: there is none; the message lists what there is.
@@ -51,7 +51,7 @@ def checked(output: str, kind: str) -> str:
 
 
 def render(subject: Subject, output: str = "text", options: Options | None = None) -> Iterator[str]:
-    """*subject* in a named output, piece by piece; the pieces joined are the whole text.
+    """Return *subject* in a named output, piece by piece; the pieces joined are the whole text.
 
     The same subject gives the same text everywhere: it depends on neither the environment nor a terminal
     (:func:`write` does that). Scores of several systems are put side by side first.

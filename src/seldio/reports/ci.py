@@ -24,7 +24,7 @@ from seldio.text import printable
 
 
 def concise(report: Report, options: Options) -> Iterator[str]:
-    """``path:line:column: CODE [*] message`` for every finding, then the summary."""
+    """Yield ``path:line:column: CODE [*] message`` for every finding, then the summary."""
     for finding in report.findings:
         yield one_line(finding) + "\n"
     if options.statistics:

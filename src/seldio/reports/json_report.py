@@ -34,14 +34,14 @@ dumps = json_text
 
 
 def json(subject: Subject, _options: Options) -> Iterator[str]:
-    """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
+    """Yield ``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
     lines = dumps(subject.as_dict() if isinstance(subject, Report) else document(subject), indent=2)
     # each pair of numbers is one line; no text has a line break, which brackets of JSON have
     yield re.sub(r"\[\n\s+(\d+),\n\s+(\d+)\n\s+\]", r"[\1, \2]", lines) + "\n"
 
 
 def jsonl(report: Report, _options: Options) -> Iterator[str]:
-    """One finding a line; the last line has the version and the summary instead of a finding."""
+    """Yield one finding a line; the last line has the version and the summary instead of a finding."""
     for finding in report.listed()[0]:
         yield dumps(finding.as_dict()) + "\n"
     yield dumps({"version": VERSION, "seldio": version(), "summary": report.summary()}) + "\n"
@@ -55,7 +55,7 @@ _SPELT = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
-    """*reports* as an object for json.
+    """Return *reports* as an object for json.
 
     A row is an object with a key for each column. A score that is not defined (NaN) is null; a column that says
     nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``, with
@@ -63,14 +63,20 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
     infinite number, for which json has no word, is ``{"number": "inf"}``.
     """
     # null is None in settings, so that NaN is spelt there like the infinite numbers
-    return {"version": VERSION, "seldio": version(), "reports": [
-        {name: getattr(report, name) for name in ("system", "profile", "title", "over")} | {
-            "settings": {name: _spelt(value) for name, value in report.settings.items()},
-            "notices": [dataclasses.asdict(notice) for notice in report.notices],
-            "tables": [_table(table) for table in report.tables],
-        } | {name: getattr(report, name) for name in _SAID if getattr(report, name)}
-        for report in reports
-    ]}  # fmt: skip
+    return {
+        "version": VERSION,
+        "seldio": version(),
+        "reports": [
+            {name: getattr(report, name) for name in ("system", "profile", "title", "over")}
+            | {
+                "settings": {name: _spelt(value) for name, value in report.settings.items()},
+                "notices": [dataclasses.asdict(notice) for notice in report.notices],
+                "tables": [_table(table) for table in report.tables],
+            }
+            | {name: getattr(report, name) for name in _SAID if getattr(report, name)}
+            for report in reports
+        ],
+    }
 
 
 def _table(table: Table) -> dict[str, Any]:

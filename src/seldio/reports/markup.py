@@ -91,14 +91,14 @@ def _cell(cell: Cell, column: Column) -> str:
 
 
 def escaped(text: str) -> str:
-    """*text* as plain text inside a table cell, whatever it holds."""
+    """Return *text* as plain text inside a table cell, whatever it holds."""
     return _SPECIAL.sub(
         lambda match: f"&#{ord(match.group())};" if match["markup"] else f"{match.group()}&#8203;", printable(text)
     )
 
 
 def code_span(text: str) -> str:
-    """*text* as code; HTML where backticks cannot say it."""
+    """Return *text* as code; HTML where backticks cannot say it."""
     plain = printable(text)
     if not plain.strip() or _UNSPEAKABLE.search(plain):
         return f"<code>{escaped(text)}</code>"
@@ -108,11 +108,29 @@ def code_span(text: str) -> str:
 # --- LaTeX ------------------------------------------------------------------------------------------------------------
 
 _SIGNS = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "°": r"$^{\circ}$", "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$", "∞": r"$\infty$", "<": r"$<$", ">": r"$>$", "|": r"$|$", "−": r"$-$", "…": r"\dots{}",
-    "[": "{[}", "]": "{]}", "*": "{*}",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "°": r"$^{\circ}$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "∞": r"$\infty$",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
+    "−": r"$-$",
+    "…": r"\dots{}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 
 
@@ -144,5 +162,5 @@ def _latex_table(table: Table) -> str:
 
 
 def _in_latex(text: str) -> str:
-    """*text* as LaTeX sets it, whatever it holds."""
+    """Return *text* as LaTeX sets it, whatever it holds."""
     return _SIGN.sub(lambda match: _SIGNS[match.group()], printable(text))

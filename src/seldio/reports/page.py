@@ -93,7 +93,7 @@ def hashed(text: str) -> str:
 
 
 def safe(text: str) -> str:
-    """*text* as the text of a page or of an attribute, whatever it holds."""
+    """Return *text* as the text of a page or of an attribute, whatever it holds."""
     return html.escape(printable(text))
 
 

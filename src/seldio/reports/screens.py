@@ -60,6 +60,6 @@ def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
 
 
 def _filled(text: str) -> str:
-    """*text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
+    """Return *text* with each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are."""
     blocks = text.split("\n\n")
     return "\n\n".join(one if one.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", one) for one in blocks)

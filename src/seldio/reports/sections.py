@@ -91,7 +91,7 @@ def _grave(reports: Sequence[ScoreReport]) -> tuple[Notice, ...]:
 
 
 def meanings(subject: Subject, options: Options) -> list[tuple[str, str]]:
-    """Title and meaning of the columns of the tables of scores that are shown, each once; printable."""
+    """Return title and meaning of the columns of the tables of scores that are shown, each once; printable."""
     if isinstance(subject, Report):
         return []
     everything = (table for report in subject for table in report.tables)
@@ -214,7 +214,7 @@ def _recording(heard: Heard) -> str:
 
 
 def silence(report: Report) -> list[Notice]:
-    """Why nothing is said of the labels of some recordings, each reason once."""
+    """Return why nothing is said of the labels of some recordings, each reason once."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for heard in report.heard:
         if heard.why is not None and heard.outcome != "contradicted":
@@ -239,7 +239,7 @@ def _linked(code: str, catalogue: Mapping[str, Rule]) -> tuple[str, str]:
 
 
 def place(finding: Finding) -> str:
-    """``path:line:column`` as far as they are known; not yet made printable."""
+    """Return ``path:line:column`` as far as they are known; not yet made printable."""
     return ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
 
 
@@ -266,7 +266,7 @@ def message(finding: Finding) -> str:
 
 
 def one_line(finding: Finding) -> str:
-    """``path:line:column: CODE [*] message``, printable."""
+    """Return ``path:line:column: CODE [*] message``, printable."""
     return printable(f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}")
 
 
@@ -306,7 +306,7 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
 
 
 def _causes_first(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """*findings* by file, and what is to be known about a whole file behind what is wrong in it."""
+    """Return *findings* by file, and what is to be known about a whole file behind what is wrong in it."""
     files: dict[str, int] = {}
     for finding in findings:
         files.setdefault(finding.path, len(files))
@@ -322,7 +322,7 @@ def files_of(findings: Iterable[Finding]) -> int:
 
 
 def spread(group: Sequence[Finding], report: Report) -> str:
-    """``in 78 of 78 files``, of findings with one cause."""
+    """Return ``in 78 of 78 files``, of findings with one cause."""
     number = files_of(group)
     return f"in {number:,} of {plural(report.files, 'file')}" if number <= report.files else f"in {number:,} files"
 
@@ -350,7 +350,7 @@ def summary_line(report: Report, catalogue: Mapping[str, Rule]) -> str:
 
 
 def verdict(report: Report) -> str:
-    """In words, whether the data is in order, such as ``Not ready: 3 errors and 1 warning in 2 of 4 files``."""
+    """Return in words, whether the data is in order, such as ``Not ready: 3 errors and 1 warning in 2 of 4 files``."""
     files = plural(report.files, "file")
     if not report.findings:
         if not report.files:
@@ -399,7 +399,7 @@ def _fixable(report: Report, catalogue: Mapping[str, Rule]) -> str:
 
 
 def statistics_rows(report: Report, catalogue: Mapping[str, Rule]) -> list[tuple[str, str, str, str]]:
-    """By rule, most frequent first: count, code, fixable mark, and name with the places; padded into columns."""
+    """Return by rule, most frequent first: count, code, fixable mark, and name with the places; padded into columns."""
     places: Counter[str] = Counter()
     for finding in report.findings:
         places[finding.code] += finding.count

@@ -41,7 +41,7 @@ def csv_text(subject: Subject, options: Options) -> Iterator[str]:
 
 
 def guarded(text: str) -> str:
-    """*text* as a cell that a spreadsheet takes for text: behind an apostrophe if it looks like a formula.
+    """Return *text* as a cell that a spreadsheet takes for text: behind an apostrophe if it looks like a formula.
 
     Controls and invisible characters are escaped.
     """
@@ -55,7 +55,7 @@ def unguarded(cell: str) -> str:
 
 
 def write_table(table: Table) -> str:
-    """One table; a column with intervals is followed by ``NAME_low``, ``NAME_high`` and ``NAME_mark``.
+    """Return one table; a column with intervals is followed by ``NAME_low``, ``NAME_high`` and ``NAME_mark``.
 
     The mark is ``weak`` or ``unreliable`` where too little tells of the interval. A score that is not defined is
     ``nan``, a cell without anything to say is empty. Shares are from 0 to 1.

@@ -230,7 +230,7 @@ def counted(name: str, number: int, noun: str, text: str, grave: bool = False) -
 
 
 def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
-    """*notices* as reports show them: what is to be read before the numbers, then the grave ones."""
+    """Return *notices* as reports show them: what is to be read before the numbers, then the grave ones."""
     return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
@@ -341,7 +341,7 @@ def measured(columns: Sequence[Column], name: str, option: str = "--sort") -> in
 
 
 def worst_first(report: ScoreReport, measure: str) -> ScoreReport:
-    """*report* with the rows of tables by class, clip and the like from the worst to the best by a measure.
+    """Return *report* with the rows of tables by class, clip and the like from the worst to the best by a measure.
 
     Raises:
         UsageError: there is no such measure.

@@ -106,7 +106,7 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
 
 
 def _findings(report: Report, options: Options) -> Iterator[RenderableType]:
-    """Findings by file, or by rule if there are many; the verdict last, and first as well if it is far away."""
+    """Yield findings by file, or by rule if there are many; the verdict last, and first as well if it is far away."""
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     many = len(shown) > _MANY
     if many:
@@ -178,7 +178,7 @@ def _by_rule(
 
 
 def _flow(line: Text, options: Options, indent: int) -> Text:
-    """*line*, on a terminal broken between words; what follows the first line is indented."""
+    """Return *line*, on a terminal broken between words; what follows the first line is indented."""
     width = min(options.width, READABLE)
     if not options.wrap or cell_len(line.plain) <= width:
         return line
@@ -284,7 +284,7 @@ def _notices(notices: Sequence[Notice]) -> Grid:
 
 
 def _pairs(rows: Iterable[tuple[Text, Text]], gap: int) -> Grid:
-    """Rows of a short text and a long one, which alone is wrapped."""
+    """Return rows of a short text and a long one, which alone is wrapped."""
     grid = Grid.grid(padding=(0, gap, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column()

@@ -199,11 +199,11 @@ class SurveyedSound:
     sound: SoundSurvey
 
     def finding(self, rule: Rule, message: str) -> Finding:
-        """A finding of *rule* about it."""
+        """Return a finding of *rule* about it."""
         return rule.at(self.entry.path, f"{self.name}: {message}")
 
     def named(self, channels: list[int]) -> str:
-        """Some of its channels in words, counted from 1."""
+        """Return some of its channels in words, counted from 1."""
         if len(channels) == self.channels:
             return "all channels" if len(channels) > 1 else "the channel"
         return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
@@ -311,7 +311,7 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> list[SurveyedSou
 
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
-    """Channels and levels of a recording, or a finding about it; None if it cannot be opened."""
+    """Return channels and levels of a recording, or a finding about it; None if it cannot be opened."""
     from seldio.media.contents import listen
     from seldio.media.recording import Recording
 

@@ -52,7 +52,7 @@ class FirstRow(int):
 
     @classmethod
     def of(cls, rows: Ints) -> FirstRow:
-        """The first of *rows*, for all of them."""
+        """Return the first of *rows*, for all of them."""
         row = cls(rows[0])
         row.alike = rows
         return row
@@ -101,7 +101,7 @@ class Labels:
         return int(self.reading.table.num_rows)
 
     def has(self, *fields: str) -> bool:
-        """Whether the table has all of *fields*, and at least one row."""
+        """Return whether the table has all of *fields*, and at least one row."""
         return self.fields.issuperset(fields)
 
     def column(self, field: str) -> Any:
@@ -136,22 +136,22 @@ class Labels:
         return np.asarray(np.sqrt(sum(self.column(axis) ** 2 for axis in "xyz")))
 
     def text(self, row: int, field: str) -> str:
-        """The text in the file for *field* of *row*."""
+        """Return the text in the file for *field* of *row*."""
         part = self.reading.part_of(row)
         return clipped(part.place(row - part.first, field).value, 30)
 
     # --- files ---------------------------------------------------------------------------------------
 
     def low(self, field: str) -> Values:
-        """The smallest value of *field* in each file; 0 without that column."""
+        """Return the smallest value of *field* in each file; 0 without that column."""
         return self._extreme(field, np.minimum)
 
     def high(self, field: str) -> Values:
-        """The largest value of *field* in each file; 0 without that column."""
+        """Return the largest value of *field* in each file; 0 without that column."""
         return self._extreme(field, np.maximum)
 
     def reach(self, field: str) -> Values:
-        """The largest absolute value of *field* in each file; 0 without that column."""
+        """Return the largest absolute value of *field* in each file; 0 without that column."""
         return self._extreme(field, np.maximum, absolute=True)
 
     def _extreme(self, field: str, reduce: np.ufunc, *, absolute: bool = False) -> Values:
@@ -164,28 +164,28 @@ class Labels:
         return self._extremes[key]
 
     def count(self, marked: Bools) -> Ints:
-        """How many rows of each file are marked."""
+        """Return how many rows of each file are marked."""
         return np.add.reduceat(marked, self.starts, dtype=np.int64)
 
     def rows_of(self, file: int) -> slice:
-        """The rows of a file."""
+        """Return the rows of a file."""
         part = self.filled[file]
         return slice(part.first, part.first + part.rows)
 
     def values(self, file: int, field: str) -> Values:
-        """A column of one file."""
+        """Return a column of one file."""
         return np.asarray(self.column(field)[self.rows_of(file)])
 
     def first_row(self, file: int, marked: Bools) -> int:
-        """The first row of a file that is marked; its first row where none is."""
+        """Return the first row of a file that is marked; its first row where none is."""
         return int(self.starts[file] + np.argmax(marked[self.rows_of(file)]))
 
     def owners(self, rows: Ints) -> Ints:
-        """The files of *rows*."""
+        """Return the files of *rows*."""
         return np.searchsorted(self.starts, rows, side="right") - 1
 
     def file_of(self, row: int) -> int:
-        """The file of a row."""
+        """Return the file of a row."""
         return bisect.bisect_right(self._firsts, row) - 1
 
     def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
@@ -199,7 +199,7 @@ class Labels:
         return numbers
 
     def explained(self, field: str) -> Bools:
-        """For each file, whether a rule accounts for *field*."""
+        """Return for each file, whether a rule accounts for *field*."""
         return self.accounted.get(field, np.zeros(len(self.filled), dtype=bool))
 
     # --- rows of one frame -------------------------------------------------------------------------
@@ -225,11 +225,11 @@ class Labels:
         return np.lexsort((self.column("frame"), np.repeat(np.arange(len(self.filled)), self.sizes)))
 
     def ordered(self, field: str) -> Any:
-        """A column in frame order."""
+        """Return a column in frame order."""
         return self.column(field) if self.order is None else self.column(field)[self.order]
 
     def rows(self, positions: Ints) -> Ints:
-        """The table rows at positions of the frame order."""
+        """Return the table rows at positions of the frame order."""
         return positions if self.order is None else self.order[positions]
 
     @cached_property
@@ -248,7 +248,7 @@ class Labels:
         return self._pairs(*_IDENTITY)
 
     def _pairs(self, *fields: str) -> tuple[Ints, Ints]:
-        """Pairs of positions with one frame and the same values of some fields.
+        """Return pairs of positions with one frame and the same values of some fields.
 
         In crowded frames rows are compared with some that are like them: each row that has a twin is in a pair.
         """
@@ -308,7 +308,7 @@ class Labels:
     # --- findings ----------------------------------------------------------------------------------
 
     def where(self, field: str, marked: Bools) -> Iterator[int]:
-        """The marked rows in which *field* is known, as :meth:`firsts` returns them."""
+        """Return the marked rows in which *field* is known, as :meth:`firsts` returns them."""
         if self.reading.table[field].null_count:
             marked = marked & to_mask(self.reading.table[field].is_valid())
         return self.firsts(np.flatnonzero(marked))
@@ -326,7 +326,7 @@ class Labels:
                 yield FirstRow.of(same)
 
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        """A finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
+        """Return a finding of *rule* at *field* of table row *row*, and of all rows that it represents."""
         finding = self.reading.finding(rule, row, field, message, hint)
         if not isinstance(row, FirstRow):
             return finding
@@ -338,7 +338,7 @@ class Labels:
         return RowFault(int(self.starts[file]), field, words, fixable=fixable)
 
     def value(self, name: str) -> Any:
-        """A column, or what is computed from columns, by its name; ``labels`` is all of this."""
+        """Return a column, or what is computed from columns, by its name; ``labels`` is all of this."""
         if name == "labels":
             return self
         return self.column(name) if name in COLUMNS else getattr(self, name)
@@ -370,7 +370,7 @@ Check = Callable[..., "Bools | Iterable[RowFault]"]
 
 
 def columns_of(check: Check) -> list[str]:
-    """The columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
+    """Return the columns that a rule needs: parameters of its function. Its findings are judged by the first one."""
     code = check.__code__
     return [name for name in code.co_varnames[: code.co_argcount] if name in COLUMNS]
 
@@ -378,7 +378,7 @@ def columns_of(check: Check) -> list[str]:
 def run(
     checks: Sequence[Check], labels: Labels, *, but: Mapping[str, Bools] = MappingProxyType({})
 ) -> Iterator[RowFinding]:
-    """The findings of some rules, except for columns of files that another rule accounts for: *but*."""
+    """Yield the findings of some rules, except for columns of files that another rule accounts for: *but*."""
     for check in checks:
         names, columns = check.__code__.co_varnames[: check.__code__.co_argcount], columns_of(check)
         if labels.foreign or not len(labels) or not labels.has(*columns):

@@ -113,8 +113,11 @@ def _renamed(files: tuple[tuple[str, str], ...], clips_of_reference: tuple[str, 
     splits = {split_of(clip) for clip in theirs}
     others = {name for name in mine if CLIP_NAME.fullmatch(name) and split_of(name) not in splits}
     meant = _meant(mine - others, theirs) if mine - others else {}
-    spelled = {name: clip for name, clip in meant.items() if _numbers(name) == _numbers(clip)
-               and len(_fields(name)) == len(_fields(clip))}  # fmt: skip
+    spelled = {
+        name: clip
+        for name, clip in meant.items()
+        if _numbers(name) == _numbers(clip) and len(_fields(name)) == len(_fields(clip))
+    }
     inside = {name: clip for name, clip in meant.items() if clip.casefold() in name.casefold()}
     sure = meant if _are_most(meant, mine) else spelled | inside
     code, text = "SUB110", "spelled differently from their recordings"

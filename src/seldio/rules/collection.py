@@ -135,7 +135,7 @@ class Collection:
         return base + "/".join(low[:same]) if same else self.path
 
     def finding(self, rule: Rule, where: str | Sequence[TreePlace], *words: Any, **place: Any) -> Finding:
-        """A finding of *rule* at a path, or at the :meth:`spot` of some places of a tree."""
+        """Return a finding of *rule* at a path, or at the :meth:`spot` of some places of a tree."""
         return rule.at(where if isinstance(where, str) else self.spot(where), *words, **place)
 
     @property
@@ -150,7 +150,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def grouped(things: Iterable[Thing], key: Callable[[Thing], Key | None]) -> dict[Key, list[Thing]]:
-    """*things* by a key, in their order; those whose key is None are left out."""
+    """Return *things* by a key, in their order; those whose key is None are left out."""
     groups: dict[Key, list[Thing]] = {}
     for thing in things:
         if (group := key(thing)) is not None:
@@ -159,12 +159,12 @@ def grouped(things: Iterable[Thing], key: Callable[[Thing], Key | None]) -> dict
 
 
 def by_folder(things: Iterable[Thing], name: Callable[[Thing], str]) -> list[list[Thing]]:
-    """*things* by the folder of their names."""
+    """Return *things* by the folder of their names."""
     return [inside for _, inside in sorted(grouped(things, lambda one: name(one).rpartition("/")[0]).items())]
 
 
 def probed(entry: Entry) -> tuple[Probe | None, str | None]:
-    """The header of a recording, or why it cannot be read."""
+    """Return the header of a recording, or why it cannot be read."""
     from seldio.media.audio import probe_entry
 
     try:

@@ -115,7 +115,7 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
 
 
 def _on_disk(tree: Tree, place: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
-    """Recordings that are not in the source, but in their place on disk; no format if no folder implies it."""
+    """Yield recordings that are not in the source, but in their place on disk; no format if no folder implies it."""
     below = "/".join((*place.below, place.stem))
     tops = {name: top for name, top in tree.row.tops.items() if top.set == place.set or top.set is None}
     wanted: dict[Format | None, list[str]] = {}
@@ -414,7 +414,7 @@ class Fits:
 
 
 def _together(same: list[BlamedCause]) -> BlamedCause:
-    """One cause, with the recordings of several equal ones."""
+    """Return one cause, with the recordings of several equal ones."""
     return dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits])
 
 
@@ -530,7 +530,7 @@ def _evidence(verdict: Verdict) -> str:
 
 
 def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, bool | None, str]]:
-    """Each file at fault for a wrong time or clip, once, whichever recordings show it.
+    """Yield each file at fault for a wrong time or clip, once, whichever recordings show it.
 
     With the clearest recording and its verdict, whether its siblings agree with the labels (see
     :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
@@ -697,7 +697,7 @@ _REMAINS, _TOLD = 5.0, 3.0
 
 
 def _remaining(fit: Fit, one: Heard) -> str | None:
-    """By how much labels that fit are off, and what cannot be heard of them; None if nothing is left to say."""
+    """Return by how much labels that fit are off, and what cannot be heard of them; None if nothing is left to say."""
     said = []
     sides = ((one.azimuth, "to the left", "to the right"), (one.elevation, "upwards", "downwards"))
     for mean, more, less in sides:
@@ -737,7 +737,7 @@ def foa_gains(fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def _gain(unlike: Floats, limit: float) -> tuple[str, str, str] | None:
-    """In words, which gain explains best what is unlike a sound field, its rival, and what to do.
+    """Return in words which gain explains best what is unlike a sound field, its rival, and what to do.
 
     None if none does so well. Where all sound comes from one side, two gains may do so nearly as well.
     """

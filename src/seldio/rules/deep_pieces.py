@@ -144,11 +144,11 @@ class Pieces:
         return cells[whole], np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))[whole]
 
     def _each(self, turn: Floats) -> Floats:
-        """Mean cosines between each label and audio turned by a matrix: shape (pieces, 3)."""
+        """Return the mean cosines between each label and audio turned by a matrix: shape (pieces, 3)."""
         return np.asarray(np.tensordot(self.agreement, turn, axes=([2, 3], [0, 1])), np.float64)
 
     def cosines(self, turn: Floats) -> Floats:
-        """Mean cosines between the nearest label and audio turned by a matrix: shape (pieces,)."""
+        """Return the mean cosines between the nearest label and audio turned by a matrix: shape (pieces,)."""
         return np.asarray(self._each(turn).max(axis=1, initial=-1.0))
 
     def errors(self, turn: Floats) -> Floats:
@@ -176,7 +176,7 @@ NONE = np.zeros(0)
 
 
 def likelihood(cosine: Floats) -> Floats:
-    """Log-likelihood of an angle between label and audio, relative to a uniform distribution.
+    """Return the log-likelihood of an angle between label and audio, relative to a uniform distribution.
 
     Of several labels (the last axis), any one may be what is heard.
     """
@@ -186,7 +186,7 @@ def likelihood(cosine: Floats) -> Floats:
 
 
 def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
-    """Pieces of what is heard alone, by the channel that is assumed to be W, each with the measured directions.
+    """Return pieces of what is heard alone, by the channel that is assumed to be W, each with the measured directions.
 
     Directions of the audio, shape (label frames, 3), are as long as they are direct.
     """
@@ -236,7 +236,7 @@ def runs(frame: Ints, event: Ints) -> Ints:
 
 
 def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
-    """Mean of ``u vᵀ`` in each piece, weighted by the length of the measured directions."""
+    """Return the mean of ``u vᵀ`` in each piece, weighted by the length of the measured directions."""
     total = np.zeros((int(piece.max(initial=-1)) + 1, 3, 3))
     np.add.at(total, piece, labelled[:, :, np.newaxis] * sound[:, np.newaxis])
     weight = np.bincount(piece, np.linalg.norm(sound, axis=1), len(total))
@@ -412,7 +412,7 @@ class AudibleFrames:
 
 
 def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
-    """Directions (label frames, 3) whose lengths are their directness, and activity, made comparable."""
+    """Return directions (label frames, 3) whose lengths are their directness, and activity, made comparable."""
     length = np.linalg.norm(directions, axis=1)
     unit = directions / np.maximum(length, 1e-9)[:, np.newaxis]
     low, high = np.quantile(activity, (0.1, 0.9)) if len(activity) else (0.0, 0.0)

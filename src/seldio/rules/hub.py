@@ -30,7 +30,7 @@ _KIND_OF = {suffix: kind[0] for kind in KINDS for suffix in kind}
 
 
 def kind_of(name: str) -> str:
-    """The format of a file by its suffix: ``csv`` for .tsv too, ``wav`` for all audio, ``mp4`` for all video."""
+    """Return the format of a file by its suffix: ``csv`` for .tsv too, ``wav`` for all audio, ``mp4`` for all video."""
     return _KIND_OF.get(suffix_of(name), suffix_of(name))
 
 
@@ -66,7 +66,7 @@ class HubFolder:
         )
 
     def matching(self, pattern: str) -> list[Entry]:
-        """The files that match a pattern of the card, except for the card and similar files."""
+        """Return the files that match a pattern of the card, except for the card and similar files."""
         if pattern in self.names:
             return [self.names[pattern]]
         fits = glob_pattern(pattern)
@@ -99,7 +99,7 @@ def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ..
 
 @cache
 def glob_pattern(pattern: str) -> re.Pattern[str]:
-    """A pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
+    """Return a pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(known.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))

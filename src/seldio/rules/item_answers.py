@@ -63,7 +63,7 @@ _FIELDS = ("task", "question", "answer", "canonical_answer", "answer_meta")
 
 
 def _judged(table: ItemTable, judge: Callable[[_Asked], str | None]) -> Iterator[tuple[int, str]]:
-    """Each row of questions of SO-Bench, with a task that it has, that has a fault, and the fault."""
+    """Yield each row of questions of SO-Bench, with a task that it has, that has a fault, and the fault."""
     if table.home == "so-bench":
         yield from table.judged(_FIELDS, lambda *values: judge(_Asked(*values)) if values[0] in PUBLISHED else None)
 
@@ -131,7 +131,7 @@ _MUST_SAY = {
 
 @lru_cache(maxsize=4096)
 def _says(task: str, text: str) -> bool:
-    """Whether a text says a motion, a side or a direction, as answers of *task* do."""
+    """Return whether a text says a motion, a side or a direction, as answers of *task* do."""
     from seldio.answers.measures import directions, motion, sides
 
     plain = _plainly(text)
@@ -151,8 +151,11 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
     if table.home == "jasco":
         yield from _without_key_words(table, found)
     asked = table.distinct(*_FIELDS)[0] if table.home == "so-bench" else ()
-    texts = {(task, None if canonical else answer, canonical) for task, _, answer, canonical, _ in asked
-             if task in PUBLISHED and (answer or "").strip()}  # fmt: skip
+    texts = {
+        (task, None if canonical else answer, canonical)
+        for task, _, answer, canonical, _ in asked
+        if task in PUBLISHED and (answer or "").strip()
+    }
     if texts:
         from seldio.answers.extract import Names, names_in
 
@@ -184,7 +187,7 @@ class _AnswersInWords:
         self._plain: dict[tuple[str, str], bool] = {}
 
     def contradicted(self, asked: _Asked) -> str | None:
-        """The truth, where the answer in words certainly says something else; None where it does not."""
+        """Return the truth, where the answer in words certainly says something else; None where it does not."""
         task, question, answer, canonical = str(asked.task), asked.question, asked.answer or "", asked.canonical
         truth = asked.truth
         if not answer.strip():
@@ -225,7 +228,7 @@ class _AnswersInWords:
         return extract(AnsweredQuestion("", task, question, answer, canonical, {}, answer), self.names)
 
     def _as_written(self, task: str, frame: str) -> bool:
-        """Whether numbers in the places of ``#`` are read as written: then all are, in the same words."""
+        """Return whether numbers in the places of ``#`` are read as written: then all are, in the same words."""
         if (task, frame) not in self._plain:
             values = [7 + place + len(mask) / 4 for place, mask in enumerate(_MASK.findall(frame))]
             texts = iter(f"{value:g}" for value in values)
@@ -235,7 +238,7 @@ class _AnswersInWords:
         return self._plain[task, frame]
 
     def _names(self, answer: str, name: str) -> bool:
-        """Whether an answer certainly contains a name, and not as a part of another name."""
+        """Return whether an answer certainly contains a name, and not as a part of another name."""
         low, wanted = answer.lower(), name.lower()
         start = low.find(wanted)
         before, after = low[:start].rstrip(_BETWEEN), low[start + len(wanted) :].lstrip(_BETWEEN)
@@ -249,7 +252,7 @@ class _AnswersInWords:
 
 @lru_cache(maxsize=4096)
 def _called(name: str) -> tuple[str, ...]:
-    """A name, and what people call the class."""
+    """Return a name, and what people call the class."""
     return tuple(dict.fromkeys((name, name_of(name).spoken.strip('"'))))
 
 
@@ -266,7 +269,7 @@ def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
 
 
 def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
-    """Whether numbers *read* from an answer differ from the *truth*, and no other rule reports them."""
+    """Return whether numbers *read* from an answer differ from the *truth*, and no other rule reports them."""
     numbers = read if isinstance(read, list) else [read]
     if None in numbers or truth != sorted(truth):
         return False

@@ -99,7 +99,7 @@ class Audio:
 
 
 def plain(path: str) -> str:
-    """A path without the folder that it starts in: ``./a.wav`` is ``a.wav``."""
+    """Return a path without the folder that it starts in: ``./a.wav`` is ``a.wav``."""
     return path.removeprefix("./")
 
 

@@ -67,9 +67,14 @@ class ItemTable:
     """
 
     def __init__(
-        self, table: pa.Table, home: str, format: str, path: str, read: Callable[[], ItemReading] | None = None,
+        self,
+        table: pa.Table,
+        home: str,
+        format: str,
+        path: str,
+        read: Callable[[], ItemReading] | None = None,
         begins: Ints | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.table, self.home, self.format, self.path, self.read = table, home, format, path, read
         #: the line in which each row begins, of a file with a record in each line
         self._begins = begins
@@ -81,7 +86,7 @@ class ItemTable:
 
     @classmethod
     def of(cls, reading: ItemReading, keep: bool = True) -> ItemTable:
-        """All columns of a reading; without *keep*, what it was read from can go."""
+        """Return all columns of a reading; without *keep*, what it was read from can go."""
         read = (lambda: reading) if keep else None
         return cls(reading.table, reading.home, reading.format.name, reading.path, read, reading.lines)
 
@@ -107,10 +112,17 @@ class ItemTable:
         return finding.times(len(rows), lines)
 
     def finding(
-        self, rule: Rule, row: int | Ints | None, field: str | None, message: str | Callable[[int], str],
-        hint: str | None = None, number: int | None = None, severity: Severity | None = None, fixable: bool = True,
-    ) -> Finding:  # fmt: skip
-        """A finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
+        self,
+        rule: Rule,
+        row: int | Ints | None,
+        field: str | None,
+        message: str | Callable[[int], str],
+        hint: str | None = None,
+        number: int | None = None,
+        severity: Severity | None = None,
+        fixable: bool = True,
+    ) -> Finding:
+        """Return a finding of *rule* at *field* of a row, with its true place; about the file if *row* is None."""
         if row is None:
             return rule.at(self.path, str(message), hint)
         row = int(row[0]) if isinstance(row, np.ndarray) else row
@@ -125,7 +137,7 @@ class ItemTable:
         return self.read()
 
     def line(self, row: int, field: str | None = "id") -> int:
-        """The line in which a field of a row stands, or the row begins."""
+        """Return the line in which a field of a row stands, or the row begins."""
         if self._begins is not None:
             return int(self._begins[row])
         return self.reading.place(row, field).line
@@ -136,23 +148,23 @@ class ItemTable:
         return int(self.table.num_rows)
 
     def column(self, field: str) -> pa.Array:
-        """A column; ``answer_meta.KEY`` is a key of the meta."""
+        """Return a column; ``answer_meta.KEY`` is a key of the meta."""
         name, *keys = field.split(".", 1)
         column = self.table[name].combine_chunks()  # not kept, as it is as large as that of the table
         return pc.struct_field(column, keys) if keys else column
 
     def values(self, field: str) -> list[Any]:
-        """A column as Python values."""
+        """Return a column as Python values."""
         if field not in self._values:
             self._values[field] = self.column(field).to_pylist()
         return self._values[field]  # type: ignore[no-any-return]
 
     def numbers(self, field: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """A column of numbers; NaN where one is not known."""
+        """Return a column of numbers; NaN where one is not known."""
         return np.asarray(self.column(field).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
     def extra(self, row: int) -> dict[str, Any]:
-        """The further keys of a row."""
+        """Return the further keys of a row."""
         text = self.table["extra"][row].as_py()
         return json.loads(text) if text else {}
 
@@ -199,7 +211,7 @@ class ItemTable:
         return column
 
     def distinct(self, *fields: str | FieldValues) -> tuple[list[tuple[Any, ...]], Groups]:
-        """The distinct values of *fields* together, and which rows have them."""
+        """Return the distinct values of *fields* together, and which rows have them."""
         names = tuple(field if isinstance(field, str) else f"field {field.name}" for field in fields)
         if names not in self._distinct:
             columns = [self.table[field] if isinstance(field, str) else self.field(field) for field in fields]
@@ -213,7 +225,7 @@ class ItemTable:
     def judged(
         self, fields: Sequence[str | FieldValues], judge: Callable[..., Verdict | None]
     ) -> Iterator[tuple[int, Verdict]]:
-        """Each row in whose *fields* *judge* finds a fault, and the fault; the same values are judged once."""
+        """Yield each row in whose *fields* *judge* finds a fault, and the fault; the same values are judged once."""
         values, groups = self.distinct(*fields)
         faults = [judge(*each) for each in values]
         faulty = np.array([fault is not None for fault in faults], bool)
@@ -221,7 +233,7 @@ class ItemTable:
             yield row, cast("Verdict", faults[groups.number[row]])
 
     def repeated(self, columns: Sequence[Any], among: Bools, unless: str | None = None) -> tuple[Ints, Ints]:
-        """The rows, *among* some, whose values in *columns* appear before, and by row the first such row.
+        """Return the rows, *among* some, whose values in *columns* appear before, and by row the first such row.
 
         Rows whose value in the column *unless* is that of the first row do not count.
         """
@@ -234,20 +246,20 @@ class ItemTable:
         return np.flatnonzero(again), first
 
     def known(self, field: str) -> Bools:
-        """The rows that have a value of *field*."""
+        """Return the rows that have a value of *field*."""
         return np.asarray(self.column(field).is_valid().to_numpy(zero_copy_only=False))
 
     def blank(self, field: str) -> pa.BooleanArray:
-        """The rows whose text in *field* is empty or whitespace."""
+        """Return the rows whose text in *field* is empty or whitespace."""
         trimmed = (pc.equal(pc.utf8_trim_whitespace(chunk), "") for chunk in self.table[field].chunks)
         return pc.fill_null(pa.concat_arrays([pa.array([], pa.bool_()), *trimmed]), True)
 
     def cell(self, row: int, name: str) -> str:
-        """A text of *row*, short enough for a sentence."""
+        """Return a text of *row*, short enough for a sentence."""
         return clipped(self.value(row, name) or "this question")
 
     def value(self, row: int, field: str) -> Any:
-        """The value of a row in a column."""
+        """Return the value of a row in a column."""
         return self.table[field][row].as_py()
 
     @cached_property
@@ -285,7 +297,7 @@ def _unsafe(path: str) -> str | None:
 
 
 def _folded(faults: Sequence[Breach]) -> list[tuple[Breach, Ints]]:
-    """Faults of one kind with one row each; more than a few as the first of them, with the rows of all."""
+    """Return faults of one kind with one row each; more than a few as the first of them, with the rows of all."""
     sizes = [fault.row.size if isinstance(fault.row, np.ndarray) else 1 for fault in faults]
     if sum(sizes) > RECORDS_SINGLY:
         rows = np.concatenate([np.atleast_1d(fault.row) for fault in faults])
@@ -317,7 +329,7 @@ def _codes(column: pa.Array | pa.ChunkedArray) -> Ints:
 
 
 def rows_where(mask: Bools | pa.BooleanArray) -> list[int]:
-    """The numbers of the rows that a mask selects; null does not select."""
+    """Return the numbers of the rows that a mask selects; null does not select."""
     if isinstance(mask, pa.Array):
         mask = pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
     return np.flatnonzero(mask).tolist()

@@ -241,13 +241,18 @@ def _misformed(table: ItemTable, found: Found) -> Iterator[Finding]:
         answer = table.value(row, "answer")
         said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
-        yield found(row, "answer", f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
-                    f"write {shown}" + f": {home.graded}" * bool(home.graded),
-                    severity=WARNING if home.letters else ERROR, fixable=len(right) == 1)  # fmt: skip
+        yield found(
+            row,
+            "answer",
+            f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
+            f"write {shown}" + f": {home.graded}" * bool(home.graded),
+            severity=WARNING if home.letters else ERROR,
+            fixable=len(right) == 1,
+        )
 
 
 def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
-    """The rows whose answer has another form than that of their format, with what may be meant in its form."""
+    """Return the rows whose answer has another form than that of their format, with what may be meant in its form."""
     form = _form(table)
 
     def meant(answer: str | None, options: list[str]) -> list[str] | None:
@@ -269,7 +274,7 @@ def _form(table: ItemTable) -> Answers | None:
 def _judged(
     table: ItemTable, judge: Callable[[str | None, list[str]], Verdict | None]
 ) -> Iterator[tuple[int, Verdict]]:
-    """Each row with a list of options whose answer and options have a fault, and the fault."""
+    """Yield each row with a list of options whose answer and options have a fault, and the fault."""
     if table.column("options").null_count < len(table):
         yield from table.judged(("answer", "options"), lambda *choice: None if choice[1] is None else judge(*choice))
 
@@ -281,7 +286,7 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    """The place of each option that another one is or looks like, what is wrong, and what to do."""
+    """Yield the place of each option that another one is or looks like, what is wrong, and what to do."""
     first: dict[str, str] = {}
     seen: set[str] = set()
     for place, option in enumerate(options):
@@ -311,8 +316,12 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
         if letter := next((each for each in letters if each in HOMOGLYPHS), None):
             for row in rows_where(pc.equal(instructions.indices, number)):
-                yield found(row, "instruction", f"the instruction labels an option with {_named(letter)}",
-                            f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
+                yield found(
+                    row,
+                    "instruction",
+                    f"the instruction labels an option with {_named(letter)}",
+                    f"write {HOMOGLYPHS[letter]}: the answers are Latin letters",
+                )
 
 
 def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
@@ -347,7 +356,7 @@ _OPTION = re.compile(r"option_[a-z]")
 
 
 def _in_instruction(table: ItemTable, judge: Callable[[str, Any], str | None]) -> Iterator[tuple[int, str]]:
-    """Each row of MERA's formats whose instruction *judge* finds wrong, and what it says."""
+    """Yield each row of MERA's formats whose instruction *judge* finds wrong, and what it says."""
     if table.format == "ruenvaqa":
         fields = ("instruction", "options")
         yield from table.judged(fields, lambda text, options: None if text is None else judge(text, options))
@@ -388,8 +397,12 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
         known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
             if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
-                yield found(number, "instruction", f"no value for the placeholder {clipped(name)}",
-                            "use question, audio and the options")  # fmt: skip
+                yield found(
+                    number,
+                    "instruction",
+                    f"no value for the placeholder {clipped(name)}",
+                    "use question, audio and the options",
+                )
         lacking = [] if fields is None or "question" in fields else ["{question}"]
         lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
         if lacking:
@@ -472,7 +485,7 @@ def _missing(known: Benchmark, table: ItemTable) -> list[int]:
 
 
 def _runs(numbers: Sequence[int]) -> str:
-    """Sorted numbers, runs of them in short."""
+    """Write sorted numbers, runs of them in short."""
     breaks = [0, *(place for place, (one, other) in enumerate(pairwise(numbers), 1) if other != one + 1), len(numbers)]
     runs = [(numbers[first], numbers[last - 1]) for first, last in pairwise(breaks)]
     return listed([str(one) if one == other else f"{one} to {other}" for one, other in runs], 4)
@@ -502,7 +515,7 @@ def _counts(column: pa.Array) -> dict[str, int]:
 
 
 def _meant(value: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """The known value that differs only in case and signs."""
+    """Return the known value that differs only in case and signs."""
     return {_plain(one): one for one in known}.get(_plain(value))
 
 

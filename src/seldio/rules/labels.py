@@ -184,7 +184,7 @@ def frame_order(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 
 def _frame_apart(labels: Labels, file: int) -> int | None:
-    """The first frame of a file that has rows on both sides of a fall of the frame number, if any."""
+    """Return the first frame of a file that has rows on both sides of a fall of the frame number, if any."""
     rows = labels.rows_of(file)
     in_order = labels.rows(np.arange(rows.start, rows.stop))
     frames, pieces = labels.column("frame")[in_order], labels.pieces[in_order]
@@ -198,7 +198,7 @@ _FAR, _CLIP, _OFTEN = 20, 10, 4
 
 
 def _may_be_two_clips(labels: Labels, file: int) -> bool:
-    """Whether the frame number falls far and seldom."""
+    """Return whether the frame number falls far and seldom."""
     frame = labels.values(file, "frame")
     steps = np.diff(frame)
     if _OFTEN * np.count_nonzero(steps < 0) >= len(np.unique(frame)) or steps.min() >= -_FAR:
@@ -209,7 +209,7 @@ def _may_be_two_clips(labels: Labels, file: int) -> bool:
 
 
 def _every_line_read(labels: Labels, file: int) -> bool:
-    """Whether each line of a file of text, but blank ones and the header, is a row that was read."""
+    """Return whether each line of a file of text, but blank ones and the header, is a row that was read."""
     part = labels.filled[file]
     if labels.dialect is None:
         return False
@@ -230,7 +230,7 @@ def duplicate_row(frame: Values, labels: Labels) -> Iterator[RowFault]:
 
 
 def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, int]]:
-    """Rows to report of those at positions *second*, and the lines of the rows at *first* that they repeat."""
+    """Yield rows to report of those at positions *second*, and the lines of the rows at *first* that they repeat."""
     repeated, at = np.unique(second, return_index=True)
     rows, originals = labels.rows(repeated), labels.rows(first[at])
     order = np.argsort(rows, kind="stable")

@@ -287,8 +287,9 @@ def splits_contradict(collection: Collection, tree: Tree, found: Found) -> Itera
         several = [clip for clip, splits in said.items() if len(splits) > 1]
         for both, some in grouped(several, said.__getitem__).items():
             message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
-            yield found(own.path, message, "a clip is in one split: do not test on what was trained on",
-                        **_at(own, both[1]))  # fmt: skip
+            yield found(
+                own.path, message, "a clip is in one split: do not test on what was trained on", **_at(own, both[1])
+            )
         for split in own.record.get("splits", {}) if not own.below else ():
             if missing := sorted(own.clips(split) - clips.keys()):
                 message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"

@@ -15,7 +15,7 @@ META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
 
 
 def is_package(collection: Source | Collection) -> bool:
-    """Whether a source looks like a package or a part of one.
+    """Return whether a source looks like a package or a part of one.
 
     It has a meta file, or folders ``taskN/LABEL/``, or several folders ``LABEL/`` of outputs.
     """
@@ -27,7 +27,7 @@ def is_package(collection: Source | Collection) -> bool:
 
 
 def prefix_of(collection: Source | Collection) -> str:
-    """The prefix of names if the source is the folder of a task or system inside a package."""
+    """Return the prefix of names if the source is the folder of a task or system inside a package."""
     names = [entry.name for entry in collection.entries]
     if collection.kind != "folder" or any(task_of(name) is not None for name in names):
         return ""
@@ -42,21 +42,21 @@ def prefix_of(collection: Source | Collection) -> str:
 
 
 def task_of(name: str) -> str | None:
-    """The innermost folder of a task on the way to a file."""
+    """Return the innermost folder of a task on the way to a file."""
     folders = name.split("/")[:-1]
     places = [place for place, part in enumerate(folders, 1) if TASK.fullmatch(part)]
     return "/".join(folders[: places[-1]]) if places else None
 
 
 def label_folder(name: str) -> str:
-    """The outermost folder on the way to a file that is called like a label; empty if none is."""
+    """Return the outermost folder on the way to a file that is called like a label; empty if none is."""
     folders = name.split("/")[:-1]
     at = next((place for place, part in enumerate(folders, 1) if _LABEL_FOLDER.fullmatch(part)), 0)
     return "/".join(folders[:at])
 
 
 def _is_labelled(name: str) -> bool:
-    """Whether a file is in the folder of a label, inside that of a task."""
+    """Return whether a file is in the folder of a label, inside that of a task."""
     task = task_of(name)
     label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
     return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None

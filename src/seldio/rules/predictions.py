@@ -83,7 +83,7 @@ class Answered:
         return list(zip(rows, self.question[rows].tolist(), strict=True))
 
     def same(self, field: Literal["audio", "task"], row: int, item: int) -> bool:
-        """Whether a prediction and a question have the same recording or task, or one of them has none."""
+        """Return whether a prediction and a question have the same recording or task, or one of them has none."""
         alike = same_audio if field == "audio" else same_task
         return bool(alike(self.answers.values(field)[row], self.questions.values(field)[item]))
 
@@ -92,13 +92,13 @@ class Answered:
         return self.join["order"] if self.answers.values("id")[row] is None else self.join[field]
 
     def called(self, row: int, item: int) -> str:
-        """A question, as shown to people."""
+        """Return a question, as shown to people."""
         name = clipped(self.questions.values("id")[item])
         return name if self.answers.values("id")[row] is not None else f"the question in its position, {name},"
 
 
 def has_outputs(reading: ItemReading) -> bool:
-    """Whether a file holds predictions, including outputs stored with their questions."""
+    """Return whether a file holds predictions, including outputs stored with their questions."""
     if reading.format.holds == "predictions" or "prediction" in reading.table.column_names:
         return True
     return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable.of(reading)))
@@ -108,7 +108,7 @@ _ABSENT = object()
 
 
 def outputs(table: ItemTable) -> list[Any]:
-    """The model's outputs stored with questions, of any type; ``_ABSENT`` where there is none."""
+    """Return the model's outputs stored with questions, of any type; ``_ABSENT`` where there is none."""
     return [table.extra(row).get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
 
 
@@ -267,7 +267,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
 
 
 def _shown(value: Any) -> str:
-    """A text, or options, in quotes."""
+    """Return a text, or options, in quotes."""
     return ", ".join(f'"{clipped(text, 40)}"' for text in ([value] if isinstance(value, str) else value))
 
 
@@ -281,7 +281,7 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
 
 
 def check_answered(answered: Answered) -> Iterator[Finding]:
-    """The findings about predictions, compared with their questions.
+    """Yield the findings about predictions, compared with their questions.
 
     MERA's own rules report missing and extra answers in its submissions (PRD131, PRD132).
     """
@@ -317,13 +317,13 @@ class Answers:
         self.left_out, self.finding = reading.origin.get("left_out"), reading.finding
 
     def letters(self) -> Iterator[tuple[int, str, str]]:
-        """Row and text of non-empty answers, and the text as MERA compares it."""
+        """Return row and text of non-empty answers, and the text as MERA compares it."""
         from seldio.answers.matching import normalised  # reads the tables of words
 
         return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
 
     def options(self, row: int) -> int:
-        """How many options the question of *row* has; four if unknown."""
+        """Return how many options the question of *row* has; four if unknown."""
         item = (self.gold or {}).get(self.table.values("id")[row] or "")
         return len(item.options) if item is not None and item.options else 4
 
@@ -337,8 +337,12 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
-            yield found(None, None, f"no answer to question {clipped(name)}",
-                        "one unanswered question makes the whole task score 0")  # fmt: skip
+            yield found(
+                None,
+                None,
+                f"no answer to question {clipped(name)}",
+                "one unanswered question makes the whole task score 0",
+            )
     for number, id in enumerate(ids):
         item = (answers.gold or {}).get(id or "")
         if (
@@ -346,12 +350,16 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
             and _quoted(answers.table.extra(number))
             and not (item is not None and _quoted(item.extra))
         ):
-            yield found(number, "id", f"the id is the string {json.dumps(id)}, which does not answer question {id}",
-                        "write the number without quotes: MERA compares types as well")  # fmt: skip
+            yield found(
+                number,
+                "id",
+                f"the id is the string {json.dumps(id)}, which does not answer question {id}",
+                "write the number without quotes: MERA compares types as well",
+            )
 
 
 def _quoted(extra: Mapping[str, Any] | None) -> bool:
-    """Whether the id of a record with these further keys is a number in quotes."""
+    """Return whether the id of a record with these further keys is a number in quotes."""
     written = (extra or {}).get(AS_WRITTEN)
     id = dig(written, "meta", "id") if isinstance(written, dict) else None
     return isinstance(id, str) and type(id_value(id)) is int
@@ -401,7 +409,7 @@ LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter, de
 
 
 def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
-    """The findings about the answers of a ``ruenvaqa-submission`` to the questions *gold*, if these are known.
+    """Return the findings about the answers of a ``ruenvaqa-submission`` to the questions *gold*, if these are known.
 
     Without *letters* answers may be any text, as in MERA's other tasks.
     """

@@ -109,7 +109,7 @@ def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
 
 
 def finer(clips: Sequence[FramedClip]) -> int | None:
-    """The factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
+    """Return the factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
     ended = [one for one in clips if one.end]
     last = np.array([one.frames.max() for one in ended], dtype=np.int64)
     length = np.array([one.end for one in ended], dtype=np.int64)
@@ -143,10 +143,15 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
             late = len(one.behind) == one.part.rows
-            yield found(one.part.file.path,
-                        f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                         "all rows are late" if late else None,
-                        place.line, place.column, place.value, place.excerpt)  # fmt: skip
+            yield found(
+                one.part.file.path,
+                f"frame {place.value} is past the end of the clip ({end}); {count} in total",
+                "all rows are late" if late else None,
+                place.line,
+                place.column,
+                place.value,
+                place.excerpt,
+            )
 
 
 def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
@@ -329,8 +334,15 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
         place = part.place(0, None)
-        one = found(part.file.path, message, f"{hint}, or name the format if these are labels of your own",
-                    place.line, place.column, place.value, place.excerpt)  # fmt: skip
+        one = found(
+            part.file.path,
+            message,
+            f"{hint}, or name the format if these are labels of your own",
+            place.line,
+            place.column,
+            place.value,
+            place.excerpt,
+        )
         yield one if called else dataclasses.replace(one, severity=WARNING)
 
 
@@ -371,7 +383,7 @@ def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
-    """The numbers of clips, by the text before and after them in the names and by their number of digits."""
+    """Return the numbers of clips, by the text before and after them in the names and by their number of digits."""
     groups: dict[tuple[str, int, str], set[int]] = {}
     for clip in clips:
         match = _NUMBER.fullmatch(clip)

@@ -42,12 +42,12 @@ MANY = 4
 
 
 def is_sound(name: str) -> bool:
-    """Whether a file is a recording that libsndfile may be able to read, by its suffix."""
+    """Return whether a file is a recording that libsndfile may be able to read, by its suffix."""
     return suffix_of(name) in CONTAINERS
 
 
 def is_video(name: str) -> bool:
-    """Whether a file is a video by its suffix, or a recording in a container of videos, such as ``.m4a``."""
+    """Return whether a file is a video by its suffix, or a recording in a container of videos, such as ``.m4a``."""
     return media_type(name) is not None and not is_sound(name)
 
 
@@ -79,7 +79,7 @@ class TreeFile(Generic[Facts]):
         return printable(self.place.file)
 
     def finding(self, rule: Rule, message: str, hint: str | None = None) -> Finding:
-        """A finding of *rule* about it."""
+        """Return a finding of *rule* about it."""
         return rule.at(self.path, message, hint)
 
 
@@ -98,9 +98,10 @@ class TreeMedia(Generic[AnyFile, Facts]):
         self.entries = {entry.name: entry for entry in collection.entries}
         whole = collection.kind == "file"
         self.places = [
-            place for place in tree.places
+            place
+            for place in tree.places
             if wanted(place.name) and place.name in self.entries and (whole or self.entries[place.name].size != 0)
-        ]  # fmt: skip
+        ]
 
     def check(self, of_tree: Iterable[Check], of_file: Iterable[Check], of_facts: Iterable[Check], sink: Sink) -> int:
         """Pass to *sink* what rules find in the tree, in each file, and in what is known of it; return how many."""

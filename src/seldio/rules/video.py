@@ -108,7 +108,7 @@ class _VideoTask(NamedTuple):
 
 
 def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
-    """The facts from packets, why they cannot be read, and whether that is because there is only audio."""
+    """Return the facts from packets, why they cannot be read, and whether that is because there is only audio."""
     from seldio.media.video import SoundOnly, Video
 
     entry, frames, hop = task
@@ -184,7 +184,7 @@ def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
 
 
 def _far(facts: VideoFacts) -> bool:
-    """Whether more label frames than usual have no video frame."""
+    """Return whether more label frames than usual have no video frame."""
     times = [float(centre(frame, facts.hop)) for frame in (*facts.bare[:1], *facts.bare[-1:])]
     return any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times)
 

@@ -79,12 +79,12 @@ def to_numpy(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
 
 
 def known_values(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """The values of a column that are known, as numpy has them."""
+    """Return the values of a column that are known, as numpy has them."""
     return to_numpy(column.drop_null() if column.null_count else column)
 
 
 def to_mask(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which values of a column are known; of a column of truth values, *column* is asked for these instead."""
+    """Return which values of a column are known; of a column of truth values, *column* is asked for these instead."""
     if isinstance(column, pa.ChunkedArray):
         column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     truth = pa.types.is_boolean(column.type)
@@ -96,7 +96,7 @@ def to_mask(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, np.dtype[np.b
 
 
 def from_numpy(values: np.ndarray[Any, Any], unknown: np.ndarray[Any, np.dtype[np.bool_]] | None = None) -> pa.Array:
-    """An Arrow array of numbers or truth values, which are not copied where they lie one after the other.
+    """Return an Arrow array of numbers or truth values, which are not copied where they lie one after the other.
 
     Those that are *unknown* are null.
 
@@ -114,7 +114,7 @@ def from_numpy(values: np.ndarray[Any, Any], unknown: np.ndarray[Any, np.dtype[n
 
 
 def from_texts(texts: Iterable[str | None]) -> pa.Array:
-    """An Arrow array of texts; None is unknown.
+    """Return an Arrow array of texts; None is unknown.
 
     >>> from_texts(["a", None, "bc"]).to_pylist()
     ['a', None, 'bc']

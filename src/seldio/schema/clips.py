@@ -65,7 +65,7 @@ CLIP_SCHEMA = pa.schema(
 
 
 def from_clips(clips: Iterable[Clip]) -> pa.Table:
-    """A table of *clips* in their order, with all columns of ``CLIP_SCHEMA``."""
+    """Return a table of *clips* in their order, with all columns of ``CLIP_SCHEMA``."""
     rows = list(clips)
     columns = [
         pa.array([getattr(row, name) for row in rows], CLIP_SCHEMA.field(name).type) for name in CLIP_SCHEMA.names
@@ -87,7 +87,7 @@ class ClipTable(Mapping[str, Clip]):
 
     @classmethod
     def of(cls, clips: Mapping[str, Clip]) -> Self:
-        """Those of *clips*."""
+        """Return those of *clips*."""
         return cls(from_clips(clips.values()).add_column(0, "name", pa.array(list(clips), pa.string())), clips)
 
     def __getstate__(self) -> pa.Table:
@@ -121,6 +121,6 @@ class ClipTable(Mapping[str, Clip]):
         return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
     def where(self, field: str, wanted: Sequence[Any]) -> ClipTable:
-        """The clips that have one of *wanted* in a column; None is one of the values that there may be."""
+        """Return the clips that have one of *wanted* in a column; None is one of the values that there may be."""
         column = self.column(field)
         return ClipTable(self.table.filter(pc.is_in(column, pa.array(wanted, column.type))), self._models)

@@ -57,7 +57,7 @@ def to_events(table: Any) -> Iterator[Event]:
 
 
 def from_events(events: Iterable[Event], format: str = "", vocabulary: str = "starss") -> arrow_types.Table:
-    """A table of *events* in their order, with the columns that at least one of them fills."""
+    """Return a table of *events* in their order, with the columns that at least one of them fills."""
     rows = [event.model_dump() for event in events]
     used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
     table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in used})

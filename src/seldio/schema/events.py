@@ -69,7 +69,7 @@ class Origin:
     files: tuple[ClipFile, ...] = ()
 
     def to_json(self) -> bytes:
-        """Compact json; defaults of files are left out."""
+        """Return compact JSON; defaults of files are left out."""
         files = [
             {f.name: value for f in dataclasses.fields(file) if (value := getattr(file, f.name)) != f.default}
             for file in self.files
@@ -80,7 +80,7 @@ class Origin:
 
     @staticmethod
     def from_json(data: bytes) -> Origin:
-        """The inverse of :meth:`to_json`."""
+        """Return the inverse of :meth:`to_json`."""
         record = json.loads(data)
         return Origin(record["format"], record["vocabulary"], tuple(ClipFile(**f) for f in record["files"]))
 
@@ -89,7 +89,7 @@ _KEY = b"seldio"
 
 
 def with_origin(table: pa.Table, origin: Origin) -> arrow_types.Table:
-    """*table* with *origin* in its metadata."""
+    """Return *table* with *origin* in its metadata."""
     labeled: arrow_types.Table = table.replace_schema_metadata(
         {**(table.schema.metadata or {}), _KEY: origin.to_json()}
     )
@@ -97,7 +97,7 @@ def with_origin(table: pa.Table, origin: Origin) -> arrow_types.Table:
 
 
 def origin_of(table: pa.Table) -> Origin:
-    """The origin of *table*; for a table from elsewhere, one clip file ``CLIP.csv`` for each clip."""
+    """Return the origin of *table*; for a table from elsewhere, one clip file ``CLIP.csv`` for each clip."""
     data = (table.schema.metadata or {}).get(_KEY)
     if data is not None:
         return Origin.from_json(data)

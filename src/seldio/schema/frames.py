@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 
 #: The units of columns, as ``attrs["units"]`` has them.
 UNITS = {
-    "onset": "s", "offset": "s", "start": "s", "end": "s", "azimuth": "°", "elevation": "°", "distance": "m",
-}  # fmt: skip
+    "onset": "s",
+    "offset": "s",
+    "start": "s",
+    "end": "s",
+    "azimuth": "°",
+    "elevation": "°",
+    "distance": "m",
+}
 #: Texts of questions that repeat.
 _REPEATED = ("task", "language", "split", "dataset")
 
@@ -77,7 +83,7 @@ def _class_names(numbers: pa.ChunkedArray, vocabulary: str) -> pa.DictionaryArra
 
 
 def arrow_table(data: Any, otherwise: str = "a table must be an Arrow table or a DataFrame, not a") -> pa.Table:
-    """*data* as an Arrow table; of a DataFrame, an index with a name is a column, another is none.
+    """Return *data* as an Arrow table; of a DataFrame, an index with a name is a column, another is none.
 
     Args:
         data: a table.

@@ -137,7 +137,7 @@ PREDICTION_SCHEMA = pa.schema(list(_arrow(Prediction)))
 
 
 def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = ITEM_SCHEMA) -> pa.Table:
-    """A table of *rows*; ``extra`` becomes json text, whose keys keep their order."""
+    """Return a table of *rows*; ``extra`` becomes json text, whose keys keep their order."""
     given = [row.model_dump() for row in rows]
     return table_of_columns({name: [row[name] for row in given] for name in schema.names}, len(given), schema)
 
@@ -266,14 +266,14 @@ def cause_of_surplus(surplus: Iterable[str], known: Iterable[str]) -> str:
 
 
 def same_audio(paths: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether both name the same recordings, or one of them none; folders in front do not matter."""
+    """Return whether both name the same recordings, or one of them none; folders in front do not matter."""
     if not paths or not other or paths == other:
         return True
     return len(paths) == len(other) and all(map(_ends_alike, paths, other))
 
 
 def same_task(task: str | None, other: str | None) -> bool:
-    """Whether both name the same task, or one of them none."""
+    """Return whether both name the same task, or one of them none."""
     return not task or not other or task == other
 
 
@@ -298,7 +298,7 @@ class Flaw(NamedTuple):
 
 
 def flaws(model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Flaw]:
-    """All that is wrong with the *values* of a row; nothing where they make one."""
+    """Yield all that is wrong with the *values* of a row; nothing where they make one."""
     try:
         model.model_validate(values)
     except ValidationError as error:
@@ -307,7 +307,7 @@ def flaws(model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Flaw]:
 
 
 def row_of(model: type[Model], values: Mapping[str, Any]) -> Model | None:
-    """The row that *values* make; None where something is wrong with them."""
+    """Return the row that *values* make; None where something is wrong with them."""
     try:
         return model.model_validate(values)
     except ValidationError:

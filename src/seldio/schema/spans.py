@@ -37,7 +37,7 @@ class Spans:
         return len(self.starts) - 1
 
     def trajectory(self, event: int) -> Ints:
-        """The rows of the event-frame table that make up event number *event*, frames ascending."""
+        """Return the rows of the event-frame table that make up event number *event*, frames ascending."""
         return self.rows[self.starts[event] : self.starts[event + 1]]
 
 
@@ -119,7 +119,7 @@ def _unnumbered(table: pa.Table, label: Ints) -> Ints:
 
 
 def rank_in_frame(keys: Sequence[Ints], frame: Ints) -> Ints:
-    """0 for the first row of a frame with these keys, 1 for the second, in file order."""
+    """Return 0 for the first row of a frame with these keys, 1 for the second, in file order."""
     order = np.lexsort((frame, *reversed(keys)))
     same = np.logical_and.reduce([np.diff(part[order]) == 0 for part in (*keys, frame)])
     position = np.arange(len(order))
@@ -130,7 +130,7 @@ def rank_in_frame(keys: Sequence[Ints], frame: Ints) -> Ints:
 
 
 def repeated(table: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Rows of one class and frame that share their place, or a source number above 0, with another row.
+    """Return rows of one class and frame that share their place, or a source number above 0, with another row.
 
     Such rows may be one source written twice or two sources; nobody can tell. Source 0 and -1 are what many
     programs write for every row, so they say nothing.

@@ -25,7 +25,7 @@ _SHARD = re.compile(r"(?P<split>\w+)-\d{5}-of-\d{5}(?:\.\w+)*")
 
 
 def meaning(name: str) -> str | None:
-    """The split that the name of a folder or file stands for; None where it is that of no split.
+    """Return the split that the name of a folder or file stands for; None where it is that of no split.
 
     Evaluation is said by its word alone, whatever is next to it (``eval-test``). Otherwise the last word counts;
     ``dev`` is the development set where another word names a part of it (``dev-test-sony``).
@@ -39,13 +39,13 @@ def meaning(name: str) -> str | None:
 
 
 def is_name(name: str) -> bool:
-    """Whether a name is that of a split and says nothing else (``dev-test``, but not ``test_tone_3``)."""
+    """Return whether a name is that of a split and says nothing else (``dev-test``, but not ``test_tone_3``)."""
     words = _WORD.findall(name.lower())
     return bool(words) and all(word in WORDS for word in words)
 
 
 def shard_split(name: str) -> str | None:
-    """The split of a shard, which its file name begins with; None where the name is not that of a shard.
+    """Return the split of a shard, which its file name begins with; None where the name is not that of a shard.
 
     >>> shard_split("dev-00000-of-00002.parquet"), shard_split("fold1-00000-of-00002.tar"), shard_split("test.csv")
     ('validation', 'fold1', None)
@@ -59,7 +59,7 @@ DEVELOPMENT = frozenset(f"{what}_dev" for what in ("foa", "mic", "stereo", "audi
 
 
 def split_of(path: str) -> str:
-    """The split that a path tells; ``train`` where it tells none.
+    """Return the split that a path tells; ``train`` where it tells none.
 
     The nearest folder counts, and words in the name of a file only where no folder says anything, unless the name is
     that of a split. The ``dev`` of ``metadata_dev`` names a set, and no split.
@@ -78,12 +78,12 @@ def split_of(path: str) -> str:
 
 
 def within(name: str, split: str) -> bool:
-    """Whether a split called *name* is, or is a part of, what *split* says (``dev-test``, ``test``)."""
+    """Return whether a split called *name* is, or is a part of, what *split* says (``dev-test``, ``test``)."""
     return name == split or name.startswith(f"{split}-") or (bool(name) and split == meaning(name))
 
 
 def clip_split(clip: Clip, path: str) -> str:
-    """The split of a clip: what its dataset tells, or else the *path* of one of its files."""
+    """Return the split of a clip: what its dataset tells, or else the *path* of one of its files."""
     return meaning(clip.split or "") or (EVAL if clip.set == "eval" else clip.split or split_of(path))
 
 

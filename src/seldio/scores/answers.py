@@ -94,9 +94,11 @@ def score_answers(
         case = counted_answers(sides, options, tally, None if server is None else server.ask)
     report = case.report(system)
     report = dataclasses.replace(
-        report, tables=report.tables if server is None else (*report.tables, tally.table()),
-        notices=(*tally.notices(), *report.notices), signature=str(signed(sides, options)),
-    )  # fmt: skip
+        report,
+        tables=report.tables if server is None else (*report.tables, tally.table()),
+        notices=(*tally.notices(), *report.notices),
+        signature=str(signed(sides, options)),
+    )
     if options.baselines:
         from seldio.scores.published import with_baselines
 
@@ -111,8 +113,11 @@ def score_answers(
 def signed(sides: AnswerSides, options: AnswerOptions) -> Signature:
     """Return the signature of a score of *sides*."""
     given: dict[str, Any] = {"allow_missing": options.allow_missing, **options.threshold}
-    given |= {name: value for name, usual in (("join", "strict"), ("offline", "extract"))
-              if (value := getattr(options, name)) != usual}  # fmt: skip
+    given |= {
+        name: value
+        for name, usual in (("join", "strict"), ("offline", "extract"))
+        if (value := getattr(options, name)) != usual
+    }
     if options.judge is not None and options.judge.prompt != _WORDS:
         given["prompt"] = options.judge.prompt
     model, url = (options.judge.model, options.judge.url) if options.judge is not None else (None, None)
@@ -143,9 +148,12 @@ class AnswerSides(NamedTuple):
 
 
 def read_answers(
-    predictions: Place, reference: Place | None, options: AnswerOptions, format: str | None = None,
+    predictions: Place,
+    reference: Place | None,
+    options: AnswerOptions,
+    format: str | None = None,
     reference_format: str | None = None,
-) -> AnswerSides:  # fmt: skip
+) -> AnswerSides:
     """Predictions, their questions, and how they are scored; arguments and errors as of :func:`score_answers`."""
     given = _reading(predictions, format)
     asked = _asked(reference, reference_format, given) if reference is not None else None
@@ -210,8 +218,9 @@ def _check_sides(place: Place, given: ItemReading, asked: ItemReading | None) ->
             "questions after --reference"
         )
     for reading, right, wanted, option in (
-        (given, answers, "predictions", "--format"), (asked, questions, "questions", "--reference-format"),
-    ):  # fmt: skip
+        (given, answers, "predictions", "--format"),
+        (asked, questions, "questions", "--reference-format"),
+    ):
         if reading is not None and not right:
             held = "questions" if reading.format.holds == "items" else "predictions"
             key = OUTPUTS.get(reading.home)

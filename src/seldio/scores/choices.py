@@ -127,29 +127,33 @@ CHANCE = Column("chance", "chance", "%", 1, None, "expected of guessing evenly a
 READ = _measure("read", "as read", "the option that the reply names in the end, as a person reads it")
 # of options
 OFFICIAL = _measure(
-    "accuracy", "accuracy",
+    "accuracy",
+    "accuracy",
     "string match of the official script, over questions with a prediction: a missing one is skipped there",
-)  # fmt: skip
+)
 OVER_ALL = _measure("over_all", "over all", "string match, a missing prediction counting as wrong")
 EXACT = _measure("exact", "exact text", "the text of the right option, character by character")
 TEXT = _measure("text", "text", "the text of the right option, without case, punctuation and the option's label")
 LETTER = _measure("letter", "letter", "the letter of the right option, Cyrillic ones read by their look")
 TOP_1 = _measure(
-    "accuracy", "accuracy",
+    "accuracy",
+    "accuracy",
     "top-1: the text of the right option, character by character; a missing prediction counts as wrong",
-)  # fmt: skip
+)
 MATCH = _measure("string_match", "string match", "as MMAU and MMAR match options, over all questions")
 # of letters
 EXACT_MATCH = _measure(
-    "exact_match", "exact",
+    "exact_match",
+    "exact",
     "exact_match of MERA's ruenvaqa.yaml: case and ASCII punctuation do not matter, whitespace does",
-)  # fmt: skip
+)
 STRIPPED = _measure("stripped", "stripped", "exact match without the whitespace around the answer")
 ANSWER_WORD = _measure(
-    "answer_word", "ОТВЕТ",
+    "answer_word",
+    "ОТВЕТ",
     "exact match of the answer or of what follows the last ОТВЕТ in it, whichever is right; MERA's site has such "
     "a rule, its code is not public",
-)  # fmt: skip
+)
 LATIN = _measure("letter", "letter", "the Latin letter that the answer gives, by seldio's grammar")
 LOOK = _measure("letter_by_look", "by look", "the letter of the answer, Cyrillic А, В, С, Е read as A, B, C, E")
 
@@ -499,9 +503,10 @@ def _of_options(case: ChoiceCase) -> Iterator[Notice]:
 def _of_mera(case: ChoiceCase) -> Iterator[Notice]:
     rows = [*zip(case.joined.items, case.joined.texts, case.letters, strict=True)]
     odd = [
-        item.id for item, *_ in rows
+        item.id
+        for item, *_ in rows
         if (item.answer or "?").upper() not in LETTERS[: len(item.options or ()) or 26] or len(item.answer or "") != 1
-    ]  # fmt: skip
+    ]
     if odd:
         text = f"is not the Latin letter of an option ({listed(odd, 3)})"
         yield Notice("odd-answer", f"the right answer of {plural(len(odd), 'question')} {text}", grave=True)

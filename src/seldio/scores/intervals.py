@@ -177,9 +177,13 @@ class MarkedAnswers:
             for name, groups in self.groups.items()
         }
         return dataclasses.replace(
-            self, items=tuple(items), clips=numbered(self.clips[rows].tolist()), values=self.values[rows],
-            there=self.there[rows], groups=groups,
-        )  # fmt: skip
+            self,
+            items=tuple(items),
+            clips=numbered(self.clips[rows].tolist()),
+            values=self.values[rows],
+            there=self.there[rows],
+            groups=groups,
+        )
 
 
 def recording_of(item: Item) -> str:

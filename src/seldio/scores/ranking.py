@@ -267,17 +267,28 @@ def rank(
         Column("rank", "rank", "", 0, "lower", "rank by the sum of ranks; equal sums share it"),
         *columns,
         *(
-            Column(f"{each.name}_rank", f"{each.title} rank", "", 0, "lower",
-                   f"rank by {each.title} alone; equals share it")
+            Column(
+                f"{each.name}_rank",
+                f"{each.title} rank",
+                "",
+                0,
+                "lower",
+                f"rank by {each.title} alone; equals share it",
+            )
             for each in columns
         ),
         Column("sum", "sum of ranks", "", 0, "lower", "cumulative rank"),
-    )  # fmt: skip
+    )
     body = tuple(
-        (names[n], int(places[n]), *(systems[names[n]][column.name] for column in columns), *each_rank[n].tolist(),
-         int(sums[n]))
+        (
+            names[n],
+            int(places[n]),
+            *(systems[names[n]][column.name] for column in columns),
+            *each_rank[n].tolist(),
+            int(sums[n]),
+        )
         for n in order
-    )  # fmt: skip
+    )
     over = ", ".join(column.title for column in columns)
     return Table(name, f"{title}cumulative rank of {plural(len(names), 'system')} over {over}", heads, body)
 
@@ -330,5 +341,6 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
     settings = {"ranked_by": ",".join(column.name for column in columns)}
     title = "cumulative rank over " + ", ".join(column.title for column in columns)
     profile = next((entry.profile for entry in scores.entries if entry.profile), "ranking")
-    return ScoreReport("ranking", profile, title, over, tuple(tables), tuple(notices), settings,
-                       verdict=f"{'; '.join(firsts)}.")  # fmt: skip
+    return ScoreReport(
+        "ranking", profile, title, over, tuple(tables), tuple(notices), settings, verdict=f"{'; '.join(firsts)}."
+    )

@@ -114,9 +114,16 @@ def _mean(values: Floats) -> float:
 
 #: Why a verdict is in doubt, the most doubtful first; what is in none comes last.
 DOUBTS = (
-    "the official reading and ours differ", "unread", "refused to answer", "judged", "empty", "no prediction",
-    "partly right", "wrong", "",
-)  # fmt: skip
+    "the official reading and ours differ",
+    "unread",
+    "refused to answer",
+    "judged",
+    "empty",
+    "no prediction",
+    "partly right",
+    "wrong",
+    "",
+)
 SUFFIXES = (".jsonl", ".csv")
 _NEWLINE = re.compile(r"(\r\n|\r|\n)")
 
@@ -202,9 +209,14 @@ def _parting(lists: Sequence[Sequence[ReplyVerdict]]) -> list[tuple[ReplyVerdict
 def _record(row: Sequence[ReplyVerdict], profile: str, systems: Sequence[str]) -> dict[str, object]:
     item = row[0].item
     record: dict[str, object] = {
-        "id": item.id, "audio": item.audio, "task": item.task, "question": item.question, "options": item.options,
-        "answer": item.answer, "profile": profile,
-    }  # fmt: skip
+        "id": item.id,
+        "audio": item.audio,
+        "task": item.task,
+        "question": item.question,
+        "options": item.options,
+        "answer": item.answer,
+        "profile": profile,
+    }
     if len(row) == 1:
         return record | row[0].record()
     for number, (one, system) in enumerate(zip(row, systems, strict=True), 1):

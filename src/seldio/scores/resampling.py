@@ -215,7 +215,7 @@ def doubt(reliable: Sequence[bool], columns: Sequence[Column]) -> str | None:
 
 
 def by_unit(sums: NDArray[Any], unit_of: Ints) -> Floats:
-    """Sums of clips, shape [clips, ...], added up for each clip or room that is drawn."""
+    """Return sums of clips, shape [clips, ...], added up for each clip or room that is drawn."""
     found = np.zeros((int(unit_of.max(initial=-1)) + 1, *sums.shape[1:]))
     np.add.at(found, unit_of, sums)
     return found
@@ -263,7 +263,7 @@ def p_value(observed: Floats, changed: Callable[[Floats], Floats], draw: Resampl
 
 
 def holm(p: Floats) -> Floats:
-    """P-values of several tests, adjusted along the first axis so that any false alarm has the chance of one.
+    """Return p-values of several tests, adjusted along the first axis so that any false alarm has the chance of one.
 
     S. Holm, "A simple sequentially rejective multiple test procedure", 1979: the least of m is multiplied by m, the
     next by m - 1, and none comes out smaller than one before it. NaN does not count as a test.

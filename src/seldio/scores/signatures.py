@@ -77,7 +77,7 @@ class Signature(NamedTuple):
 
 
 def given(settings: Mapping[str, object] | str) -> str:
-    """Settings as a signature has them, sorted by name, without those that are off."""
+    """Return settings as a signature has them, sorted by name, without those that are off."""
     if isinstance(settings, str):
         return ",".join(sorted(filter(None, map(str.strip, settings.strip("[]").split(",")))))
     return ",".join(

@@ -338,8 +338,9 @@ def through(ask: Ask) -> Judge:
 # --- judgements made elsewhere ---------------------------------------------------------------------
 
 
-def cache_key(task: str | None, question: str | None, answer: str | None, prediction: str | None,
-              raw: str | None) -> str:  # fmt: skip
+def cache_key(
+    task: str | None, question: str | None, answer: str | None, prediction: str | None, raw: str | None
+) -> str:
     """Return the key under which the official program's cache keeps a judgement.
 
     It knows neither the judge's model nor ``answer_meta`` nor ``prediction_cleaned``: judgements are used
@@ -430,8 +431,11 @@ class Scored:
 
 #: What became of a reply, by who decided; of undecided ones their text tells.
 _STATES: dict[Decider, str] = {
-    "offline": "read", "judge": replies.JUDGED, "fallback": "by the official fallback", "missing": "missing",
-}  # fmt: skip
+    "offline": "read",
+    "judge": replies.JUDGED,
+    "fallback": "by the official fallback",
+    "missing": "missing",
+}
 #: The tasks that the official program asks its judge about.
 _ASKED_ABOUT = {name for name, task in PUBLISHED.items() if task.answer != "speech"}
 
@@ -523,8 +527,11 @@ def official_fallback(text: str) -> Judgement:
         "count": None if first is None else int(first),
         "yes_no": next((word for word in ("no", "yes") if re.search(rf"\b{word}\b", plain)), None),
     }
-    words = {"left_right": ("left", "right"), "height_relation": ("higher", "lower", "same"),
-             "distance_relation": ("closer", "farther", "same")}  # fmt: skip
+    words = {
+        "left_right": ("left", "right"),
+        "height_relation": ("higher", "lower", "same"),
+        "distance_relation": ("closer", "farther", "same"),
+    }
     said |= {key: next((word for word in each if word in plain), None) for key, each in words.items()}
     return judgement(said, notes="local regex fallback only")
 
@@ -790,10 +797,13 @@ def tables(system: str, marks: SoBenchCase) -> tuple[Table, ...]:
     macro = mean(np.array([mean(marks.correct[rows]) for rows in marks.tasks.values()]))
     whole = (system, *marks.both(marks.all), macro, float(marks.decided.mean()), len(marks.all))
     columns = (
-        Column("system", "system"), ACCURACY, _DECIDED,
+        Column("system", "system"),
+        ACCURACY,
+        _DECIDED,
         Column("macro", "macro", "%", 2, "higher", "mean over tasks: each counts the same"),
-        Column("decided", "decided", "%", 1, "higher", "questions that were decided"), _N,
-    )  # fmt: skip
+        Column("decided", "decided", "%", 1, "higher", "questions that were decided"),
+        _N,
+    )
     groups = {"task": marks.tasks, "class": marks.classes}
     found = (
         Table("overall", "task-aware accuracy", columns, (whole,)),

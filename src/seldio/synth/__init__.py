@@ -100,7 +100,7 @@ def _path(rng: np.random.Generator, length: int, still: bool) -> np.ndarray:
 
 
 def labels(clip: str, tracks: list[Track]) -> pa.Table:
-    """The event table of a scene: whole degrees and centimetres, as STARSS23 has them; rows by frame."""
+    """Return the event table of a scene: whole degrees and centimetres, as STARSS23 has them; rows by frame."""
     rows = [
         (track.first + number, track.class_id, track.source, *position)
         for track in tracks

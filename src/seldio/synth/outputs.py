@@ -25,7 +25,7 @@ _FIELDS = ("frame", "class_id", "azimuth", "elevation")
 
 
 def imagine(table: pa.Table, seed: int, errors: float = 1.0) -> pa.Table:
-    """The events of *table* as a simulated system would detect them.
+    """Return the events of *table* as a simulated system would detect them.
 
     Args:
         table: the labels of one clip, as :func:`seldio.synth.labels` makes them.

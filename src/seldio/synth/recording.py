@@ -72,7 +72,7 @@ class RecordingOptions:
 def record(
     tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions | None = None
 ) -> dict[Format, Samples]:
-    """A scene in both formats, made of the same sources, the same room and the same noise around.
+    """Return a scene in both formats, made of the same sources, the same room and the same noise around.
 
     Args:
         tracks: what sounds; sound outside of the clip is cut off.
@@ -133,7 +133,7 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
 def _ways(
     wave: Sound, times: Floats, positions: Floats, options: RecordingOptions
 ) -> Iterator[tuple[Sound, Floats, int]]:
-    """The sound as it comes straight and from each wall, where it then seems to be, and how many frames later."""
+    """Yield the sound as it comes straight and from each wall, where it then seems to be, and how many frames later."""
     straight = np.linalg.norm(positions, axis=1)
     yield _at_distance(wave, times, straight, options.rate), positions, 0
     for image in _images(positions) if options.reverberation else ():
@@ -183,7 +183,7 @@ def _delayed(wave: Sound, times: Floats, delay: Floats, rate: int) -> tuple[Soun
 
 
 def _tail(options: RecordingOptions, rng: Random) -> Floats:
-    """Impulse response of the diffuse field for a source of level 1 at 1 m: W, Y, Z, X, shape (4, frames).
+    """Return the impulse response of the diffuse field for a source of level 1 at 1 m: W, Y, Z, X, shape (4, frames).
 
     Noise of the power ``d / r² exp(-d t)`` with the decay ``d = 6 ln 10 / RT60`` and the critical distance r:
     all of it together is as loud as the source itself at the distance r.
@@ -199,7 +199,7 @@ def _tail(options: RecordingOptions, rng: Random) -> Floats:
 
 
 def _room_noise(frames: int, rate: int, rng: Random) -> Sound:
-    """A diffuse field of power 1 in W that hums and rushes like a room: pink above 60 Hz."""
+    """Return a diffuse field of power 1 in W that hums and rushes like a room: pink above 60 Hz."""
     noises = [band(frames, rate, rng, 60, 0.48 * rate, slope=-0.5) for _ in range(4)]
     return np.asarray((np.stack(noises) * DIFFUSE).astype(np.float32))
 

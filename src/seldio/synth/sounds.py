@@ -14,13 +14,13 @@ Wave = TypeVar("Wave", bound=np.ndarray[Any, Any])
 
 
 def fast_size(frames: int) -> int:
-    """A length of at least *frames* that transforms fast: 2, 3, 5 or 9 times a power of two, over 8."""
+    """Return a length of at least *frames* that transforms fast: 2, 3, 5 or 9 times a power of two, over 8."""
     best = 1 << max(1, (frames - 1).bit_length())
     return min(size for size in (best, best // 8 * 5, best // 4 * 3, best // 16 * 9) if size >= frames)
 
 
 def band(frames: int, rate: int, rng: Random, low: float, high: float, slope: float = 0.0) -> Floats:
-    """Noise of power 1 between *low* and *high* (Hz), its edges half an octave wide.
+    """Return noise of power 1 between *low* and *high* (Hz), its edges half an octave wide.
 
     Amplitudes go with the frequency to the power *slope* (-0.5 is pink).
     """
@@ -55,7 +55,7 @@ def placed(out: Wave, grains: Iterable[tuple[int, Wave]]) -> Wave:
 
 
 def pulses(tune: Floats, rate: int, ring: Floats) -> Floats:
-    """A train of pulses, *tune* (Hz for each frame) of them a second, each of which rings like *ring*."""
+    """Return a train of pulses, *tune* (Hz for each frame) of them a second, each of which rings like *ring*."""
     phase = np.cumsum(tune) / rate
     train = np.diff(np.floor(phase), prepend=0.0)
     size = fast_size(len(tune) + len(ring))
@@ -63,7 +63,7 @@ def pulses(tune: Floats, rate: int, ring: Floats) -> Floats:
 
 
 def smooth(gate: ArrayLike, rate: int, seconds: float) -> Floats:
-    """On and off without clicks: a running mean over *seconds*."""
+    """Fade on and off without clicks: a running mean over *seconds*."""
     width = max(1, int(seconds * rate))
     total = np.concatenate((np.zeros(width), np.cumsum(np.asarray(gate, np.float64))))
     return np.asarray((total[width:] - total[:-width]) / width)

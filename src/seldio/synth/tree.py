@@ -40,10 +40,18 @@ SECONDS, TRACKS = 60.0, 14
 
 
 def write_clip(
-    folder: Path, clip: str, split: str, tracks: Sequence[Track], seconds: float, seed: int, *,
-    options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
-) -> pa.Table:  # fmt: skip
-    """One scene as ``{foa,mic,video,metadata}_dev/SPLIT/CLIP.{wav,mp4,csv}``.
+    folder: Path,
+    clip: str,
+    split: str,
+    tracks: Sequence[Track],
+    seconds: float,
+    seed: int,
+    *,
+    options: RecordingOptions | None = None,
+    size: tuple[int, int] = SMALL,
+    media: Iterable[str] = ("audio", "video"),
+) -> pa.Table:
+    """Write one scene as ``{foa,mic,video,metadata}_dev/SPLIT/CLIP.{wav,mp4,csv}``.
 
     Args:
         folder: the root of the dataset; folders are made as needed.
@@ -76,10 +84,16 @@ def write_clip(
 
 
 def write_tree(
-    folder: Path, seed: int, *, seconds: float = SECONDS, clips: Sequence[tuple[str, str]] = CLIPS,
-    options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
-) -> list[pa.Table]:  # fmt: skip
-    """A small dataset; clip k (from 1) is the scene of seed ``seed + k``.
+    folder: Path,
+    seed: int,
+    *,
+    seconds: float = SECONDS,
+    clips: Sequence[tuple[str, str]] = CLIPS,
+    options: RecordingOptions | None = None,
+    size: tuple[int, int] = SMALL,
+    media: Iterable[str] = ("audio", "video"),
+) -> list[pa.Table]:
+    """Write a small dataset; clip k (from 1) is the scene of seed ``seed + k``.
 
     Args:
         folder: gets ``foa_dev``, ``mic_dev``, ``video_dev`` and ``metadata_dev``.

@@ -85,7 +85,7 @@ def targets(
     total: int | None = None,
     proportions: Mapping[str, int] = SO_BENCH,
 ) -> dict[str, int]:
-    """How many items of each task to keep, of those available.
+    """Return how many items of each task to keep, of those available.
 
     Args:
         available: items by task.

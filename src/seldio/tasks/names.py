@@ -46,7 +46,7 @@ def _table() -> dict[str, tuple[str, str]]:
 
 @cache
 def name_of(label: str) -> Name:
-    """The words for a class."""
+    """Return the words for a class."""
     plain = " ".join(label.replace("_", " ").lower().split())
     said = f'"{plain}"' if "," in plain else plain
     spoken, number = _table().get(plain) or _of_its_own(plain)
@@ -100,5 +100,5 @@ _VOWEL = re.compile(r"\"?(?:(?!eu|ewe|one\b|once|u[bcfknrst][aeiou]|uni(?!n))[ae
 
 
 def capitalized(sentence: str) -> str:
-    """*sentence* with a capital letter in front; the rest stays."""
+    """Return *sentence* with a capital letter in front; the rest stays."""
     return sentence[:1].upper() + sentence[1:]

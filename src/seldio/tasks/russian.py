@@ -115,7 +115,7 @@ def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str,
 
 @cache
 def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
-    """The noun of a class; None where it has no Russian name."""
+    """Return the noun of a class; None where it has no Russian name."""
     return nouns(own).known.get(spelling(label))
 
 
@@ -130,23 +130,23 @@ def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
 
 
 def nested(noun: Noun, other: Noun) -> bool:
-    """Whether one of two classes is a kind of the other."""
+    """Return whether one of two classes is a kind of the other."""
     return bool(noun.nested >> other.number & 1)
 
 
 def alike(noun: Noun, other: Noun) -> bool:
-    """Whether one of two classes may be taken for the other."""
+    """Return whether one of two classes may be taken for the other."""
     return bool(noun.alike >> other.number & 1)
 
 
 def mask_of(classes: Iterable[Noun]) -> int:
-    """The mask of some nouns."""
+    """Return the mask of some nouns."""
     return sum(1 << noun.number for noun in set(classes))
 
 
 @cache
 def absent(audible: int, known: int, own: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
-    """The nouns of *known* that are surely not heard where those of *audible* are: masks."""
+    """Return the nouns of *known* that are surely not heard where those of *audible* are: masks."""
     table = nouns(own)
     out = audible
     for noun in table.all:
@@ -157,7 +157,7 @@ def absent(audible: int, known: int, own: tuple[ClassNoun, ...] = ()) -> tuple[N
 
 @cache
 def pairs(classes: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
-    """All pairs of *classes*."""
+    """Return all pairs of *classes*."""
     return tuple(combinations(classes, 2))
 
 
@@ -205,7 +205,7 @@ def known_classes(table: pa.Table, own: tuple[ClassNoun, ...] = ()) -> int:
 
 
 def clip_of(scene: Scene, known: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
-    """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
+    """Return *scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
     events_by_noun: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
@@ -248,7 +248,7 @@ def pauses(margins: Margins) -> str:
 
 
 def times(number: int) -> str:
-    """``1 раз``, ``2 раза``, ``5 раз``."""
+    """Return ``1 раз``, ``2 раза``, ``5 раз``."""
     return f"{number} {_DATA['times'][one_few_many(number)]}"
 
 
@@ -280,7 +280,7 @@ def draw(say: Say, choices: Sequence[T], count: int) -> list[T]:
 def draft(
     say: Say, wordings: Sequence[str], words: Mapping[str, str], answers: Sequence[str], events: Sequence[SceneEvent]
 ) -> Choice:
-    """A question in one of its wordings, with the *answers*, of which the first is right, in a random order."""
+    """Return a question in one of its wordings, with the *answers*, of which the first is right, in a random order."""
     question, options = say.pick(wordings).format_map(words), draw(say, answers, len(answers))
     return Choice(question, options, options.index(answers[0]), say.pick(INSTRUCTIONS[len(options)]), events)
 
@@ -288,7 +288,7 @@ def draft(
 def yes_or_no(
     say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[SceneEvent]
 ) -> Choice:
-    """A question that is answered with yes or no."""
+    """Return a question that is answered with yes or no."""
     return draft(say, wordings, words, (YES, NO) if truth else (NO, YES), events)
 
 
@@ -369,7 +369,7 @@ def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
 
 
 def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
-    """Why it is not sure which of two lasts longer; each of their events may be wrong by the margin."""
+    """Return why it is not sure which of two lasts longer; each of their events may be wrong by the margin."""
     difference = sound.total - other.total
     if abs(difference) <= margins.frames * (len(sound.events) + len(other.events)):
         return Why.CLOSE
@@ -401,7 +401,7 @@ ALONE = "only one class sounds"
 
 
 def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Details of a clip: the number and the order of its events."""
+    """Ask for details of a clip: the number and the order of its events."""
     yield from [Why.NO_NAME] * clip.unnamed
     yield from _times(clip, margins, say)
     yield from _present(clip, say)

@@ -171,7 +171,7 @@ class Scene:
         return not np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4) > margin
 
     def proof(self, event: SceneEvent) -> Proof:
-        """*event* as a proof: degrees to 0.1, metres to 0.01."""
+        """Return *event* as a proof: degrees to 0.1, metres to 0.01."""
         if event.number not in self._proofs:
             has_direction = not math.isnan(event.azimuth)
             values = {
@@ -190,7 +190,7 @@ class Scene:
 
 
 def tenths(degrees: float) -> float:
-    """Degrees to 0.1, without a negative zero."""
+    """Return degrees to 0.1, without a negative zero."""
     return round(degrees, 1) + 0.0
 
 
@@ -210,7 +210,7 @@ RIVALS = (
 
 
 def cells(azimuth: Any, elevation: Any, margin: float) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Masks of the cells that directions (degrees) lie in or nearer to than *margin* degrees; not known: all."""
+    """Return masks of the cells that directions (degrees) lie in or nearer to than *margin* degrees; not known: all."""
     turned = (np.nan_to_num(azimuth) + HALF) % 360.0
     sector = np.minimum(turned // 45.0, 7).astype(np.int64)
     inside = turned - 45.0 * sector
@@ -227,7 +227,7 @@ def cells(azimuth: Any, elevation: Any, margin: float) -> np.ndarray[Any, np.dty
 
 
 def only_cell(mask: int) -> int:
-    """The number of the one cell in *mask*; -1 where there are more."""
+    """Return the number of the one cell in *mask*; -1 where there are more."""
     return mask.bit_length() - 1 if mask and not mask & (mask - 1) else -1
 
 
@@ -279,7 +279,7 @@ def scenes(
 
 
 def recording_frames(table: pa.Table) -> dict[str, int]:
-    """Label frames of every recording: as its file tells, at least to the end of its last event."""
+    """Return label frames of every recording: as its file tells, at least to the end of its last event."""
     codes, names = clip_codes(table)
     ends = np.zeros(len(names), np.int64)
     np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
@@ -288,7 +288,7 @@ def recording_frames(table: pa.Table) -> dict[str, int]:
 
 
 def last_window(length: Any, window: int, hop: int) -> Any:
-    """The number of the last window of a recording (label frames): the first that reaches its end."""
+    """Return the number of the last window of a recording (label frames): the first that reaches its end."""
     return np.maximum(0, np.minimum(-((window - length) // hop), (length - 1) // hop))
 
 

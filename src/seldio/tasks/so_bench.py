@@ -29,8 +29,10 @@ MIXED = "its direction and its distance both change"
 NOTHING_AFTER = "no single event follows in a clear direction"
 #: Of numbers that are asked for: the unit, the same in keys, and the digits after the point.
 _ESTIMATES: Mapping[str, tuple[Literal["degrees", "metres"], str, int]] = {
-    "azimuth": ("degrees", "deg", 1), "elevation": ("degrees", "deg", 1), "distance": ("metres", "m", 2),
-}  # fmt: skip
+    "azimuth": ("degrees", "deg", 1),
+    "elevation": ("degrees", "deg", 1),
+    "distance": ("metres", "m", 2),
+}
 #: Longer lists are not asked for.
 MOST_EVENTS = 8
 #: Degrees; at higher elevations azimuths are not asked for.
@@ -43,7 +45,7 @@ _UNKNOWN = dict.fromkeys(AnswerMeta.model_fields)
 
 
 def meta(**values: float | list[float]) -> AnswerMeta:
-    """The truth as numbers, with these keys."""
+    """Return the truth as numbers, with these keys."""
     return trusted(AnswerMeta, {**_UNKNOWN, **values})
 
 
@@ -54,7 +56,7 @@ TRIES = 4
 
 
 def first_class(item: Item) -> str | None:
-    """The class of the first event that *item* is about: answers with times are alike where it is the same."""
+    """Return the class of the first event that *item* is about: answers with times are alike where it is the same."""
     return item.events[0].class_name if item.events else None
 
 
@@ -69,7 +71,7 @@ class Draft(NamedTuple):
 
 
 def moments(low: int, high: int, say: Say) -> Iterator[int]:
-    """Some label frames from *low* to *high* - 1, each once, in a random order."""
+    """Yield some label frames from *low* to *high* - 1, each once, in a random order."""
     if high > low:
         start, step = say.below(high - low), max(1, (high - low) // TRIES)
         for turn in range(min(TRIES, high - low)):
@@ -77,7 +79,7 @@ def moments(low: int, high: int, say: Say) -> Iterator[int]:
 
 
 def sounds(events: list[SceneEvent], low: int, high: int) -> bool:
-    """Whether any of *events* is heard after label frame *low* and begins by *high*."""
+    """Return whether any of *events* is heard after label frame *low* and begins by *high*."""
     for event in events:  # noqa: SIM110 - asked very often, and any() takes three times as long
         if event.end > low and event.first <= high:
             return True
@@ -116,18 +118,18 @@ def each_pair(
 
 
 def span(event: SceneEvent) -> AnswerMeta:
-    """The interval of *event* as meta."""
+    """Return the interval of *event* as meta."""
     return meta(time_span=[event.first / 10, event.end / 10])
 
 
 def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
-    """When a class sounds that sounds once."""
+    """Return the times of a class that sounds once."""
     name, times = event.name, f"{ENGLISH.time(event.first)} to {ENGLISH.time(event.end)}"
     return Draft(say.ask(name), say.tell(name, **say.times(event)), times, span(event), (event,))
 
 
 def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
-    """All events of a clip with their times, by onset."""
+    """Yield all events of a clip with their times, by onset."""
     events = scene.events
     if len(events) > MOST_EVENTS:
         yield f"more than {MOST_EVENTS} events"
@@ -145,7 +147,7 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
 
 
 def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """How many sources sound at a moment around which none begins or ends; different numbers, at most four."""
+    """Yield how many sources sound at a moment around which none begins or ends; different numbers, at most four."""
     asked = set()
     for frame in moments(0, scene.length, say):
         active = [event for event in scene.events if event.first <= frame < event.end]
@@ -193,7 +195,7 @@ def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margin
 
 
 def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """When the sound from a direction begins; not of what sounds already when the clip begins."""
+    """Return when the sound from a direction begins; not of what sounds already when the clip begins."""
     if event.first == 0:
         return "it sounds already at the start"
     if scene.is_crowded(event, margins.azimuth):
@@ -253,14 +255,14 @@ def _steady(
 
 
 def compare_elevation(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Which of two sources is higher, or lower, as an angle."""
+    """Return which of two sources is higher, or lower, as an angle."""
     if round(abs(event.elevation - other.elevation), 6) <= margins.elevation:
         return Why.CLOSE
     return _compared(event, other, say, "elevation")
 
 
 def compare_distance(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Which of two sources is closer to the listener, or farther."""
+    """Return which of two sources is closer to the listener, or farther."""
     if math.isnan(event.distance + other.distance):
         return Why.NO_DISTANCE
     if max(event.reach, other.reach) > margins.metres:
@@ -281,7 +283,7 @@ def _compared(event: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft
 
 
 def relative_left_right(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """On which side of another source a source is, where turning and looking agree on it.
+    """Ask on which side of another source a source is, where turning and looking agree on it.
 
     Left is where the azimuth is greater by the shorter way round, and also where the place is farther left
     of the listener. Behind the listener the two contradict each other.
@@ -316,7 +318,7 @@ def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> D
 
 
 def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margins) -> bool:
-    """Whether *event* starts after *anchor* has ended, and no other event in its direction may do so."""
+    """Return whether *event* starts after *anchor* has ended, and no other event in its direction may do so."""
     if event.first < anchor.end + margins.frames or event.name.spoken == anchor.name.spoken:
         return False
     rivals, earliest = RIVALS[event.cell], anchor.end - margins.frames
@@ -448,7 +450,7 @@ SO_BENCH = {name: PUBLISHED[name].weight for name in PUBLISHED if name in TASKS}
 
 @cache
 def worded(language: Code) -> dict[str, Task[Scene, Draft]]:
-    """The tasks as they are asked in a language."""
+    """Return the tasks as they are asked in a language."""
     if language == "en":
         return TASKS
     ways = wordings_in(language).ways

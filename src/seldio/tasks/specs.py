@@ -126,7 +126,7 @@ DEFAULTS = Margins()
 
 
 def margins_of(values: Mapping[str, float]) -> Margins:
-    """The margins with these *values* by name, and the defaults of the others."""
+    """Return the margins with these *values* by name, and the defaults of the others."""
     for name in values:
         if name not in _UNITS:
             raise UsageError(f"unknown margin {clipped(name)}; choose from {', '.join(_UNITS)}")
@@ -156,7 +156,7 @@ class QuestionOptions:
         return self.balance or self.per_task is not None or self.total is not None
 
     def options(self) -> dict[str, Any]:
-        """The keyword arguments of :func:`seldio.tasks.stream`."""
+        """Return the keyword arguments of :func:`seldio.tasks.stream`."""
         hop = self.window if self.hop is None else self.hop
         tasks = None if self.tasks is None else tuple(self.tasks)
         same = {name: getattr(self, name) for name in ("seed", "window", "margins", "split")}

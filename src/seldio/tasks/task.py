@@ -72,7 +72,7 @@ class Direction(NamedTuple):
 
 
 def one_few_many(number: float) -> int:
-    """Which form a number takes in Russian: of 1, of 2 or a fraction, of 5."""
+    """Return which form a number takes in Russian: of 1, of 2 or a fraction, of 5."""
     if number != round(number):
         return 1
     last = abs(int(number)) % 100
@@ -92,23 +92,23 @@ class Wordings(NamedTuple):
     words: dict[str, Any]
 
     def number(self, value: float) -> str:
-        """A number without needless zeros: ``67``, ``-36.6``."""
+        """Return a number without needless zeros: ``67``, ``-36.6``."""
         return f"{value:g}".replace(".", self.words["decimal"])
 
     def time(self, frame: int) -> str:
-        """The time at which a label frame begins: ``18.5s``."""
+        """Return the time at which a label frame begins: ``18.5s``."""
         return str(self.words["time"].format(f"{frame / 10:.1f}".replace(".", self.words["decimal"])))
 
     def counted(self, value: float, unit: Literal["degrees", "metres"]) -> str:
-        """A number with its unit, as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
+        """Return a number with its unit, as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
         return f"{self.number(value)} {self.words[unit][self.plural(value)]}"
 
     def plural(self, value: float) -> int:
-        """The place of the form that goes with a number among those of a word."""
+        """Return the place of the form that goes with a number among those of a word."""
         return _FORMS[self.code](value)
 
     def listed(self, parts: Iterable[str]) -> str:
-        """*parts* as one says a list: ``a``, ``a and b``, ``a, b, and c``."""
+        """Return *parts* as one says a list: ``a``, ``a and b``, ``a, b, and c``."""
         between, before_last, of_two = self.words["list"]
         *others, last = parts
         return f"{between.join(others)}{before_last if len(others) > 1 else of_two}{last}" if others else last
@@ -116,7 +116,7 @@ class Wordings(NamedTuple):
 
 @cache
 def wordings_in(code: Code) -> Wordings:
-    """How to ask in the language with this code."""
+    """Return how to ask in the language with this code."""
     table = tomllib.loads(files(__package__ or "").joinpath(f"so_bench.{code}.toml").read_text("utf-8"))
     ways: dict[str, tuple[Wording, ...]] = {}
     for task, rows in table.items():
@@ -139,7 +139,7 @@ ENGLISH = wordings_in("en")
 
 
 def digest(*parts: object) -> str:
-    """20 hexadecimal digits of the sha256 of *parts*."""
+    """Return 20 hexadecimal digits of the sha256 of *parts*."""
     text = "\x1f".join(map(str, parts))
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:20]
 
@@ -163,12 +163,12 @@ class Say:
         self.language = language
 
     def below(self, limit: int) -> int:
-        """A number from 0 to *limit* - 1."""
+        """Return a number from 0 to *limit* - 1."""
         self._state = (self._state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
         return (self._state >> 33) % limit
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of *options*."""
+        """Return one of *options*."""
         return options[self.below(len(options))]
 
     def ask(self, name: Name | None = None, other: Name | None = None, *, way: int = 0, **words: str) -> str:
@@ -180,11 +180,11 @@ class Say:
     def tell(
         self, name: Name | None = None, other: Name | None = None, *, way: int = 0, of: int = 0, **words: str
     ) -> str:
-        """The answer to a question that is asked in this *way*: the one at the place *of* those there are."""
+        """Return the answer to a question that is asked in this *way*: the one at the place *of* those there are."""
         return capitalized(self._wordings[way].answers[of].format_map(_given(name, other, words)))
 
     def times(self, event: SceneEvent) -> dict[str, Any]:
-        """When an event begins and ends, as words of an answer."""
+        """Return when an event begins and ends, as words of an answer."""
         return {"since": self.language.time(event.first), "until": self.language.time(event.end)}
 
     def direction(self, event: SceneEvent) -> dict[str, Any]:

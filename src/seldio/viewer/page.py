@@ -200,7 +200,7 @@ def document(record: dict[str, Any], media: PageMedia) -> bytes:
 
 
 def embedded(record: Any) -> str:
-    """*record* as json that can stand in a script element, whatever its texts say.
+    """Return *record* as json that can stand in a script element, whatever its texts say.
 
     ``<``, ``>`` and ``&`` are written as json escapes, so that no text can end the element or open a comment;
     numbers that json does not have are an error.
@@ -241,7 +241,7 @@ class PageMedia:
 def media_of(
     clip: ClipMedia, how: MediaUse, folder: Path | None, named: tuple[bool, bool] = (False, False)
 ) -> PageMedia:
-    """Sound and pictures of a clip; *named*: whether the recording and the video were named by the user.
+    """Return sound and pictures of a clip; *named*: whether the recording and the video were named by the user.
 
     What was found and cannot be read is left out with a note; what was named is an error.
     """
@@ -295,7 +295,7 @@ def _array(clip: ClipMedia, recording: Entry) -> tuple[Array, list[str]]:
 
 @contextmanager
 def _forgiven(entry: Entry, what: str, notes: list[str], named: bool) -> Iterator[None]:
-    """A file that was found and cannot be read is noted; one that was named is an error."""
+    """Note a file that was found and cannot be read; one that was named is an error."""
     from seldio.media.video import NotVideo
 
     try:

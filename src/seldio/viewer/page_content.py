@@ -204,7 +204,7 @@ def _packed(energy: Floats) -> list[Any] | None:
 
 
 def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str, Any]]:
-    """Findings with the times (seconds) of the rows that they are about.
+    """Return findings with the times (seconds) of the rows that they are about.
 
     That of the first row, or of the row before a line that could not be read, is ``t``, null for the file as a whole;
     those of all rows are ``s``: start and end of each stretch of frames that follow each other.

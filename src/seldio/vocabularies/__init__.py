@@ -22,7 +22,7 @@ from seldio.text import clipped
 
 
 def spelling(name: str) -> str:
-    """The form names are compared in: lower case, ``_`` and ``-`` as spaces, commas as *and*."""
+    """Return the form names are compared in: lower case, ``_`` and ``-`` as spaces, commas as *and*."""
     return " ".join(name.lower().replace(",", " and ").replace("_", " ").replace("-", " ").split())
 
 
@@ -40,7 +40,7 @@ class Vocabulary:
         return len(self.classes)
 
     def label(self, index: int) -> str:
-        """The published name of class *index*; ``class 14`` where there is none."""
+        """Return the published name of class *index*; ``class 14`` where there is none."""
         spellings = self.classes[index] if 0 <= index < len(self.classes) else ()
         return spellings[0] if spellings else f"class {index}"
 
@@ -50,7 +50,7 @@ class Vocabulary:
         return {spelling(name): index for index, names in enumerate(self.classes) for name in names}
 
     def mapping(self, target: Vocabulary) -> dict[int, int]:
-        """Class indices of *target* by own index, for the classes that both lists name."""
+        """Return class indices of *target* by own index, for the classes that both lists name."""
         if self.classes == target.classes:
             return {index: index for index in range(len(self))}
         shared = {
@@ -69,7 +69,7 @@ def _files() -> dict[str, Path]:
 
 @cache
 def names() -> tuple[str, ...]:
-    """The names of all vocabularies, sorted."""
+    """Return the names of all vocabularies, sorted."""
     return tuple(sorted(_files()))
 
 
@@ -89,7 +89,7 @@ def vocabulary(name: str) -> Vocabulary:
 
 
 def own_list(dataset: str, classes: Iterable[Iterable[str]]) -> str:
-    """The classes of a *dataset*, each with its spellings, as :func:`vocabulary` takes them."""
+    """Return the classes of a *dataset*, each with its spellings, as :func:`vocabulary` takes them."""
     return dataset + json.dumps([*map(list, classes)], ensure_ascii=False, separators=(",", ":"))
 
 
@@ -99,12 +99,12 @@ def short(name: str) -> str:
 
 
 def own(name: str) -> bool:
-    """Whether a class list is that of a dataset that names its classes itself."""
+    """Return whether a class list is that of a dataset that names its classes itself."""
     return short(name) != name
 
 
 def known(name: str) -> bool:
-    """Whether there is a class list of that name."""
+    """Return whether there is a class list of that name."""
     try:
         vocabulary(name)
     except UsageError:

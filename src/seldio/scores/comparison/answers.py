@@ -36,10 +36,18 @@ _COUNT = Column("items", "questions", "", 0, None, "number of questions in this 
 
 
 def compare_answers(
-    systems: Sequence[Place], reference: Place | None, options: AnswerOptions, draw: Resampling, *,
-    against: Against = "all", lead: str | None = None, most: int = 10, judgements: Sequence[str] = (),
-    format: str | None = None, reference_format: str | None = None,
-) -> ScoreReport:  # fmt: skip
+    systems: Sequence[Place],
+    reference: Place | None,
+    options: AnswerOptions,
+    draw: Resampling,
+    *,
+    against: Against = "all",
+    lead: str | None = None,
+    most: int = 10,
+    judgements: Sequence[str] = (),
+    format: str | None = None,
+    reference_format: str | None = None,
+) -> ScoreReport:
     """Compare the answers of systems to the same questions.
 
     The arguments are those of :func:`seldio.compare`, *draw* how recordings are resampled.
@@ -89,8 +97,11 @@ def compare_answers(
         tables.append(intervals.table(first.columns, first.values, first.clips, first.groups, contest.over))
     else:
         tables = [*contest.tables(), *by_group, *_questions(contest, marked, most)]
-    about = [*same_systems(names, lambda a, b: np.array_equal(marked[a].values, marked[b].values),
-                             "the same marks for every question")]  # fmt: skip
+    about = [
+        *same_systems(
+            names, lambda a, b: np.array_equal(marked[a].values, marked[b].values), "the same marks for every question"
+        )
+    ]
     if missing:
         text = f"compared over the questions that all systems answer; {plural(missing, 'question')} left out"
         about.append(Notice("common-questions", text, grave=True))
@@ -100,11 +111,17 @@ def compare_answers(
     if isinstance(case, SoBenchCase):
         settings |= {"join": options.join, "offline": options.offline, "judgements": bool(judgements)}
     return ScoreReport(
-        path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}", profiles[0], first.title,
-        plural(len(first.items), "question"), tuple(tables), in_order(about), settings,
-        str(of_comparison(signatures, dataclasses.asdict(draw))), "" if one else contest.verdict(),
+        path_of(systems[0]) if one else f"comparison of {plural(len(names), 'system')}",
+        profiles[0],
+        first.title,
+        plural(len(first.items), "question"),
+        tuple(tables),
+        in_order(about),
+        settings,
+        str(of_comparison(signatures, dataclasses.asdict(draw))),
+        "" if one else contest.verdict(),
         contest.columns[contest.lead].name,
-    )  # fmt: skip
+    )
 
 
 def _contested(
@@ -122,9 +139,19 @@ def _contested(
     ends = np.stack([each.ends(trial.drawn[:, system])[:, :count] for system, each in enumerate(means)], axis=1)
     whole, support = trial.take(slice(count)), means[0].support[:count]
     contest = Contest(
-        names, first.columns, whole.values, whole.drawn, whole.p, units, first.about, lead, support, support < ENOUGH,
-        against, ends,
-    )  # fmt: skip
+        names,
+        first.columns,
+        whole.values,
+        whole.drawn,
+        whole.p,
+        units,
+        first.about,
+        lead,
+        support,
+        support < ENOUGH,
+        against,
+        ends,
+    )
     return contest, _by_group(contest, groups, means[0], trial)
 
 

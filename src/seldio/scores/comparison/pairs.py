@@ -228,7 +228,7 @@ class Contest:
         return np.asarray(self.support >= FEWEST)
 
     def cells(self, values: Floats, low: Floats, high: Floats) -> list[Cell]:
-        """Numbers of all scores with their intervals, unless there are too few units for any."""
+        """Return numbers of all scores with their intervals, unless there are too few units for any."""
         return interval_cells(values, low, high, self.reliable, self.weak)
 
     def differences(self) -> Table:
@@ -310,13 +310,25 @@ class Contest:
             titles = ", ".join(self.columns[place].title for place in chosen)
             heads.append(Column("rank", "rank", "", 0, "lower", f"rank by the sum of the ranks in {titles}"))
         heads += [
-            Column(f"{self.columns[place].name}_rank", f"{self.columns[place].title} rank", "", 0, "lower",
-                   f"rank by {self.columns[place].title} alone")
+            Column(
+                f"{self.columns[place].name}_rank",
+                f"{self.columns[place].title} rank",
+                "",
+                0,
+                "lower",
+                f"rank by {self.columns[place].title} alone",
+            )
             for place in places
-        ]  # fmt: skip
+        ]
         best = (drawn[:, :, self.lead] == 1) / (drawn[:, :, self.lead] == 1).sum(axis=1, keepdims=True)
-        first = Column("first", "first", "%", 1, "higher",
-                       f"share of resamples in which it is the best by {self.columns[self.lead].title}")  # fmt: skip
+        first = Column(
+            "first",
+            "first",
+            "%",
+            1,
+            "higher",
+            f"share of resamples in which it is the best by {self.columns[self.lead].title}",
+        )
         rows = [
             (name, *(int(cell[number]) for cell in cells), float(best[:, number].mean()))
             for number, name in enumerate(self.systems)
@@ -334,10 +346,12 @@ class Contest:
         cells of each pair that is shown.
         """
         tested = dataclasses.replace(  # with the lead, which decides here too
-            self, columns=(self.columns[self.lead], *[column] * len(table.rows)), lead=0,
+            self,
+            columns=(self.columns[self.lead], *[column] * len(table.rows)),
+            lead=0,
             values=np.column_stack((self.values[:, self.lead], values)),
             p=np.column_stack((self.p[:, self.lead], p)),
-        )  # fmt: skip
+        )
         heads, rows = [*table.columns], [list(row) for row in table.rows]
         about = "p-value with Holm's correction over all rows and pairs of this table"
         better = f"the better system where p (Holm) is below {LEVEL:g} here, and that of the lead too"
@@ -373,17 +387,28 @@ class Contest:
             Column("references", "references", "", 0, None, "labels, one for each source and frame"),
             *self.by_system(column),
             *(
-                Column(f"influence_{number}", self.headed("influence", pair), column.unit, max(column.digits, 2),
-                       column.better, f"{text}without it")
+                Column(
+                    f"influence_{number}",
+                    self.headed("influence", pair),
+                    column.unit,
+                    max(column.digits, 2),
+                    column.better,
+                    f"{text}without it",
+                )
                 for number, pair in enumerate(self.pairs, 1)
             ),
-        )  # fmt: skip
+        )
         return Table("clips", f"the clips that matter most to the difference of {column.title}", heads, rows)
 
     def report(
-        self, report: ScoreReport, tables: Sequence[Table], about: Sequence[Notice], every: Sequence[Sequence[Notice]],
-        draw: Resampling, signatures: Sequence[Signature | None],
-    ) -> ScoreReport:  # fmt: skip
+        self,
+        report: ScoreReport,
+        tables: Sequence[Table],
+        about: Sequence[Notice],
+        every: Sequence[Sequence[Notice]],
+        draw: Resampling,
+        signatures: Sequence[Signature | None],
+    ) -> ScoreReport:
         """Return the report of the comparison, from that on one of the systems over the same clips.
 
         *about* is what there is to know about this comparison, *every* the notices of each system, of which those that
@@ -392,10 +417,15 @@ class Contest:
         grave = said_of(self.systems, [[one for one in notices if one.grave or one.first] for notices in every])
         signature = of_comparison([one for one in signatures if one], dataclasses.asdict(draw))
         return dataclasses.replace(
-            report, system=f"comparison of {plural(len(self.systems), 'system')}", tables=(*self.tables(), *tables),
-            notices=in_order([*about, *grave]), settings=self.settings(draw) | dict(report.settings),
-            verdict=self.verdict(), lead=self.columns[self.lead].name, signature=str(signature),
-        )  # fmt: skip
+            report,
+            system=f"comparison of {plural(len(self.systems), 'system')}",
+            tables=(*self.tables(), *tables),
+            notices=in_order([*about, *grave]),
+            settings=self.settings(draw) | dict(report.settings),
+            verdict=self.verdict(),
+            lead=self.columns[self.lead].name,
+            signature=str(signature),
+        )
 
     def notices(self, draw: Resampling) -> list[Notice]:
         """Return the notices that apply to any comparison."""
@@ -422,9 +452,14 @@ class Contest:
 
 
 def compare_clips(
-    systems: Sequence[Place], score: Callable[[Place], Case], draw: Resampling, *, against: Against = "all",
-    lead: str | None = None, most: int = 10,
-) -> ScoreReport:  # fmt: skip
+    systems: Sequence[Place],
+    score: Callable[[Place], Case],
+    draw: Resampling,
+    *,
+    against: Against = "all",
+    lead: str | None = None,
+    most: int = 10,
+) -> ScoreReport:
     """Compare systems with labels, and with each other; of one system return the score with its intervals.
 
     The arguments are those of :func:`seldio.compare`, *score* is called with each system, and *draw* says how clips or
@@ -455,10 +490,18 @@ def compare_clips(
     trial = tested(scores, values, draw, unit_of)
     whole, classes = trial.take(slice(len(columns))), trial.take(slice(len(columns), None))
     contest = Contest(
-        names, columns, whole.values, whole.drawn, whole.p, int(unit_of.max()) + 1, draw.over, deciding,
+        names,
+        columns,
+        whole.values,
+        whole.drawn,
+        whole.p,
+        int(unit_of.max()) + 1,
+        draw.over,
+        deciding,
         np.min([score.pooled_support(draw.over) for score in scores], axis=0),
-        np.any([score.weak(draw.over) for score in scores], axis=0), against,
-    )  # fmt: skip
+        np.any([score.weak(draw.over) for score in scores], axis=0),
+        against,
+    )
     tables = [_by_class(contest, classes, report.table("classes"))] if classes.p.size else []
     if most:
         alone, without = (
@@ -466,8 +509,11 @@ def compare_clips(
             for measures in ((score.alone() for score in scores), (score.scores(1 - each_clip) for score in scores))
         )
         tables.append(contest.clips(clips, scores[0].references_by_clip.tolist(), alone, without, most))
-    same = same_systems(names, lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
-                        "the same scores in every resample")  # fmt: skip
+    same = same_systems(
+        names,
+        lambda a, b: np.array_equal(whole.drawn[:, a], whole.drawn[:, b], equal_nan=True),
+        "the same scores in every resample",
+    )
     about = [*same]
     missing = zip(names, (len(case.score.clips) - len(clips) for case in cases), strict=True)
     if more := ", ".join(f"{name} {count:,}" for name, count in missing if count):
@@ -476,8 +522,9 @@ def compare_clips(
     about += [*contest.notices(draw), *_about_rooms(clips, draw)]
     if contest.units >= FEWEST:
         about += said_of(names, [[*case.unsure(draw.over)] for case in shared])
-    return contest.report(report, tables, about, [case.notices() for case in cases], draw,
-                          [case.signature for case in cases])  # fmt: skip
+    return contest.report(
+        report, tables, about, [case.notices() for case in cases], draw, [case.signature for case in cases]
+    )
 
 
 def _by_class(contest: Contest, classes: PairedScores, table: Table) -> Table:

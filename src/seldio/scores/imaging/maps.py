@@ -185,7 +185,7 @@ def overlap(a: Floats, b: Floats) -> float:
 
 
 def pearson(label: Floats, detection: Floats) -> float:
-    """Pearson r over the pixels where the label is above 0; NaN where it has fewer than two, or one side is flat."""
+    """Return Pearson's r of pixels with a label above 0; NaN where there are fewer than two, or one side is flat."""
     inside = np.flatnonzero(label > 0)
     if len(inside) < 2:
         return float("nan")

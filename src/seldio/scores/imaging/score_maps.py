@@ -127,9 +127,16 @@ class ImagingCase:
         settings = {"average": average, "iou": thresholds, "program": PROGRAM}
         over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
         return ScoreReport(
-            system, PROFILE, TITLE, over, tables(system, self), self.notices(), settings,
-            str(self.signature), lead=SCORES[0].name,
-        )  # fmt: skip
+            system,
+            PROFILE,
+            TITLE,
+            over,
+            tables(system, self),
+            self.notices(),
+            settings,
+            str(self.signature),
+            lead=SCORES[0].name,
+        )
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply: what is to be read before the numbers, then the grave ones."""
@@ -324,9 +331,15 @@ def score_maps(
 
 
 def compare_maps(
-    systems: Sequence[Place], reference: Place, options: ImagingOptions, draw: Resampling, *, format: str | None = None,
-    reference_format: str | None = None, **shown: Any,
-) -> ScoreReport:  # fmt: skip
+    systems: Sequence[Place],
+    reference: Place,
+    options: ImagingOptions,
+    draw: Resampling,
+    *,
+    format: str | None = None,
+    reference_format: str | None = None,
+    **shown: Any,
+) -> ScoreReport:
     """Compare the energy maps of systems with those of labels; see :func:`.pairs.compare_clips`."""
     from seldio.scores.comparison.pairs import compare_clips
 
@@ -335,9 +348,12 @@ def compare_maps(
 
 
 def scored_maps(
-    predictions: Place, reference: Place, options: ImagingOptions, format: str | None = None,
+    predictions: Place,
+    reference: Place,
+    options: ImagingOptions,
+    format: str | None = None,
     reference_format: str | None = None,
-) -> ImagingCase:  # fmt: skip
+) -> ImagingCase:
     """Return the scores of a system, and all that is to be said about them; see :func:`score_maps`."""
     average = options.average or AVERAGES[0]
     if average not in AVERAGES:

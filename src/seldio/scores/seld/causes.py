@@ -128,9 +128,14 @@ class Trial:
     """
 
     def __init__(
-        self, reference: EventFrames, prediction: EventFrames, clips: int, classes: int, profile: SeldProfile,
+        self,
+        reference: EventFrames,
+        prediction: EventFrames,
+        clips: int,
+        classes: int,
+        profile: SeldProfile,
         limits: Thresholds,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.a = reference.take(np.argsort(reference.clip * FRAMES + reference.frame, kind="stable"))
         self.b, self.clips, self.classes = prediction, clips, classes
         self.profile, self.limits = profile, limits
@@ -367,7 +372,7 @@ def _moved(trial: Trial, names: list[str]) -> tuple[Change, Ints] | None:
 
 
 def _shift(reference: EventFrames, prediction: EventFrames) -> int:
-    """By how many frames predictions have to be moved, if onsets tell that clearly; else 0.
+    """Return by how many frames predictions have to be moved, if onsets tell that clearly; else 0.
 
     Onsets of the reference are counted that have one of the same class in the prediction, by the frames between them.
     """

@@ -193,7 +193,7 @@ class Measure(NamedTuple):
 
 
 def _spherical(side: EventFrames) -> Floats:
-    """Azimuth in radians, sine and cosine of the elevation, for the law of cosines of 2021 to 2023."""
+    """Return the azimuth in radians, sine and cosine of the elevation, for the law of cosines of 2021 to 2023."""
     azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
     return np.stack([azimuth, np.sin(elevation), np.cos(elevation)])
 
@@ -498,9 +498,13 @@ def clip_counts(pairing: Paired, unit: int, limits: Thresholds) -> Floats:
     starts = (np.cumsum(units) - units)[some]
     counts = no_counts(clips, classes)
     by_unit = {
-        Count.TRUE: each.matched - each.misplaced, Count.MISPLACED: each.misplaced, Count.FALSE: each.false,
-        Count.MISSED: each.missed, Count.REFERENCES: each.references, Count.MATCHED: each.matched,
-    }  # fmt: skip
+        Count.TRUE: each.matched - each.misplaced,
+        Count.MISPLACED: each.misplaced,
+        Count.FALSE: each.false,
+        Count.MISSED: each.missed,
+        Count.REFERENCES: each.references,
+        Count.MATCHED: each.matched,
+    }
     wrong, missed = (each.misplaced + each.false).sum(axis=1), each.missed.sum(axis=1)
     if len(some):
         for place, array in by_unit.items():
@@ -530,7 +534,7 @@ def _segment_tracks(matches: Matches, classes: int, unit: int) -> tuple[Floats, 
 
 
 def pair_errors(a: EventFrames, b: EventFrames, reference: Ints, prediction: Ints) -> tuple[Floats, Floats, Floats]:
-    """Errors of distance, absolute and relative, and agreement on being on screen (0 or 1), of pairs of rows.
+    """Return errors of distance, absolute and relative, and agreement on being on screen (0 or 1), of pairs of rows.
 
     NaN where one of the two is unknown.
     """

@@ -331,9 +331,12 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
 
 
 def labels_of(
-    source: Source, layout: LabelFormat | None, wanted: Wanted | None, as_read: bool = False,
+    source: Source,
+    layout: LabelFormat | None,
+    wanted: Wanted | None,
+    as_read: bool = False,
     described: OwnDatasets | None = None,
-) -> SideLabels:  # fmt: skip
+) -> SideLabels:
     """Return the labels in *source*, which are not read yet unless they are a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell. A table has label frames
@@ -414,7 +417,7 @@ def _table(source: Source, found: Sequence[Part], as_read: bool) -> SideLabels:
 
 
 def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
-    """*table* in label frames of 100 ms."""
+    """Return *table* in label frames of 100 ms."""
     if not table.num_rows:
         return table
     if are_events(table):

@@ -211,8 +211,9 @@ def tables(score: SeldScore, mistakes: Mistakes, limits: Thresholds, labels: Seq
     means = {error: float(nanmean(each, 0)) for error, each in lost.items()}
     there = {
         "wrong_distance": np.isfinite(limits.distance) or np.isfinite(limits.relative),
-        "wrong_onscreen": limits.onscreen, "absent": means["absent"] > 0,
-    }  # fmt: skip
+        "wrong_onscreen": limits.onscreen,
+        "absent": means["absent"] > 0,
+    }
     shown = [error for error in ERRORS if there.get(error, True)]
     whole = sum(means[error] for error in shown)
     rows: list[tuple[Cell, ...]] = []

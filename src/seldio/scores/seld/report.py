@@ -102,16 +102,25 @@ class SeldCase:
         """Return the report on this score."""
         profile, average, limits = self.profile, self.score.average, self.limits
         settings = {
-            "average": average, "angle": limits.angle,
+            "average": average,
+            "angle": limits.angle,
             "distance": None if math.isinf(limits.distance) else limits.distance,
             "relative_distance": None if math.isinf(limits.relative) else limits.relative,
-            "onscreen": limits.onscreen, "program": profile.program,
-        }  # fmt: skip
+            "onscreen": limits.onscreen,
+            "program": profile.program,
+        }
         over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
         return ScoreReport(
-            system, profile.name, profile.title, over, tables(system, self), self.notices(), settings,
-            str(self.signature), lead=profile.lead,
-        )  # fmt: skip
+            system,
+            profile.name,
+            profile.title,
+            over,
+            tables(system, self),
+            self.notices(),
+            settings,
+            str(self.signature),
+            lead=profile.lead,
+        )
 
     def notices(self) -> tuple[Notice, ...]:
         """Return all that apply: what is to be read before the numbers, then the grave ones."""
@@ -133,11 +142,15 @@ REFERENCES = Column("references", "references", "", 0, None, "number of referenc
 HELD = Column("held", "clips", "", 0, None, "number of clips that hold the class; of rooms where rooms are drawn")
 _CLIPS = Column("clips", "clips", "", 0, None, "number of clips in this row")
 RELIABLE = Column(
-    "interval", "interval", "", 0, None,
+    "interval",
+    "interval",
+    "",
+    0,
+    None,
     f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) in effect tell of all scores; “not of” a score where they do "
     "of that, or all clips agree: the ends of intervals, which only json and csv show, cannot be relied on. An "
     f"asterisk: fewer than {ENOUGH} in effect, read it as an interval of 90 %",
-)  # fmt: skip
+)
 
 
 def tables(system: str, case: SeldCase) -> tuple[Table, ...]:

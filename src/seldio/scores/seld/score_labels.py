@@ -102,15 +102,24 @@ def score_labels(
         return report
     from seldio.scores.published import with_baselines
 
-    changed = [name for name in ("angle", "distance", "relative", "onscreen")
-               if getattr(case.limits, name) != getattr(case.profile.limits, name)]  # fmt: skip
+    changed = [
+        name
+        for name in ("angle", "distance", "relative", "onscreen")
+        if getattr(case.limits, name) != getattr(case.profile.limits, name)
+    ]
     return with_baselines(report, case.score.clips, [*changed, *["classes"] * (options.classes is not None)])
 
 
 def compare_labels(
-    systems: Sequence[Place], reference: Place, options: SeldOptions, draw: Resampling, *, format: str | None = None,
-    reference_format: str | None = None, **shown: Any,
-) -> ScoreReport:  # fmt: skip
+    systems: Sequence[Place],
+    reference: Place,
+    options: SeldOptions,
+    draw: Resampling,
+    *,
+    format: str | None = None,
+    reference_format: str | None = None,
+    **shown: Any,
+) -> ScoreReport:
     """Compare the outputs of systems with labels, and with each other; see :func:`.pairs.compare_clips`."""
     from seldio.scores.comparison.pairs import compare_clips
 
@@ -178,14 +187,26 @@ def scored_case(
 
         mistakes = count(a, b, *counting)
     return SeldCase(
-        profile, limits, score, [classes.label(n) for n in range(len(classes))],
-        labels, scored,
-        grid_lengths(profile, a, len(clips)), signed, len(written.rows) - len(b), chosen,
-        compared.left_out, compared.split,
-        intervals=drawn.jackknife, bootstrap=drawn.resampling if drawn.bootstrap else None, by_clip=options.by_clip,
-        named=options.profile is not None, forced=forced, causes=found,
+        profile,
+        limits,
+        score,
+        [classes.label(n) for n in range(len(classes))],
+        labels,
+        scored,
+        grid_lengths(profile, a, len(clips)),
+        signed,
+        len(written.rows) - len(b),
+        chosen,
+        compared.left_out,
+        compared.split,
+        intervals=drawn.jackknife,
+        bootstrap=drawn.resampling if drawn.bootstrap else None,
+        by_clip=options.by_clip,
+        named=options.profile is not None,
+        forced=forced,
+        causes=found,
         mistakes=mistakes,
-    )  # fmt: skip
+    )
 
 
 #: Options that shape the numbers of a score, as its signature has them.

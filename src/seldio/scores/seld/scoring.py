@@ -330,7 +330,7 @@ class SeldAccumulator:
         self._clips[clip] = count_sides(a, b, self.profile, self._limits, self._classes, 1)
 
     def forward(self, clip: str, reference: ClipLabels, prediction: ClipLabels) -> dict[str, float]:
-        """:meth:`update`, and the scores of this clip alone; calling the accumulator does the same.
+        """Do :meth:`update`, and return the scores of this clip alone; calling the accumulator does the same.
 
         They are those of ``seldio score --table clips``: a macro average is over the classes that the clip has.
 
@@ -389,7 +389,7 @@ class SeldAccumulator:
         self._clips |= other._clips
 
     def merge_state(self, incoming: SeldAccumulator | dict[str, Any]) -> None:
-        """:meth:`merge` with another accumulator, or with what its :meth:`state_dict` gave.
+        """Do :meth:`merge` with another accumulator, or with what its :meth:`state_dict` gave.
 
         Raises:
             UsageError: see :meth:`merge`.
