@@ -58,7 +58,7 @@ THROUGHOUT: dict[str, Callable[[list[bytes]], list[bytes]]] = {
     "cells in quotes": _cells(lambda cells: [b'"' + cell + b'"' for cell in cells]),
     "frames as 24.0": _cells(lambda cells: [cells[0] + b".0", *cells[1:]]),
     "nan for azimuths": _cells(lambda cells: [*cells[:3], b"nan", *cells[4:]]),
-    "inclinations for elevations": _cells(lambda cells: [*cells[:4], b"%d" % (200 + int(cells[4])), cells[5]]),
+    "inclinations for elevations": _cells(lambda cells: [*cells[:4], b"%d" % (90 - int(cells[4])), cells[5]]),
     "rows written twice": lambda lines: [line for line in lines[: len(lines) // 2] for _ in range(2)],
 }
 

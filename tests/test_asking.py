@@ -113,10 +113,8 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
     assert converted(labels, "items-parquet", per_task=4) == plainly(labels, "items-parquet", per_task=4)
     for name in ("so-bench", "items", "so-dataset-qa"):
         target = formats.get(name, ItemFormat)
-        assert target.write(items) == b"".join(
-            encoded(item, target) + b"\n"  # type: ignore[arg-type]
-            for item in items
-        )
+        texts = encoded(items, target)  # type: ignore[arg-type]
+        assert target.write(items) == b"".join(text + b"\n" for text in texts)
 
 
 @pytest.mark.parametrize("to", ["mmau", "mmar", "jasco", "so-bench-predictions"])

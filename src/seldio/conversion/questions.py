@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from operator import attrgetter
@@ -89,11 +89,11 @@ def asked_about(
         batch.layouts[layout.name] = None
         batch.splits.update(told_split(file.name, asking["own"]) for file in files)
         batch.unheard += [file.clip for file in files if file.name not in recordings]
-        for item in task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking):
-            batch.texts.append(encoded(item, text))
-            batch.asked[item.task] += 1
-            if options.selects:
-                batch.lots.append(mix.lot_of(item, options.seed))
+        items = [*task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking)]
+        batch.texts += encoded(items, text)
+        batch.asked.update(item.task for item in items)
+        if options.selects:
+            batch.lots += [mix.lot_of(item, options.seed) for item in items]
     return batch
 
 
@@ -111,9 +111,11 @@ def _text_format(target: str) -> JsonItems:
     return format if isinstance(format, JsonItems) else ITEMS
 
 
-def encoded(item: Item, target: JsonItems) -> bytes:
-    """Return the text of *item* as a record of *target*, without what stands between records."""
-    return target.layout.record(target.record(item)).encode()
+def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
+    """Return the texts of *items* as records of *target*, without what stands between records."""
+    rows = [item.model_dump() for item in items]
+    columns = {field: [row[field] for row in rows] for field in Item.model_fields}
+    return [target.layout.record(record).encode() for record in target.records(columns, len(rows))]
 
 
 def _cut(
@@ -122,7 +124,7 @@ def _cut(
     """Cut the audio that items ask about out of the recordings in *root*; return the items, and remarks on it."""
     remarks, items = list[str](), map(Item.model_validate_json, texts)
     moved = cut(items, root, out, rate=rate, channels=channels, say=remarks.append)
-    return [encoded(item, _text_format(target)) for item in moved], remarks
+    return encoded(moved, _text_format(target)), remarks
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
