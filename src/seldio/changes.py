@@ -2,7 +2,7 @@
 
 Each change has what undoes it and what makes it, over columns as arrays or single values, or over the cells of a row,
 and its sentences. A judge reports a change if the columns, or the rows, fit once it is undone, and not before; where
-two changes fit, none is repaired. The rows that depend on what a file holds are made in :mod:`seldio.formats.shapes`.
+two changes fit, none is repaired. Changes that depend on what a file holds are made in :mod:`seldio.formats.shapes`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Change:
     hint: str = ""  # what to do about it, of cells
     column: int = 0  # the one that it is about, from 0; 0 also where it is about all of them
     takes_out: bool = False  # whether undoing it takes that column out, whose cells nothing gives back
-    certain: bool = True  # whether it is what such rows look like, and not only one way to make a format of them
+    certain: bool = True  # whether nothing else explains such rows as well; a repair and the first try need that
 
     def fits(self, columns: Columns, allowed: Callable[[Columns], bool]) -> bool:
         """Return whether columns are *allowed* once this is undone, and redoing it gives them back."""

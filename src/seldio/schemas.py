@@ -35,7 +35,7 @@ _THERE: _Schema = {"not": {"type": "null"}}
 
 
 def so_bench() -> _Schema:
-    """Return questions of SO-Bench: a record, a list of them, or one under ``records`` or ``data``."""
+    """Return the schema of questions of SO-Bench: a record, a list of them, or one under ``records`` or ``data``."""
     known, record = benchmark("so-bench"), _of_format(SO_BENCH)
     record["properties"]["answer"] = _FULL | {"description": "The full answer."}
     truths = {name: spec.truth for name, spec in PUBLISHED.items() if spec.truth}
@@ -49,14 +49,14 @@ def so_bench() -> _Schema:
 
 
 def items() -> _Schema:
-    """Return questions as seldio keeps them."""
+    """Return the schema of questions as seldio keeps them."""
     record = _of_format(ITEMS)
     record["properties"]["options"] = {"type": ["array", "null"], "minItems": 2, "items": _FULL}
     return _file(ITEMS.title, record, ("records", "data"))
 
 
 def jasco() -> _Schema:
-    """Return rows of JASCO's questions, as a CSV reader gives them: by column, all of them text."""
+    """Return the schema of rows of JASCO's questions, as a CSV reader gives them: by column, all of them text."""
     cells: dict[str, _Schema] = {name: {"type": "string"} for name in JASCO.columns}
     cells |= {"audio_id": {"type": "string", "minLength": 1}, JASCO.fields["answer"]: _FULL}
     record: _Schema = {"type": "object", "properties": cells, "required": list(cells), "allOf": []}
@@ -64,7 +64,7 @@ def jasco() -> _Schema:
 
 
 def ruenvaqa() -> _Schema:
-    """Return questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
+    """Return the schema of questions of ruEnvAQA: a file of the source with its access, a list, or a row of the Hub."""
     known = benchmark("ruenvaqa")
     text: _Schema = {"type": ["string", "null"]}
     letters, name = string.ascii_lowercase, "option_{}".format

@@ -1,9 +1,10 @@
 """Repair label files: what is safe, and, if asked, what is a good guess.
 
-A *safe* repair writes what was read: values are spelled otherwise, and each of them reads as before. An *unsafe* one is
-one named change of a whole set. What is in doubt is repaired by neither, and :func:`admitted` says so in the report. A
-repair works on the text of a file, line by line; what it does not touch stays byte for byte, and repairing twice
-changes nothing. On disk: check, repair, and check again until nothing changes; then each file is written once.
+A *safe* repair writes what was read, spelled otherwise; as many rows are read after it, in the same format. An
+*unsafe* one is one named change of a whole set. What is in doubt is repaired by neither, and :func:`admitted` says so
+in the report. A repair works on the text of a file, line by line; what it does not touch stays byte for byte, and
+repairing twice changes nothing. On disk: check, repair, and check again until nothing changes; then each
+file is written once.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def _unrepaired(finding: Finding, reason: str) -> Finding:
 
 
 def _doubts(group: LabelGroup, findings: Iterable[Finding]) -> dict[str, set[str]]:
-    """Return by code, the files in which a finding speaks against the format that they are read as."""
+    """Return, by code, the files in which a finding speaks against the format that they are read as."""
     doubts: dict[str, set[str]] = defaultdict(set)
     places: Counter[tuple[str, str]] = Counter()
     for finding in findings:

@@ -580,7 +580,7 @@ def accepted(converted: Sequence[Converted], target: LabelFormat, allow_loss: Co
 
 
 def allowed(losses: dict[str, str], target: str, allow_loss: Collection[str]) -> dict[str, str]:
-    """Return *losses* of a conversion to *target*, or LossError unless all are allowed."""
+    """Return *losses* of a conversion to *target*; raise LossError unless all are allowed."""
     refused = {field: what for field, what in losses.items() if not {field, ALL} & set(allow_loss)}
     if refused:
         raise LossError(target, refused)

@@ -63,7 +63,7 @@ class ClipMedia:
 
     @staticmethod
     def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:
-        """Return those of a clip; *entries* are the files of its dataset by name."""
+        """Return the media of a clip; *entries* are the files of its dataset by name."""
         return ClipMedia(clip, {field: entries[path] for field, path in clip.files.items()})
 
     def entry(self, arrays: Sequence[str] = RECORDINGS) -> Entry | None:

@@ -164,7 +164,7 @@ class Stream:
         return self._with(_shard=part if self._shard is None else within(self._shard, part))
 
     def shuffle(self, seed: int = 0) -> Self:
-        """Return the elements in an order that *seed* and the epoch decide, the same on every machine."""
+        """Return a stream in an order that *seed* and the epoch decide, the same on every machine."""
         return self._with(_seed=seed)
 
     def map(self, function: Callable[[Any], Any]) -> Self:

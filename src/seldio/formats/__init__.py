@@ -97,7 +97,7 @@ class ListedFormat(NamedTuple):
 
     @classmethod
     def of(cls, format: Format, home: str = "") -> ListedFormat:
-        """Return that of a format that is loaded."""
+        """Return the listing of a format that is loaded."""
         first = (format.name, format.aliases, format.title, format.holds, format.suffix, home)
         return cls(*first, format.also, format.stem, format.alone)
 

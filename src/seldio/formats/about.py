@@ -132,7 +132,7 @@ def _outside() -> Iterator[KnownDataset]:
 
 
 def every() -> tuple[KnownDataset, ...]:
-    """Return all of them."""
+    """Return all known datasets and benchmarks."""
     own = sorted((_read(file.name) for file in _FOLDER.iterdir()), key=lambda known: int(known.record["order"]))
     return tuple({one.name: one for one in (*own, *_outside())}.values())
 

@@ -99,7 +99,7 @@ class TextLines:
         return array("Q", chain([0], (match.end() for match in self._breaks.finditer(self.text))))
 
     def line(self, offset: int) -> int:
-        """Return the physical line of *offset*."""
+        """Return the number of the physical line of *offset*."""
         return self.first_line - 1 + bisect.bisect_right(self._starts, offset)
 
     def place(self, start: int, end: int, value: str | None = None) -> Place:

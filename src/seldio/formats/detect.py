@@ -277,7 +277,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
 
 def _seen_otherwise(rows: LabelRows, files: Sequence[TextFile]) -> Iterator[Detection | None]:
     """Yield what rows are that no format holds as they are, from the surest way to see them on."""
-    from seldio.formats import shapes  # a table that clean labels do not need
+    from seldio.formats import shapes  # which clean labels do not need
 
     by_file = [(file.header, file.rows) for file in rows.files]
     unchanged = [rows.without(change) for change in (*shapes.named(rows.header), *shapes.possible(by_file))]

@@ -242,7 +242,7 @@ class _Document:
         }
 
     def at(self, byte: int) -> int:
-        """Return the character at a byte."""
+        """Return the offset in characters of an offset in bytes."""
         return byte - int(np.searchsorted(self._within, byte))
 
     def span(self, element: Element) -> tuple[int, int]:

@@ -1,8 +1,8 @@
 """Changes of rows as they are written: a comma at every end, a column too many, frames in seconds.
 
 Each has one cause, and so one finding. Detection looks at the rows as they are meant; a repair writes them where the
-cause is certain and redoing the change gives the printed cells back. A column is taken out by a repair only where a
-header says that it is a confidence.
+cause is certain and redoing the change gives the printed cells back. A column that is taken out nothing gives back: a
+repair takes out only a row index, and what a header calls a confidence.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def foa_gains(directions: Floats) -> Floats:
 
 
 def mic_response(azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
-    """Return response of the four capsules on the rigid sphere.
+    """Return the response of the four capsules on the rigid sphere.
 
     Args:
         azimuth: n directions, degrees, +90 is left.
@@ -148,7 +148,7 @@ def terms_for(frequency: float) -> int:
 
 
 def diffuse_covariance(frequencies: ArrayLike, terms: int = TERMS) -> Floats:
-    """Return covariance of the capsules in a diffuse field of power 1, shape (f, 4, 4)."""
+    """Return the covariance of the capsules in a diffuse field of power 1, shape (f, 4, 4)."""
     polynomials = legendre(capsules() @ capsules().T, terms) * (2 * np.arange(terms) + 1)
     return np.moveaxis(polynomials @ (np.abs(modes(frequencies, terms)) ** 2).T, 2, 0)
 

@@ -201,7 +201,7 @@ def _speaking() -> Iterator[None]:
 
 
 def probe(stream: BinaryIO) -> Probe:
-    """Return the header of an audio file; NotAudio, where libsndfile cannot read it."""
+    """Return the header of an audio file; raise NotAudio where libsndfile cannot read it."""
     header = read_header(stream)
     if header is not None and header.block and not header.rate:
         raise NotAudio("the header says 0 frames per second")  # libsndfile speaks of its own insides

@@ -350,7 +350,7 @@ def _on_steps(directions: Floats, times: Floats, steps: Floats) -> Floats:
 
 
 def _moving(signal: Sound, directions: Floats, rate: int) -> Floats:
-    """Return the signal in pieces that fade into each other, each through the filters of its direction."""
+    """Return a moving source as FOA, from faded pieces of *signal*, each through the filters of its direction."""
     hop, taps = _hop(rate), _orders(rate).shape[1]
     check_finite(signal)
     size = power_of_two(2 * hop + taps)

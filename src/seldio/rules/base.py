@@ -181,11 +181,11 @@ class Labels:
         return int(self.starts[file] + np.argmax(marked[self.rows_of(file)]))
 
     def owners(self, rows: Ints) -> Ints:
-        """Return the files of *rows*."""
+        """Return the numbers of the files of *rows*."""
         return np.searchsorted(self.starts, rows, side="right") - 1
 
     def file_of(self, row: int) -> int:
-        """Return the file of a row."""
+        """Return the number of the file of a row."""
         return bisect.bisect_right(self._firsts, row) - 1
 
     def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
@@ -199,7 +199,7 @@ class Labels:
         return numbers
 
     def explained(self, field: str) -> Bools:
-        """Return for each file, whether a rule accounts for *field*."""
+        """Return for each file whether a rule accounts for *field*."""
         return self.accounted.get(field, np.zeros(len(self.filled), dtype=bool))
 
     # --- rows of one frame -------------------------------------------------------------------------

@@ -246,11 +246,11 @@ class ItemTable:
         return np.flatnonzero(again), first
 
     def known(self, field: str) -> Bools:
-        """Return the rows that have a value of *field*."""
+        """Return which rows have a value of *field*."""
         return np.asarray(self.column(field).is_valid().to_numpy(zero_copy_only=False))
 
     def blank(self, field: str) -> pa.BooleanArray:
-        """Return the rows whose text in *field* is empty or whitespace."""
+        """Return in which rows the text of *field* is empty or whitespace."""
         trimmed = (pc.equal(pc.utf8_trim_whitespace(chunk), "") for chunk in self.table[field].chunks)
         return pc.fill_null(pa.concat_arrays([pa.array([], pa.bool_()), *trimmed]), True)
 

@@ -485,7 +485,7 @@ def _missing(known: Benchmark, table: ItemTable) -> list[int]:
 
 
 def _runs(numbers: Sequence[int]) -> str:
-    """Write sorted numbers, runs of them in short."""
+    """Return sorted numbers in words, runs of them in short."""
     breaks = [0, *(place for place, (one, other) in enumerate(pairwise(numbers), 1) if other != one + 1), len(numbers)]
     runs = [(numbers[first], numbers[last - 1]) for first, last in pairwise(breaks)]
     return listed([str(one) if one == other else f"{one} to {other}" for one, other in runs], 4)

@@ -87,7 +87,7 @@ class ClipTable(Mapping[str, Clip]):
 
     @classmethod
     def of(cls, clips: Mapping[str, Clip]) -> Self:
-        """Return those of *clips*."""
+        """Return the table of *clips*."""
         return cls(from_clips(clips.values()).add_column(0, "name", pa.array(list(clips), pa.string())), clips)
 
     def __getstate__(self) -> pa.Table:

@@ -63,7 +63,7 @@ def pulses(tune: Floats, rate: int, ring: Floats) -> Floats:
 
 
 def smooth(gate: ArrayLike, rate: int, seconds: float) -> Floats:
-    """Fade on and off without clicks: a running mean over *seconds*."""
+    """Return *gate* fading on and off without clicks: a running mean over *seconds*."""
     width = max(1, int(seconds * rate))
     total = np.concatenate((np.zeros(width), np.cumsum(np.asarray(gate, np.float64))))
     return np.asarray((total[width:] - total[:-width]) / width)

@@ -123,13 +123,13 @@ def span(event: SceneEvent) -> AnswerMeta:
 
 
 def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
-    """Return the times of a class that sounds once."""
+    """Ask for the times of a class that sounds once."""
     name, times = event.name, f"{ENGLISH.time(event.first)} to {ENGLISH.time(event.end)}"
     return Draft(say.ask(name), say.tell(name, **say.times(event)), times, span(event), (event,))
 
 
 def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
-    """Yield all events of a clip with their times, by onset."""
+    """Ask for all events of a clip with their times, by onset."""
     events = scene.events
     if len(events) > MOST_EVENTS:
         yield f"more than {MOST_EVENTS} events"
@@ -147,7 +147,7 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
 
 
 def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """Yield how many sources sound at a moment around which none begins or ends; different numbers, at most four."""
+    """Ask how many sources sound at a moment around which none begins or ends; different numbers, at most four."""
     asked = set()
     for frame in moments(0, scene.length, say):
         active = [event for event in scene.events if event.first <= frame < event.end]
@@ -195,7 +195,7 @@ def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margin
 
 
 def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Return when the sound from a direction begins; not of what sounds already when the clip begins."""
+    """Ask when the sound from a direction begins; not of what sounds already when the clip begins."""
     if event.first == 0:
         return "it sounds already at the start"
     if scene.is_crowded(event, margins.azimuth):
@@ -255,14 +255,14 @@ def _steady(
 
 
 def compare_elevation(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Return which of two sources is higher, or lower, as an angle."""
+    """Ask which of two sources is higher, or lower, as an angle."""
     if round(abs(event.elevation - other.elevation), 6) <= margins.elevation:
         return Why.CLOSE
     return _compared(event, other, say, "elevation")
 
 
 def compare_distance(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Return which of two sources is closer to the listener, or farther."""
+    """Ask which of two sources is closer to the listener, or farther."""
     if math.isnan(event.distance + other.distance):
         return Why.NO_DISTANCE
     if max(event.reach, other.reach) > margins.metres:
