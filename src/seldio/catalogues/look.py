@@ -23,7 +23,7 @@ from seldio.files.names import suffix_of
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
-from seldio.formats.detect import CHOSEN, Detection, Wanted, closest, detect, means_the_same, width_and_header
+from seldio.formats.detect import Detection, LabelRows, Wanted, closest, detect, means_the_same, width_and_header
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
@@ -153,8 +153,7 @@ def files_by_layout(
             sink(_passed_over(group.files))
             lists += group.files
         elif group.words:
-            unshaped = dataclasses.replace(detection.rows, change=None)
-            _report_undecided(group.files, Detection(unshaped), sink, wanted)
+            _report_undecided(group.files, Detection(LabelRows(detection.rows.files)), sink, wanted)
         elif (format := _decided(group, sink, wanted)) is not None:
             read.append((group, format))
             take(group, format, detection.evidence)
@@ -189,7 +188,7 @@ def _decided(group: Alike, sink: Sink, wanted: Wanted | None) -> Dialect | None:
     if format is not None and others:
         names = " or ".join(dict.fromkeys(other.name for other in others))
         message = f"read as {format.name}; the content also fits {names}"
-        sink(READER_RULES[CHOSEN].at(path, message, f"if so, use --format {others[0].name}", 1))
+        sink(READER_RULES["SYN902"].at(path, message, f"if so, use --format {others[0].name}", 1))
     elif format is not None and wanted is None:
         _report_alike(path, format, detection, sink)
     return format

@@ -34,8 +34,11 @@ if TYPE_CHECKING:
     from seldio.formats.diagnosis import FileLook
 
 
+_DAY = 864_000  # label frames
 #: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
 COMMA = "\ue000"
+#: The columns that fields without one are derived from.
+_DERIVED = {"azimuth": "x", "elevation": "x", "class_id": "class_name"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -94,13 +97,9 @@ class Dialect(LabelFormat):
 
     def index(self, field: str | None) -> int | None:
         """Return the 0-based file column of *field*; a derived angle points at x, a class id at its name."""
-        return self._indices.get(field or "")
-
-    @cached_property
-    def _indices(self) -> dict[str, int]:
-        own = {part.field: number for number, part in enumerate(self.columns)}
-        derived = {"azimuth": "x", "elevation": "x", "class_id": "class_name"}
-        return {field: own[source] for field, source in derived.items() if source in own} | own
+        fields = [part.field for part in self.columns]
+        source = field if field in fields else _DERIVED.get(field or "")
+        return fields.index(source) if source in fields else None
 
     def kind(self, field: str) -> str | None:
         """Return the kind of the column that holds *field*, None where there is none."""
@@ -124,10 +123,27 @@ class Dialect(LabelFormat):
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """See :meth:`LabelFormat.write`."""
-        rows = _silent_rows(self, table, file.frames) if self.silence else _rows(self, table)
+        columns = [_cells(self, part, table) for part in self.columns]
+        row = ",".join(["%s"] * len(columns))
+        rows = [row % cells for cells in zip(*columns, strict=True)]
+        if self.silence:
+            rows = self._with_silence(rows, table["frame"].to_pylist(), file.frames)
         lines = [self.header, *rows] if self.header else rows
         text = file.newline.join(lines)
         return (text + file.newline if lines and (file.final_newline or not rows) else text).encode()
+
+    def _with_silence(self, rows: list[str], numbers: list[int], frames: int | None) -> list[str]:
+        """Return all rows, with a row of zeros for each frame of the clip in which no source is active."""
+        total = max(frames or 0, max(numbers, default=-1) + 1)
+        if total > _DAY:
+            raise DataError(
+                f"frame {total - 1:,} is more than a day into the clip; rows for all the silent frames "
+                "before it are not written"
+            )
+        silent = sorted(set(range(total)) - set(numbers))
+        empty = [f"{frame},{self.silence},0,0,0" for frame in silent]
+        merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
+        return [row for _, row in merged]
 
 
 class CsvPart(FileRows):
@@ -212,43 +228,35 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
     for part, body in zip(parts, bodies, strict=True):
         # numpy counts a byte several times faster than bytes.count
         part.rows = int(np.count_nonzero(np.frombuffer(body, np.uint8) == 10))
-    whole = sum(part.rows for part in parts) == table.num_rows
-    return table if whole and all(map(_small, table.columns)) else None
+    if sum(part.rows for part in parts) != table.num_rows:
+        return None
+    for column in table.columns:  # numbers that are infinite or NaN are over the limit of the grammar as well
+        chunks = [] if pa.types.is_boolean(column.type) else [to_numpy(chunk) for chunk in column.chunks if len(chunk)]
+        if not all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks):
+            return None
+    return table
 
 
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
     """Return whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
     kinds = {part.kind for part in dialect.columns}
     decimal = b"" if kinds <= {"int", "flag"} else b"." if "whole" in kinds else b".e"
-    return (
-        kinds.isdisjoint(("name", "text"))
-        and not joined.translate(None, _PLAIN + decimal)
-        and all(part.headed for part in parts)
-        and not (b"e" in joined and (_ODD_EXPONENT.search(joined) or _has_long_mantissa(joined)))
-        and not (_OVERRUNS and _widest(joined) > len(dialect.columns))
-    )
-
-
-def _has_long_mantissa(data: bytes) -> bool:
-    """Return whether a number with an exponent has more than nine digits before its point, zeros counted."""
-    text = np.frombuffer(data, np.uint8)
-    bounds, points, exponents = (np.flatnonzero(np.isin(text, [*signs])) for signs in (b",\n-", b".", b"e"))
-    firsts = bounds[np.searchsorted(bounds, exponents) - 1] + 1
-    ends = np.append(points, len(text))[np.searchsorted(points, firsts)]
-    return bool((np.minimum(ends, exponents) - firsts > 9).any())
-
-
-def _widest(data: bytes) -> int:
-    """Return the most columns that any line has."""
-    text = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
-    return int(np.diff(ends, prepend=-1).max(initial=0))
-
-
-def _small(column: pa.ChunkedArray) -> bool:
-    """Return whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
-    chunks = [] if pa.types.is_boolean(column.type) else [to_numpy(chunk) for chunk in column.chunks]
-    return all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks if len(chunk))
+    numbers = kinds.isdisjoint(("name", "text")) and not joined.translate(None, _PLAIN + decimal)
+    if not numbers or not all(part.headed for part in parts):
+        return False
+    text = np.frombuffer(joined, np.uint8)
+    if b"e" in joined:
+        if _ODD_EXPONENT.search(joined):
+            return False
+        bounds, points, exponents = (np.flatnonzero(np.isin(text, [*signs])) for signs in (b",\n-", b".", b"e"))
+        firsts = bounds[np.searchsorted(bounds, exponents) - 1] + 1
+        ends = np.append(points, len(text))[np.searchsorted(points, firsts)]
+        if (np.minimum(ends, exponents) - firsts > 9).any():  # digits before the point, zeros counted
+            return False
+    if _OVERRUNS:
+        ends = np.flatnonzero(text[(text == 44) | (text == 10)] == 10)
+        return bool(np.diff(ends, prepend=-1).max(initial=0) <= len(dialect.columns))
+    return True
 
 
 # --- from file columns to event columns ------------------------------------------------------------
@@ -277,7 +285,13 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
         x, y, z = (to_numpy(columns[axis]) for axis in "xyz")
         columns["azimuth"], columns["elevation"] = map(from_numpy, geometry.to_polar(x, y, z))
     if "distance" in columns:
-        columns |= _metres(dialect, columns.pop("distance"))
+        column = columns.pop("distance")
+        values, unknown = to_numpy(column), ~to_mask(column) if column.null_count else None
+        if dialect.unknown_distance is not None:
+            unknown = values == dialect.unknown_distance
+        if dialect.kind("distance") != "zero" or values.any():  # else a constant 0 that means nothing
+            metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
+            columns["distance"] = from_numpy(metres, unknown)
     if dialect.kind("elevation") == "real3inf":  # inf is no more than above: stored as 90 with a flag, -inf likewise
         values = to_numpy(columns["elevation"])
         open_ended = np.isinf(values)
@@ -328,27 +342,15 @@ def _measured(dialect: Dialect, columns: Mapping[str, Any], rows: int) -> Iterat
         yield field, pa.array(np.full(rows, value), COLUMNS[field])
 
 
-def _metres(dialect: Dialect, column: pa.ChunkedArray) -> dict[str, pa.Array]:
-    """Return distances in metres, null where unknown; none where the column is a constant 0 that means nothing."""
-    values = to_numpy(column)
-    if dialect.kind("distance") == "zero" and not values.any():
-        return {}
-    metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
-    unknown = ~to_mask(column) if column.null_count else None
-    if dialect.unknown_distance is not None:
-        unknown = values == dialect.unknown_distance
-    return {"distance": from_numpy(metres, unknown)}
-
-
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
     """Return class numbers of names; a name that the vocabulary does not have keeps its spelling instead."""
     indices = vocabulary(dialect.vocabulary).indices
     encoded = names.combine_chunks().dictionary_encode()
-    known = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
-    class_id = pa.array(known, pa.int32()).take(encoded.indices)
+    numbers = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
+    class_id = pa.array(numbers, pa.int32()).take(encoded.indices)
     canonical = [
         None if index is not None and _spelled(vocabulary(dialect.vocabulary).label(index)) == name else name
-        for index, name in zip(known, encoded.dictionary.to_pylist(), strict=True)
+        for index, name in zip(numbers, encoded.dictionary.to_pylist(), strict=True)
     ]
     return {"class_id": class_id, "class_name": pa.array(canonical, pa.string()).take(encoded.indices)}
 
@@ -370,34 +372,14 @@ def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, 
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def _rows(dialect: Dialect, table: pa.Table) -> list[str]:
-    row = ",".join(["%s"] * len(dialect.columns))
-    return [row % cells for cells in zip(*(_cells(dialect, part, table) for part in dialect.columns), strict=True)]
-
-
-_DAY = 864_000  # label frames
-
-
-def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[str]:
-    """Return all rows, with a row of zeros for each frame of the clip in which no source is active."""
-    rows = _rows(dialect, table)
-    numbers = table["frame"].to_pylist()
-    total = max(frames or 0, max(numbers, default=-1) + 1)
-    if total > _DAY:
-        raise DataError(
-            f"frame {total - 1:,} is more than a day into the clip; rows for all the silent frames "
-            "before it are not written"
-        )
-    silent = sorted(set(range(total)) - set(numbers))
-    empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
-    merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
-    return [row for _, row in merged]
-
-
 def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
     """Return one file column as what prints like its cells."""
     if part.field == "class_name":
-        return _name_cells(dialect, table)
+        labels = vocabulary(dialect.vocabulary)
+        ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
+        written = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
+        pairs = zip(written, ids, strict=True)
+        return [_spelled(name if name is not None else labels.label(index)) for name, index in pairs]
     if part.kind in ("zero", "text"):
         return ["0" if part.kind == "zero" else ""] * table.num_rows
     if part.field in ("x", "y", "z"):
@@ -425,14 +407,6 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> list[Any]:
         values = np.round(values / part.scale, 9)
     # adding 0.0 turns -0.0 into 0.0
     return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
-
-
-def _name_cells(dialect: Dialect, table: pa.Table) -> list[str]:
-    labels = vocabulary(dialect.vocabulary)
-    ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
-    given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
-    names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
-    return list(map(_spelled, names))
 
 
 def _spelled(name: str) -> str:
