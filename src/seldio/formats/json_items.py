@@ -111,7 +111,7 @@ class JsonItems(ItemFormat):
         object.__setattr__(self, "carries", (*carries, *self.besides))
 
     def likes(self, data: bytes, name: str) -> float:
-        """See :meth:`ItemFormat.likes`; the keys of the first record tell, the name only breaks ties."""
+        """See :meth:`Format.likes`; the keys of the first record tell, the name only breaks ties."""
         keys = peek(data)
         never = keys & {*self.never} and not keys & {*self.own}
         if not keys or never or not all(keys & {*mark.split("|")} for mark in self.marks):
