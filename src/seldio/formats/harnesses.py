@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-import pyarrow as pa
 
 from seldio.errors import InvalidData
 from seldio.files import DEFAULTS
@@ -23,10 +21,7 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_records import Layout
-from seldio.formats.json_text import Pointer
-from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, Proof
-from seldio.text import listed
 
 Flat = Mapping[str, Any]
 #: Why a harness asks about more than a question is about.
@@ -36,37 +31,6 @@ _PROOFS = {name: name for name in Proof.model_fields if name != "extra"}
 _REST = {
     name: name for name in Item.model_fields if name not in ("id", "audio", "question", "options", "answer", "extra")
 }
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class HarnessItems(JsonItems):
-    """Records with the fields of a row somewhere inside."""
-
-    pack: Callable[[Flat], dict[str, Any]]  # the record of flat keys
-    unpack: Callable[[Flat], dict[str, Any]]  # and back
-    inside: Mapping[str, Pointer]  # where a record holds a key, if not at its top
-    columnar: bool = False
-
-    def records(self, columns: Mapping[str, Sequence[Any]], count: int) -> Iterator[dict[str, Any]]:
-        """See :meth:`JsonItems.records`."""
-        return map(self.pack, super().records(columns, count))
-
-    def flat(self, record: dict[str, Any]) -> dict[str, Any]:
-        """See :meth:`JsonItems.flat`."""
-        return self.unpack(record)
-
-    def place_of(self, field: str, record: Mapping[str, Any]) -> Pointer:  # noqa: ARG002
-        """See :meth:`JsonItems.place_of`."""
-        key = self.key_of(field, {})
-        return self.inside.get(key, (key,))
-
-    def refusal(self, table: pa.Table) -> str | None:
-        """See :meth:`ItemFormat.refusal`."""
-        names = pc.list_flatten(table.column("audio"))
-        other = names.filter(pc.invert(pc.match_substring_regex(names, r"(?i)\.(?:wav|mp3)$"))).unique().to_pylist()
-        if self.holds == "predictions" or not other:
-            return None
-        return f"it takes wav and mp3 recordings, not {listed(other, 3)}: convert the recordings"
 
 
 def _audio(value: Any) -> list[Any]:
@@ -136,7 +100,7 @@ def _heard(given: Any) -> tuple[list[str], str] | None:
     return sounds, texts[-1]
 
 
-INSPECT = HarnessItems(
+INSPECT = JsonItems(
     name="inspect",
     title="inspect_ai questions: JSON Lines of messages with audio content, choices and target",
     holds="items",
@@ -157,6 +121,7 @@ INSPECT = HarnessItems(
     unpack=_from_inspect,
     inside={"audio": ("input",), "question": ("input",), **{name: ("metadata", name) for name in _REST}},
     taken=(*_TOP, "metadata"),
+    sounds=("wav", "mp3"),
     ignored={"start": _WHOLE, "end": _WHOLE},
 )
 
@@ -196,7 +161,7 @@ class EvalReading(ItemReading):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class InspectLog(HarnessItems):
+class InspectLog(JsonItems):
     """Samples in a log in JSON, or in an archive with a file for each."""
 
     def likes(self, data: bytes, name: str) -> float:

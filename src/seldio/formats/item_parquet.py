@@ -59,7 +59,7 @@ class ItemParquet(ItemFormat):
     suffix: str = ".parquet"
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
-        """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
+        """See :meth:`Format.likes`; nothing but the footer is read."""
         if data[:4] != PARQUET_MAGIC:
             return 0.0
         return guarded(data, "", lambda _: None, lambda file: self.likes_table(file.schema_arrow)) or 0.0

@@ -121,10 +121,6 @@ class ItemFormat(Format):
                 raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
 
     @abstractmethod
-    def likes(self, data: bytes, name: str) -> float:
-        """See :meth:`Format.likes`."""
-
-    @abstractmethod
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """Return the rows of a file; what is wrong goes to *sink*. None where nothing can be read."""
 
