@@ -27,7 +27,7 @@ from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Found, by_folder, grouped
+from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped
 from seldio.rules.registry import INFO, findings
 from seldio.rules.tree_media import (
     CHANNELS,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from seldio.media.contents import SoundSurvey
 
 
-def recording_unreadable(recording: RecordingFile, found: Found) -> Iterator[Finding]:
+def recording_unreadable(recording: RecordingFile, finding: MakeFinding) -> Iterator[Finding]:
     if recording.facts is None:
         from seldio.media.audio import first_bytes
 
@@ -54,24 +54,24 @@ def recording_unreadable(recording: RecordingFile, found: Found) -> Iterator[Fin
         # the first bytes of a file that is not audio often reveal what it is
         start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not known else ""
         fault = printable(recording.fault or "")
-        yield found(f"{recording.file} cannot be read as audio: {fault}{start}", recording.again)
+        yield finding(f"{recording.file} cannot be read as audio: {fault}{start}", recording.again)
     elif not recording.facts.frames:
         header = recording.facts.header
         rest = header.rest if header is not None and header.promised is None else 0
         more = f": its header was never completed, and {rest:,} bytes follow it" if rest else ""
-        yield found(f"{recording.file} has no samples{more}", recording.again)
+        yield finding(f"{recording.file} has no samples{more}", recording.again)
 
 
-def recording_cut_off(recording: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
+def recording_cut_off(recording: RecordingFile, header: Probe, finding: MakeFinding) -> Iterator[Finding]:
     if header.cut_off:
-        yield found(f"{recording.file} ends at {header.seconds:.3f} s: {header.cut_off}", recording.again)
+        yield finding(f"{recording.file} ends at {header.seconds:.3f} s: {header.cut_off}", recording.again)
 
 
-def recording_type(recording: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
+def recording_type(recording: RecordingFile, header: Probe, finding: MakeFinding) -> Iterator[Finding]:
     wanted, container = CONTAINERS.get(recording.place.suffix.lower()), header.container
     if wanted is not None and container not in wanted:
         message = f"{recording.file} contains {container}, but its suffix is .{printable(recording.place.suffix)}"
-        yield found(message)
+        yield finding(message)
 
 
 @prescribed
@@ -105,20 +105,20 @@ def _length(row: DatasetSpec, recording: RecordingFile, header: Probe) -> str | 
     return None if near else f"{header.seconds:g} s, but recordings of {split} have about {low} s to {high} s"
 
 
-def recording_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def recording_length(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
     lengths = ((recording, _length(audio.tree.row, recording, header)) for recording, header in audio.readable)
     odd = [(recording, length) for recording, length in lengths if length is not None]
     if MANY <= len(odd) == len(audio.readable):
         example = f"{odd[0][0].file} has {odd[0][1]}"
         message = f"all {len(odd):,} recordings are shorter or longer than those of their split: {example}"
         places = [recording.place for recording, _ in odd]
-        yield found(places, message, "fine if they are synthetic or were cut, else use the originals", severity=INFO)
+        yield finding(places, message, "fine if they are synthetic or were cut, else use the originals", severity=INFO)
         return
     for recording, length in odd:
-        yield found(recording.path, f"{recording.file} has {length}", "compare it with the original")
+        yield finding(recording.path, f"{recording.file} has {length}", "compare it with the original")
 
 
-def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def labels_behind_end(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
     for labels in map(Labels, audio.collection.readings if audio.ends else ()):
         for index, part in enumerate(labels.filled if labels.has("frame") else ()):
             hop, rows = labels.format.hop, labels.rows_of(index)
@@ -133,10 +133,10 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
                     f"frame {frame} begins at {onset(frame, hop):g} s, but {recording.file} ends at "
                     f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
                 )
-                yield found(part.file.path, message, None, place.line, place.column, place.value, place.excerpt)
+                yield finding(part.file.path, message, None, place.line, place.column, place.value, place.excerpt)
 
 
-def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def formats_differ(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
     for clip in audio.tree.clips if audio.whole else ():
         pair = [audio.whole.get(name or "") for name in (clip.foa, clip.mic)]
         if pair[0] is None or pair[1] is None:
@@ -146,19 +146,19 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
         if foa.frames != mic.frames and Fraction(foa.frames, foa.rate) != Fraction(mic.frames, mic.rate):
             message = f"{recording.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'sample')}), but its MIC "
             message += f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
-            yield found(recording.path, message, f"compare with {printable(other.place.name)}")
+            yield finding(recording.path, message, f"compare with {printable(other.place.name)}")
 
 
-def header_length(recording: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
+def header_length(recording: RecordingFile, header: Probe, finding: MakeFinding) -> Iterator[Finding]:
     wav = header.header
     if wav is not None and wav.promised is None:
-        yield found(f"the header of {recording.file} has no length", "write it again")
+        yield finding(f"the header of {recording.file} has no length", "write it again")
     elif wav is not None and wav.block and (spare := wav.there % wav.block) and not header.missing:
         message = f"{recording.file}: the last sample frame has only {spare} of {wav.block} bytes"
-        yield found(message, "compare its length with the original")
+        yield finding(message, "compare its length with the original")
 
 
-def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def recording_unlike_others(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
     for inside in by_folder(
         (recording for recording, _ in audio.whole.values() if not recording.expected), attrgetter("place.name")
     ):
@@ -171,7 +171,7 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
             if (header.rate, header.channels) != (rate, channels):
                 mine = f"{header.rate:,} Hz and {plural(header.channels, 'channel')}"
                 message = f"{recording.file} has {mine}, but {most:,} others here have {rate:,} Hz and {channels}"
-                yield found(recording.path, message)
+                yield finding(recording.path, message)
 
 
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
@@ -209,20 +209,20 @@ class SurveyedSound:
         return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
 
 
-def silent_channel(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+def silent_channel(file: SurveyedSound, finding: MakeFinding) -> Iterator[Finding]:
     sound, silent = file.sound, file.sound.silent
     dead = [channel for channel in sound.dead if channel not in silent]
     if sound.frames > 1 and silent:
-        yield found(f"{file.named(silent)} {'is' if len(silent) == 1 else 'are'} silent")
+        yield finding(f"{file.named(silent)} {'is' if len(silent) == 1 else 'are'} silent")
     if sound.frames > 1 and dead:
         verb, level = "has" if len(dead) == 1 else "have", sound.levels[dead].max()
         message = f"{file.named(dead)} {verb} only noise at {level:.0f} dB"
         if len(dead) + len(silent) < file.channels:
             message += f", while the loudest channel is at {sound.levels.max():.0f} dB"
-        yield found(message)
+        yield finding(message)
 
 
-def channels_alike(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+def channels_alike(file: SurveyedSound, finding: MakeFinding) -> Iterator[Finding]:
     sound, silent = file.sound, set(file.sound.silent)
     for pairs, what in ((sound.same, "identical"), (sound.opposite, "identical with the sign inverted")):
         audible = [pair for pair in pairs if not silent & set(pair)] if sound.frames > 1 else []
@@ -230,29 +230,29 @@ def channels_alike(file: SurveyedSound, found: Found) -> Iterator[Finding]:
         named = listed([f"{a + 1} and {b + 1}" for a, b in audible])
         if audible:
             which = f"all {file.channels} channels" if every else f"channels {named}"
-            yield found(f"{which} are {what}")
+            yield finding(f"{which} are {what}")
 
 
-def samples_not_numbers(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+def samples_not_numbers(file: SurveyedSound, finding: MakeFinding) -> Iterator[Finding]:
     if count := int(file.sound.broken.sum()):
         channels = file.named(np.flatnonzero(file.sound.broken).tolist())
-        yield found(f"{plural(count, 'NaN or infinite sample')} in {channels}")
+        yield finding(f"{plural(count, 'NaN or infinite sample')} in {channels}")
 
 
-def sound_breaks_off(file: SurveyedSound, found: Found) -> Iterator[Finding]:
+def sound_breaks_off(file: SurveyedSound, finding: MakeFinding) -> Iterator[Finding]:
     if file.sound.fault is not None:
-        yield found(printable(file.sound.fault))
+        yield finding(printable(file.sound.fault))
 
 
-def same_recording(recordings: Sequence[SurveyedSound], found: Found) -> Iterator[Finding]:
+def same_recording(recordings: Sequence[SurveyedSound], finding: MakeFinding) -> Iterator[Finding]:
     audible = [file for file in recordings if file.sound.fault is None and len(file.sound.silent) < file.channels]
     for first, *others in grouped(audible, lambda file: file.sound.digest).values():
         for other in others:
             message = f"{other.name} has the same audio as {printable(first.entry.path)}"
-            yield found(other.entry.path, message)
+            yield finding(other.entry.path, message)
 
 
-def recordings_contradict(media: TreeAudio, found: Found) -> Iterator[Finding]:
+def recordings_contradict(media: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
     for described in media.collection.own.datasets if media.collection.own else ():
         stated = described.record.get("recordings", {})
         channels = {CHANNELS[array] for array in stated.get("arrays", ())}
@@ -270,7 +270,7 @@ def recordings_contradict(media: TreeAudio, found: Found) -> Iterator[Finding]:
                         wrong.setdefault(f"{words.format(fact)} instead of {expected}", []).append(recording.path)
         for fault, paths in wrong.items():
             names = f", and {plural(len(paths) - 1, 'more recording')} as well" if len(paths) > 1 else ""
-            yield found(paths[0], f"{fault}, which {described.path} says{names}")
+            yield finding(paths[0], f"{fault}, which {described.path} says{names}")
 
 
 TREE_RULES = (

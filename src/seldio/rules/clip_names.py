@@ -15,7 +15,7 @@ from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
 from seldio.formats import stem_of
 from seldio.formats.datasets import TOPS
-from seldio.rules.collection import Collection, Found, grouped
+from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
@@ -187,28 +187,28 @@ def clips_of_several_folders(collection: Collection) -> list[str]:
 # --- rules -----------------------------------------------------------------------------------------------
 
 
-def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def misspelt_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (change := renamed(collection)) is None or change.code != "SUB110":
         return
     shown = {clip: name for name, clip in called(collection).items()}
     if len(change.clips) > SINGLY:
-        yield _renaming(collection, found, change, shown)
+        yield _renaming(collection, finding, change, shown)
         return
     for clip, meant in sorted(change.clips.items()):
         text = change.text.replace("their recordings", "its recording")
         message = f"{printable(shown[clip])} is {text}, {printable(meant)}"
-        yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
+        yield finding(collection.clips[clip], message, f"rename it: {meant}.csv")
 
 
-def name_around_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def name_around_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (change := renamed(collection)) is not None and change.code == "SUB118":
         shown = {clip: posixpath.basename(clip) for clip in change.clips}
-        finding = _renaming(collection, found, change, shown)
+        finding = _renaming(collection, finding, change, shown)
         sure = collection.submitted or collection.reference is not None
         yield finding if sure else dataclasses.replace(finding, severity=WARNING)
 
 
-def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapping[str, str]) -> Finding:
+def _renaming(collection: Collection, finding: MakeFinding, change: Renamed, shown: Mapping[str, str]) -> Finding:
     """Return one finding for all files that are not called like their clips."""
     clip, meant = min(change.clips.items())
     verbs, alone = {"SUB110": ("is", "are"), "SUB118": ("has", "have")}[change.code], len(change.clips) == 1
@@ -218,19 +218,19 @@ def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapp
     hint = f"rename them: {file} to {printable(meant)}.csv, and so on"
     if alone:
         hint = f"rename it: {printable(meant)}.csv"
-    return found(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
+    return finding(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
 
 
-def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
+def files_of_other_split(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (other := other_split(collection)) is not None:
         clips, mine, theirs = other
         names = sorted(map(posixpath.basename, clips))
         message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
         message += f"{collection.where} has clips of {theirs}"
-        yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
+        yield finding(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
 
 
-def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     mine, missing = _alone(collection)
     if len(mine) > SINGLY and not collection.clips.keys() & collection.expected.keys():  # said of the files
         return
@@ -240,19 +240,19 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     if unread and reported.isdisjoint(unread.values()):
         count = plural(len(unread), "file is there, but is", "files are there, but are")
         message = f"{count} not read as labels: {printable(min(unread.values()))}"
-        yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
+        yield finding(collection.path, message, "correct that first: each clip needs a file that can be read")
     names = [printable(clip) for clip in missing if clip not in unread]
     needed = f"{names[0]}.csv" if len(missing) == 1 and names else "a file for each of its clips"
     hint = f"{collection.where} requires {needed}; leave it empty if nothing was detected"
     if len(names) > SINGLY:
         count = f"{len(names):,} of {plural(len(collection.expected), 'clip')}"
-        yield found(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
+        yield finding(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
         return
     for number, name in enumerate(names):  # the hint once for all
-        yield found(collection.path, f"no result file for {name}", None if number else hint)
+        yield finding(collection.path, f"no result file for {name}", None if number else hint)
 
 
-def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def surplus_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     surplus, missing = _alone(collection)
     if len(surplus) > SINGLY:
         message = (
@@ -261,10 +261,10 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         message += listed([printable(clip) for clip in surplus], 3)
         if len(missing) == len(collection.expected):
             message += f"; its clips are {listed([printable(clip) for clip in missing], 2)}"
-        yield found(collection.path, message)
+        yield finding(collection.path, message)
         return
     for clip in surplus:
-        yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {collection.where}")
+        yield finding(collection.clips[clip], f"{printable(clip)} is not a clip of {collection.where}")
 
 
 def _alone(collection: Collection) -> tuple[list[str], list[str]]:
@@ -288,7 +288,7 @@ def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
     return {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
 
 
-def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
+def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
@@ -300,13 +300,13 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
             if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
                 message = f"{plural(len(near), 'name ends', 'names end')} in {suffix}: "
                 message += "programs that look for .csv do not find them"
-            yield found(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
+            yield finding(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
             continue
         odd = [clip for clip in clips if not CLIP_NAME.fullmatch(shown[clip])]
         for clip in odd if 2 * len(odd) < len(clips) else ():
             others = plural(len(clips) - len(odd), "other clip")
             message = f"{printable(shown[clip])} is not named like the {others} in its folder"
-            yield found(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
+            yield finding(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
 
 
 #: The clips of STARSS without the zeros of their numbers.

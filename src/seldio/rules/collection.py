@@ -144,7 +144,7 @@ class Collection:
         return bool(self.readings) and all(r.format.role in OF_SYSTEMS for r in self.readings)
 
 
-Found = Callable[..., Finding]
+MakeFinding = Callable[..., Finding]
 Thing = TypeVar("Thing")
 Key = TypeVar("Key", bound=Hashable)
 

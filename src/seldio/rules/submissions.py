@@ -19,7 +19,7 @@ from seldio.formats.detect import years
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules.clip_names import CLIP_NAME, clips_of_several_folders
-from seldio.rules.collection import Collection, Found, FramedClip, grouped
+from seldio.rules.collection import Collection, FramedClip, MakeFinding, grouped
 from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
@@ -27,7 +27,7 @@ from seldio.text import listed, plural, printable
 # --- where files lie, and what they hold ------------------------------------------------------------------
 
 
-def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
+def uneven_depth(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     paths = (collection.path, *(part.file.name for _, part in collection.parts))
     if any(folder.lower() in TOPS for path in paths for folder in path.replace("\\", "/").split("/")):
         return  # the folders of a dataset, of which rules for trees know more
@@ -48,7 +48,7 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
             where = f"{printable(folder)}/" if folder else "the folder"
             count = f"{len(below):,} of {plural(len(parts) + len(below), 'file')}"
             message = f"{count} are in folders below the others: {listed([f'{name}/' for name in inside], 3)}"
-            yield found(below[0].file.path, message, f"move them up into {where}: programs read one folder")
+            yield finding(below[0].file.path, message, f"move them up into {where}: programs read one folder")
             return
 
 
@@ -56,7 +56,7 @@ def uneven_depth(collection: Collection, found: Found) -> Iterator[Finding]:
 SAME_ROWS = 10
 
 
-def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
+def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     single = [part for reading, part in collection.parts if reading.format.role != "table" and part.rows >= SAME_ROWS]
     paths = [part.file.path for part in single]
     if len(set(paths)) < len(paths):  # several clips in one file
@@ -67,12 +67,12 @@ def same_content(collection: Collection, found: Found) -> Iterator[Finding]:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
         message += f"byte for byte: {listed(pairs, 3)}"
-        yield found(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
+        yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
     twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.file.content))
     if twice and collection.submitted:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
-        yield found(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
+        yield finding(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
 
 
 def _alike(single: Sequence[FileRows], key: Callable[[FileRows], tuple[str, bytes]]) -> list[list[FileRows]]:
@@ -121,7 +121,7 @@ def finer(clips: Sequence[FramedClip]) -> int | None:
     return None if more else factor
 
 
-def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
+def finer_frames(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed
     if (factor := finer(clips)) is not None:
         ended = [one for one in clips if one.end]
@@ -132,10 +132,10 @@ def finer_frames(collection: Collection, found: Found) -> Iterator[Finding]:
         )
         message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
         message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
-        yield found(collection.path, message, f"divide by {factor}, and write one row for every 100 ms")
+        yield finding(collection.path, message, f"divide by {factor}, and write one row for every 100 ms")
 
 
-def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
+def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed
     for one in clips if finer(clips) is None else ():
         if one.known and one.end is not None and len(one.behind):
@@ -143,7 +143,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
             count = plural(len(one.behind), "row")
             late = len(one.behind) == one.part.rows
-            yield found(
+            yield finding(
                 one.part.file.path,
                 f"frame {place.value} is past the end of the clip ({end}); {count} in total",
                 "all rows are late" if late else None,
@@ -154,7 +154,7 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             )
 
 
-def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
+def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed if collection.submitted else []
     unknown = [one for one in clips if not one.known]
     if not unknown or finer(clips) is not None:
@@ -164,7 +164,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
     if reference is not None and behind > FEW_BEHIND * rows:
         worst = max(unknown, key=lambda one: len(one.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
-        yield found(worst.part.file.path, f"{message}{collection.where}: padding or false alarms")
+        yield finding(worst.part.file.path, f"{message}{collection.where}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
         ends = [int(one.frames.max()) for one in unknown]
         last, files = Counter(ends).most_common(1)[0]
@@ -173,7 +173,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
         if 2 * files > len(ends) and seconds > SHORT:
             message = f"{files:,} of {plural(len(ends), 'file')} end at the same frame, {last:,}"
             message += f": outputs padded to one length, unless every recording lasts {seconds:g} s"
-            yield found(first.part.file.path, message)
+            yield finding(first.part.file.path, message)
 
 
 #: The share of rows after the last label above which unlabelled sounds at the end no longer explain them.
@@ -184,19 +184,19 @@ ALIKE = 5
 SHORT = 60
 
 
-def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
+def all_empty(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     parts = collection.parts
     if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
-        yield found(collection.path, f"all {len(parts)} files are empty")
+        yield finding(collection.path, f"all {len(parts)} files are empty")
 
 
-def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
+def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if len(collection.parts) != 1:
         labels = [part for reading, part in collection.parts if reading.format.role == "label"]
         empty = [part for part in labels if not part.file.data.strip()]
         if empty and len(empty) < len(labels):
             many = f"{len(empty):,} of {plural(len(labels), 'label file')} {'is' if len(empty) == 1 else 'are'} empty"
-            yield found(empty[0].file.path, many, "that is right if nothing sounds in the clip")
+            yield finding(empty[0].file.path, many, "that is right if nothing sounds in the clip")
         return
     ((_, part),) = collection.parts
     others = {entry.path for entry in collection.entries} - {part.file.path}
@@ -206,7 +206,7 @@ def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
     events = collection.labelled.get(part.origin.clip, 0)
     if events or part.origin.clip not in collection.expected:  # the file of a clip that was asked for is no accident
         more = ", and the reference has events in its clip" if events else ""
-        yield found(part.file.path, f"the only label file is empty{more}")
+        yield finding(part.file.path, f"the only label file is empty{more}")
 
 
 #: Of the files that :func:`many_empty` looks at: the label frames up to the last label of a clip, and the rows that
@@ -214,7 +214,7 @@ def empty_file(collection: Collection, found: Found) -> Iterator[Finding]:
 _LONG, _MANY_ROWS = 300, 100
 
 
-def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
+def many_empty(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     parts = [part for _, part in collection.parts if collection.labelled.get(part.origin.clip, 0) >= _LONG]
     empty = sorted(part.origin.clip for part in parts if not part.rows and not part.file.data.strip())
     rows = np.array([part.rows for part in parts if part.rows])
@@ -225,10 +225,10 @@ def many_empty(collection: Collection, found: Found) -> Iterator[Finding]:
         message = f"{len(empty):,} of {plural(len(parts), 'file')} are empty, although the reference has events in "
         message += f"their clips: {listed([printable(clip) for clip in empty], 3)}; the others have {median:,.0f} rows "
         message += f"(median), and {nearly or 'none'} of them less than a quarter of that"
-        yield found(collection.path, message)
+        yield finding(collection.path, message)
 
 
-def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
+def one_file_for_all(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
@@ -238,30 +238,30 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        yield found(part.file.path, f"one file for all clips{starts}")
+        yield finding(part.file.path, f"one file for all clips{starts}")
 
 
-def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
+def result_twice(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if twice := clips_of_several_folders(collection):
         folders = sorted({f"{posixpath.dirname(clip)}/" for clip in twice})
         message = f"{plural(len(twice), 'file')} in {plural(len(folders), 'folder')} with the same names: "
         message += f"{printable(min(twice))} for {printable(posixpath.basename(min(twice)))}"
-        yield found(collection.path, message, f"check one folder at a time: {listed(folders, 3)}")
+        yield finding(collection.path, message, f"check one folder at a time: {listed(folders, 3)}")
     elif collection.submitted:
         by_name = grouped(
             (part.file for _, part in collection.parts), lambda file: posixpath.basename(file.name).lower()
         )
         several = [files for files in by_name.values() if len(files) > 1]
         for files in several if len(several) * 2 < len(by_name) else ():
-            yield found(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
+            yield finding(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
     else:
         by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
         for clip, parts in by_clip.items():
             if len(paths := sorted({part.file.path for part in parts})) > 1:
-                yield found(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
+                yield finding(paths[1], f"labels of {printable(clip)}, as {listed(paths[:1])}", "keep one of them")
 
 
-def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
+def several_formats(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     tree = collection.tree
     readings = [reading for reading in collection.readings if reading.format in DIALECTS]
     known = [(reading.format.name, part.file) for reading in readings for part in reading.parts]
@@ -282,7 +282,7 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
             this = "this file is" if few else f"{plural(len(pairs), 'file')} are"
             for _, file in pairs if few else pairs[:1]:
                 command = conversion(file.path if few else posixpath.dirname(file.path), get(name), asked)
-                yield found(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
+                yield finding(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
 
 
 def _is_label(pair: tuple[str, TextFile], labels: Mapping[str, bool]) -> bool:
@@ -308,7 +308,7 @@ def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
     )
 
 
-def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
+def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = {posixpath.basename(clip) for clip in collection.expected or collection.clips}
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
@@ -326,7 +326,7 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
         hint = conversion(posixpath.dirname(part.file.path), format, wanted)
         if collection.reference is not None:
             if is_label or (secret is not None and not collection.reference.labelled):
-                yield found(part.file.path, message, hint)
+                yield finding(part.file.path, message, hint)
             continue
         called = _RESULTS.fullmatch(folder) is not None and (is_label or "submission" in folder.lower())
         numbered = len(clips) >= NUMBERED and secret in of_dialect(format.name)
@@ -334,7 +334,7 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
         place = part.place(0, None)
-        one = found(
+        one = finding(
             part.file.path,
             message,
             f"{hint}, or name the format if these are labels of your own",
@@ -357,7 +357,7 @@ def official_formats(row: DatasetSpec) -> list[LabelFormat]:
 _RESULTS = re.compile(r"(?i)([\w.-]*[_.-])?(submissions?|predictions?|outputs?|results?)")
 
 
-def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
+def unpaired_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     maps = [part.file.name for reading, part in collection.parts if reading.format.name == "dcase2026"]
     outputs = [name for name in maps if not name.endswith("_std.json")]
     names = [name for name in outputs if name.endswith("_inference.json")]
@@ -365,10 +365,10 @@ def unpaired_name(collection: Collection, found: Found) -> Iterator[Finding]:
         some_left = len(names) < len(outputs)
         message = f"{plural(len(names), 'file')} called X_inference.json: {listed(names, 3)}"
         message += "" if some_left else "; nothing else is left to score"
-        yield found(collection.path, message, severity=WARNING if some_left else ERROR)
+        yield finding(collection.path, message, severity=WARNING if some_left else ERROR)
 
 
-def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
+def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if collection.reference is not None:
         return
     for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
@@ -377,7 +377,7 @@ def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
             continue
         names = [f"{before}{number:0{digits}}{behind}" for number in (*missing, min(numbers), max(numbers))]
         message = f"no {listed(names[:-2])} among {plural(len(numbers), 'file')} from {names[-2]} to {names[-1]}"
-        yield found(
+        yield finding(
             collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that none is missing"
         )
 

@@ -19,7 +19,7 @@ from seldio.files.names import MEDIA, media_type, suffix_of
 from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
-from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
+from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped, probed
 from seldio.rules.registry import Check, findings
 from seldio.text import listed, printable
 
@@ -161,14 +161,14 @@ def prescribed(wrong: Callable[[DatasetSpec, Any, Any], str | None]) -> Callable
     """
 
     @functools.wraps(wrong)
-    def rule(media: TreeMedia[Any, Any], found: Found) -> Iterator[Finding]:
+    def rule(media: TreeMedia[Any, Any], finding: MakeFinding) -> Iterator[Finding]:
         for inside in by_folder((file for file, _ in media.readable), attrgetter("place.name")):
             for value, files in grouped(inside, lambda file: wrong(media.tree.row, file, file.facts)).items():
                 if len(files) == len(inside) >= MANY:
                     names = listed([file.file for file in files], 3)
                     message = f"all {len(files):,} {media.noun}s in the folder have {value}: {names}"
-                    yield found([file.place for file in files], message)
+                    yield finding([file.place for file in files], message)
                 else:
-                    yield from (found(file.path, f"{file.file} has {value}") for file in files)
+                    yield from (finding(file.path, f"{file.file} has {value}") for file in files)
 
     return rule

@@ -21,7 +21,7 @@ from seldio.findings import Finding, Sink
 from seldio.formats.datasets import DatasetSpec
 from seldio.parallel import parallel_map
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Found, probed
+from seldio.rules.collection import Collection, MakeFinding, probed
 from seldio.rules.tree_media import TreeFile, TreeMedia, is_video, prescribed
 from seldio.text import plural, printable
 
@@ -125,17 +125,17 @@ def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
         return None, error.text, isinstance(error, SoundOnly)
 
 
-def video_unreadable(one: VideoFile, found: Found) -> Iterator[Finding]:
+def video_unreadable(one: VideoFile, finding: MakeFinding) -> Iterator[Finding]:
     if one.facts is None and not one.is_recording:
-        yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", one.again)
+        yield finding(f"{one.file} cannot be read as video: {printable(one.fault or '')}", one.again)
 
 
-def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+def video_cut_off(one: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     if not facts.whole:
         promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
         why = f" ({printable(facts.fault)})" if facts.fault else ""
         message = f"{one.file} ends after {facts.frames:,}{promised} frames, at {facts.end:.3f} s{why}"
-        yield found(message, one.again)
+        yield finding(message, one.again)
 
 
 @prescribed
@@ -154,33 +154,33 @@ def video_rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | Non
     return f"a frame rate of {float(facts.rate):.6g} fps, not {float(wanted):.6g}"
 
 
-def video_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+def video_length(one: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     if facts.whole and one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
         longer = "longer" if facts.end > one.sound else "shorter"
         message = f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: the video is "
-        yield found(f"{message}{abs(facts.end - one.sound):.3f} s {longer}")
+        yield finding(f"{message}{abs(facts.end - one.sound):.3f} s {longer}")
 
 
-def labels_without_picture(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+def labels_without_picture(one: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     if facts.whole and _far(facts):
         frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
         message = f"{plural(len(facts.bare), 'label frame')} without a video frame ({frames}): "
-        yield found(f"{message}{one.file} runs from {facts.start:.3f} to {facts.end:.3f} s")
+        yield finding(f"{message}{one.file} runs from {facts.start:.3f} to {facts.end:.3f} s")
 
 
-def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
+def video_clock(one: VideoFile, facts: VideoFacts, finding: MakeFinding) -> Iterator[Finding]:
     half = 0.5 / float(facts.rate)
     if facts.stamped and abs(facts.off) > half + 1e-3:
         shown = facts.worst / float(facts.rate) + facts.off
         late = facts.start > half and abs(facts.off - facts.start) <= half
         cause = f"it starts at {facts.start:.3f} s" if late else "frames are missing, or the rate is variable"
         message = f"{one.file}: video frame {facts.worst:,} is shown at {shown:.3f} s, but at "
-        yield found(f"{message}{shown - facts.off:.3f} s according to its number and the frame rate ({cause})")
+        yield finding(f"{message}{shown - facts.off:.3f} s according to its number and the frame rate ({cause})")
 
 
-def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
+def sound_without_pictures(one: VideoFile, finding: MakeFinding) -> Iterator[Finding]:
     if one.is_recording:
-        yield found(f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}")
+        yield finding(f"{one.file} is a recording that libsndfile cannot read: {printable(one.fault or '')}")
 
 
 def _far(facts: VideoFacts) -> bool:
