@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -55,6 +55,8 @@ def _meant(names: Names[str], clips: Names[str]) -> dict[str, str]:
     Both have the same fields among those whose words occur in names and in clips, or else the same numbers and nearly
     the same text; and no other name or clip has.
     """
+    from rapidfuzz import fuzz, process
+
     common = set.intersection(*({word for name in side for word, _ in _fields(name)} for side in (names, clips)))
 
     def key(name: str) -> tuple[tuple[str, str], ...] | None:
@@ -64,19 +66,13 @@ def _meant(names: Names[str], clips: Names[str]) -> dict[str, str]:
     meant = {
         same[0]: theirs[fields][0] for fields, same in mine.items() if len(same) == 1 == len(theirs.get(fields, ()))
     }
-    return meant | _misspelt(set(names) - meant.keys(), set(clips) - set(meant.values()))
-
-
-def _misspelt(names: Names[str], clips: Names[str]) -> dict[str, str]:
-    from rapidfuzz import fuzz, process
-
-    numbered = grouped(sorted(clips), _numbers)
-    meant: dict[str, str] = {}
-    for name in sorted(names):
+    numbered = grouped(sorted(set(clips) - set(meant.values())), _numbers)
+    misspelt: dict[str, str] = {}
+    for name in sorted(set(names) - meant.keys()):
         alike = process.extract(name.casefold(), numbered.get(_numbers(name), ()), scorer=fuzz.ratio, limit=2)
         if alike and alike[0][1] >= _ALIKE and (len(alike) == 1 or alike[0][1] > alike[1][1]):
-            meant[name] = alike[0][0]
-    return meant if len(set(meant.values())) == len(meant) else {}
+            misspelt[name] = alike[0][0]
+    return meant | misspelt if len(set(misspelt.values())) == len(misspelt) else meant
 
 
 def _numbers(name: str) -> tuple[str, ...]:
@@ -94,9 +90,16 @@ def called(collection: Collection) -> dict[str, str]:
 def renamed(collection: Collection) -> Renamed | None:
     """Return the clips that files without a clip must be meant for, as the reference or else as datasets call them."""
     names = called(collection)
-    if collection.reference is None:
-        return _named_around(collection, names)
-    return _renamed(tuple(names.items()), tuple(collection.expected))
+    if collection.reference is not None:
+        return _renamed(tuple(names.items()), tuple(collection.expected))
+    if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
+        return None  # a tree, whose names are compared with those of its dataset
+    # names that have the same text before and after the name of a clip
+    inside = {name: match for name in names if not RECORDING.search(name) and (match := CLIP_NAME.search(name))}
+    around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
+    usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
+    clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
+    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
 
 
 @lru_cache(maxsize=1)  # five rules ask the same, and comparing many names takes half the time of a validation
@@ -131,17 +134,6 @@ def _counted(name: str, by: int) -> str:
     return _NUMBER.sub(lambda digits: f"{max(0, int(digits[0]) + by):0{len(digits[0])}}", name)
 
 
-def _named_around(collection: Collection, names: Mapping[str, str]) -> Renamed | None:
-    """Return files whose names have the same text before and after the name of a clip."""
-    if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
-        return None  # a tree, whose names are compared with those of its dataset
-    inside = {name: match for name in names if not RECORDING.search(name) and (match := CLIP_NAME.search(name))}
-    around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
-    usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
-    clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
-    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
-
-
 def _are_most(part: Names[str], every: Names[str]) -> bool:
     return len(part) >= max(_FEWEST, _MOST * len(every))
 
@@ -169,9 +161,11 @@ def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
     mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
     if len(mine) >= _FEWEST:
         return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
-    here, there = ({match[2] for clip in some if (match := _DEVELOPMENT.search(clip))} for some in (clips, expected))
-    if len(clips) >= _FEWEST and here and there and not here & there:
-        mine_of, theirs_of = (f"rooms {listed(sorted(rooms, key=int))}" for rooms in (here, there))
+    rooms, wanted_rooms = (
+        {match[2] for clip in names if (match := _DEVELOPMENT.search(clip))} for names in (clips, expected)
+    )
+    if len(clips) >= _FEWEST and rooms and wanted_rooms and not rooms & wanted_rooms:
+        mine_of, theirs_of = (f"rooms {listed(sorted(side, key=int))}" for side in (rooms, wanted_rooms))
         return clips, mine_of, theirs_of
     return None
 
@@ -180,8 +174,8 @@ def clips_of_several_folders(collection: Collection) -> list[str]:
     """Return the clips with a file in several folders, if most clips are so."""
     names = Counter(map(posixpath.basename, collection.clips))
     twice = [clip for clip in collection.clips if names[posixpath.basename(clip)] > 1 and "/" in clip]
-    known = all(posixpath.basename(clip) in collection.expected for clip in twice)
-    return twice if known and _are_most(twice, collection.clips) else []
+    wanted = all(posixpath.basename(clip) in collection.expected for clip in twice)
+    return twice if wanted and _are_most(twice, collection.clips) else []
 
 
 # --- rules -----------------------------------------------------------------------------------------------
@@ -203,9 +197,9 @@ def misspelt_clip(collection: Collection, finding: MakeFinding) -> Iterator[Find
 def name_around_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (change := renamed(collection)) is not None and change.code == "SUB118":
         shown = {clip: posixpath.basename(clip) for clip in change.clips}
-        finding = _renaming(collection, finding, change, shown)
+        renaming = _renaming(collection, finding, change, shown)
         sure = collection.submitted or collection.reference is not None
-        yield finding if sure else dataclasses.replace(finding, severity=WARNING)
+        yield renaming if sure else dataclasses.replace(renaming, severity=WARNING)
 
 
 def _renaming(collection: Collection, finding: MakeFinding, change: Renamed, shown: Mapping[str, str]) -> Finding:
@@ -234,7 +228,12 @@ def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Findi
     mine, missing = _alone(collection)
     if len(mine) > SINGLY and not collection.clips.keys() & collection.expected.keys():  # said of the files
         return
-    unread = _unread(collection, missing)
+    # clips whose files are there, and were not read: their paths
+    read = {part.file.path for _, part in collection.parts}
+    left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
+    files = [(posixpath.basename(entry.name), entry.path) for entry in left]
+    stems = {stem_of(stem_of(name)): path for name, path in files} | {stem_of(name): path for name, path in files}
+    unread = {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
     reported = {fault.path for fault in collection.wrong if fault.severity is ERROR}
     reported |= {entry.path for group in collection.unread_labels for entry in group.files}  # by LAY119
     if unread and reported.isdisjoint(unread.values()):
@@ -277,15 +276,6 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
         return sorted(surplus - {*other[0]}), sorted(missing) if mine & expected else []
     twice = clips_of_several_folders(collection)
     return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
-
-
-def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
-    """Return clips whose files are there, and were not read: their paths."""
-    read = {part.file.path for _, part in collection.parts}
-    left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
-    names = [(posixpath.basename(entry.name), entry.path) for entry in left]
-    stems = {stem_of(stem_of(name)): path for name, path in names} | {stem_of(name): path for name, path in names}
-    return {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
 
 
 def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:

@@ -365,9 +365,9 @@ class Fits:
         """
         shown = ((fit, timing(fit, self.label_frames)) for fit in self.single)
         timings = [(fit, cause) for fit, cause in shown if cause is not None]
-        elsewhere = [(fit, cause) for fit, cause in timings if isinstance(cause, Other)]
-        exchanged = len(elsewhere) >= MANY and 2 * len(elsewhere) >= len(self.all)
-        return elsewhere if exchanged else timings, exchanged
+        count = sum(isinstance(cause, Other) for _, cause in timings)
+        exchanged = count >= MANY and 2 * count >= len(self.all)
+        return [pair for pair in timings if isinstance(pair[1], Other) or not exchanged], exchanged
 
     @cached_property
     def misfits(self) -> list[tuple[Fit, float, float, int, bool]]:
@@ -774,15 +774,14 @@ def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) ->
     Returns:
         What was heard in each recording, then in all recordings of a format together.
     """
-    pairs, unheard = [], []
-    for pair in pairs_of(collection, tree, lookup):
-        (pairs if isinstance(pair, Pair) else unheard).append(pair)
+    every = list(pairs_of(collection, tree, lookup))
+    pairs = [pair for pair in every if isinstance(pair, Pair)]
     what, here = "comparing labels with the audio", packed(pair.entry for pair in pairs)
     results = list(parallel_map(compared, pairs, what=what, size=lambda pair: max(0, pair.entry.size), here=here))
     fits = Fits(collection, (fit for fit in results if isinstance(fit, Fit)))
     for finding in findings(DEEP_RULES, fits):
         sink(finding)
-    return heard(fits, [*unheard, *(result for result in results if isinstance(result, Heard))])
+    return heard(fits, [result for result in (*every, *results) if isinstance(result, Heard)])
 
 
 def check_clip(

@@ -58,12 +58,13 @@ class HubFolder:
     @cached_property
     def configs(self) -> tuple[Config, ...]:
         """The configurations of the card, in any of the allowed notations of ``data_files``."""
-        configs = (self.card or {}).get("configs")
-        found = [item for item in configs if isinstance(item, dict)] if isinstance(configs, list) else []
-        return tuple(
-            Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
-            for item in found
-        )
+        records = (self.card or {}).get("configs")
+        configs = []
+        for record in records if isinstance(records, list) else ():
+            if isinstance(record, dict):
+                splits = dict(_splits(record.get("data_files"), record.get("data_dir")))
+                configs.append(Config(str(record.get("config_name", "default")), splits))
+        return tuple(configs)
 
     def matching(self, pattern: str) -> list[Entry]:
         """Return the files that match a pattern of the card, except for the card and similar files."""
@@ -101,8 +102,8 @@ def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ..
 def glob_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as the Hub reads it: ``*`` stays within a folder, ``**`` does not."""
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
-    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(known.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))
+    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(wild.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))
 
 
 # --- rules -------------------------------------------------------------------------------------------------

@@ -35,15 +35,14 @@ def _file_names(places: Sequence[TreePlace]) -> str:
 
 
 def evaluation_depth(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    wanted = tree.row.below_eval
-
-    def misplaced_in(place: TreePlace) -> str | None:
+    wanted, misplaced = tree.row.below_eval, dict[str, list[TreePlace]]()
+    for place in tree.places:
         if place.top is None or place.top.set != "eval" or place.field in (None, "metadata"):
-            return None
+            continue
         fits = len(place.below) == 1 if wanted == "any" else place.below == (("eval",) if wanted == "eval" else ())
-        return None if fits else place.top.field
-
-    for field, places in sorted(grouped(tree.places, misplaced_in).items()):
+        if not fits:
+            misplaced.setdefault(place.top.field, []).append(place)
+    for field, places in sorted(misplaced.items()):
         where = "/".join((f"{field}_eval", *places[0].below))
         message = f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {_file_names(places)}"
         yield finding(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
@@ -124,12 +123,12 @@ def _held(tree: Tree, set: Set) -> list[Holding]:
 
 
 def wrong_split(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    def wrong(holding: Holding) -> tuple[str, str] | None:
+    misplaced: dict[tuple[str, str], list[Holding]] = {}
+    for holding in _held(tree, "dev"):
         split = _split(holding)
-        why = tree.row.misplaced(split, holding.named) if split is not None else None
-        return (split, why) if split is not None and why else None
-
-    for (split, why), holdings in sorted(grouped(_held(tree, "dev"), wrong).items()):
+        if split is not None and (why := tree.row.misplaced(split, holding.named)):
+            misplaced.setdefault((split, why), []).append(holding)
+    for (split, why), holdings in sorted(misplaced.items()):
         message = f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}"
         yield finding(_files(holdings, split), message)
 
@@ -145,17 +144,16 @@ def clip_in_two_splits(_: Collection, tree: Tree, finding: MakeFinding) -> Itera
 
 
 def unknown_clip(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    row = tree.row
-
-    def strange(holding: Holding) -> str | None:
-        known = holding.named.fold in row.synthetic or holding.named.recording in row.recordings
-        split = _split(holding) if row.recordings and not known else None
-        return split if split in row.folders and not row.misplaced(split, holding.named) else None
-
-    groups = grouped(_held(tree, "dev"), strange)
+    row, strange = tree.row, dict[str, list[Holding]]()
+    for holding in _held(tree, "dev") if row.recordings else ():
+        if holding.named.fold in row.synthetic or holding.named.recording in row.recordings:
+            continue
+        split = _split(holding)
+        if split in row.folders and not row.misplaced(split, holding.named):
+            strange.setdefault(split, []).append(holding)
     if others := [holding for holding in _held(tree, "eval") if row.evaluation and holding.clip not in row.evaluation]:
-        groups.setdefault("eval", []).extend(others)
-    for split, holdings in sorted(groups.items()):
+        strange.setdefault("eval", []).extend(others)
+    for split, holdings in sorted(strange.items()):
         message = f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}"
         yield finding(_files(holdings, split), message)
 
@@ -218,10 +216,10 @@ def recording_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterat
 def other_format_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
     pairs: tuple[tuple[Field, Field], ...] = (("foa", "mic"), ("mic", "foa"))
     for set in ("dev", "eval"):
-        for here, there in pairs:
-            for gap in _gaps(tree, set, {here}, {there}):
-                message = f"{here.upper()} without {there.upper()} for {gap}"
-                yield finding(gap.files((here,)), message, f"expected in {there}_{set}/")
+        for has, lacks in pairs:
+            for gap in _gaps(tree, set, {has}, {lacks}):
+                message = f"{has.upper()} without {lacks.upper()} for {gap}"
+                yield finding(gap.files((has,)), message, f"expected in {lacks}_{set}/")
 
 
 def video_missing(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
@@ -277,27 +275,26 @@ def part_of_data_set(collection: Collection, tree: Tree, finding: MakeFinding) -
 
 
 def splits_contradict(collection: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Finding]:
-    for own in collection.own.datasets if collection.own else ():
-        rows = (part.origin for one in collection.readings if one.format.clips_by == "rows" for part in one.parts)
-        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips} | {
-            one.clip: one.name for one in rows
-        }
-        clips = {clip: path for clip, path in paths.items() if path.startswith(own.folder)}
-        said = {clip: tuple(own.splits(path)) for clip, path in clips.items()}
-        several = [clip for clip, splits in said.items() if len(splits) > 1]
-        for both, some in grouped(several, said.__getitem__).items():
-            message = f"{plural(len(some), 'clip')} in {' and in '.join(both)}: {listed(some)}"
-            yield finding(
-                own.path, message, "a clip is in one split: do not test on what was trained on", **_at(own, both[1])
-            )
-        for split in own.record.get("splits", {}) if not own.below else ():
-            if missing := sorted(own.clips(split) - clips.keys()):
+    for described in collection.own.datasets if collection.own else ():
+        paths = {clip.clip: next(iter(clip.files.values())) for clip in tree.clips}
+        for reading, part in collection.parts:
+            if reading.format.clips_by == "rows":
+                paths[part.origin.clip] = part.origin.name
+        clips = {clip: path for clip, path in paths.items() if path.startswith(described.folder)}
+        splits_of = {clip: tuple(described.splits(path)) for clip, path in clips.items()}
+        several = [clip for clip, splits in splits_of.items() if len(splits) > 1]
+        for splits, twice in grouped(several, splits_of.__getitem__).items():
+            message = f"{plural(len(twice), 'clip')} in {' and in '.join(splits)}: {listed(twice)}"
+            hint = "a clip is in one split: do not test on what was trained on"
+            yield finding(described.path, message, hint, **_at(described, splits[1]))
+        for split in described.record.get("splits", {}) if not described.below else ():
+            if missing := sorted(described.clips(split) - clips.keys()):
                 message = f"{plural(len(missing), 'clip')} of {split} missing: {listed(missing)}"
-                yield finding(own.path, message, "add them, or take them from the list", **_at(own, split))
+                yield finding(described.path, message, "add them, or take them from the list", **_at(described, split))
 
 
-def _at(own: OwnDataset, split: str) -> Mapping[str, object]:
-    place = own.place(split)
+def _at(described: OwnDataset, split: str) -> Mapping[str, object]:
+    place = described.place(split)
     return {"line": place.line, "column": place.column, "value": place.value, "excerpt": place.excerpt}
 
 

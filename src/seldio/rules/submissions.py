@@ -6,7 +6,7 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from seldio import plugins
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.base import FileRows, Ints
-from seldio.formats.datasets import DATASETS, TOPS, DatasetSpec, dataset, of_dialect
+from seldio.formats.datasets import DATASETS, TOPS, dataset, of_dialect
 from seldio.formats.detect import years
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
@@ -62,21 +62,17 @@ def same_content(collection: Collection, finding: MakeFinding) -> Iterator[Findi
     if len(set(paths)) < len(paths):  # several clips in one file
         return
     severity = ERROR if collection.submitted else WARNING
-    twins = _alike(single, lambda part: (posixpath.dirname(part.file.name), part.file.content))
-    if twins:
+    in_folders = grouped(single, lambda part: (posixpath.dirname(part.file.name), part.file.content)).values()
+    if twins := [parts for parts in in_folders if len(parts) > 1]:
         pairs = [" = ".join(posixpath.basename(part.file.name) for part in parts[:2]) for parts in twins]
         message = f"{sum(map(len, twins)):,} of {plural(len(single), 'file')} have the content of another clip, "
         message += f"byte for byte: {listed(pairs, 3)}"
         yield finding(twins[0][1].file.path, message, "write them again, each from its recording", severity=severity)
-    twice = _alike(single, lambda part: (posixpath.basename(part.file.name), part.file.content))
-    if twice and collection.submitted:
+    by_name = grouped(single, lambda part: (posixpath.basename(part.file.name), part.file.content)).values()
+    if (twice := [parts for parts in by_name if len(parts) > 1]) and collection.submitted:
         folders = sorted({f"{posixpath.dirname(part.file.name)}/" for parts in twice for part in parts})
         message = f"{plural(len(twice), 'file')} the same, byte for byte, in {listed(folders, 3)}"
         yield finding(twice[0][1].file.path, message, "perhaps one system twice: check which outputs were meant")
-
-
-def _alike(single: Sequence[FileRows], key: Callable[[FileRows], tuple[str, bytes]]) -> list[list[FileRows]]:
-    return [parts for parts in grouped(single, key).values() if len(parts) > 1]
 
 
 # --- the grid of time ------------------------------------------------------------------------------------
@@ -99,8 +95,8 @@ def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
         behind: how many of all *rows* come after these ends.
         rows: how many rows there are.
     """
-    known = (length > 0) & (last >= 0)
-    share = (last[known] + 1) / length[known]
+    usable = (length > 0) & (last >= 0)
+    share = (last[usable] + 1) / length[usable]
     low, high = _NEAR
     fits = [np.count_nonzero((share >= low * factor) & (share <= high * factor)) for factor in FINER]
     best = int(np.argmax(fits))
@@ -110,12 +106,12 @@ def finer_grid(last: Ints, length: Ints, behind: int, rows: int) -> int | None:
 
 def finer(clips: Sequence[FramedClip]) -> int | None:
     """Return the factor by which all files count frames too finely, by the lengths of recordings, or else by labels."""
-    ended = [one for one in clips if one.end]
-    last = np.array([one.frames.max() for one in ended], dtype=np.int64)
-    length = np.array([one.end for one in ended], dtype=np.int64)
+    ended = [clip for clip in clips if clip.end]
+    last = np.array([clip.frames.max() for clip in ended], dtype=np.int64)
+    length = np.array([clip.end for clip in ended], dtype=np.int64)
     if len(last) > _CLIPS and len(set(last.tolist())) == 1 and len(set(length.tolist())) > 1:
         return None  # padded to one length
-    behind, rows = sum(len(one.behind) for one in ended), sum(one.part.rows for one in ended)
+    behind, rows = sum(len(clip.behind) for clip in ended), sum(clip.part.rows for clip in ended)
     factor = finer_grid(last, length, behind, rows)
     more = factor is not None and np.ptp(last - length) < np.ptp(last - factor * length)  # each has as many more
     return None if more else factor
@@ -124,27 +120,25 @@ def finer(clips: Sequence[FramedClip]) -> int | None:
 def finer_frames(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed
     if (factor := finer(clips)) is not None:
-        ended = [one for one in clips if one.end]
-        milliseconds, rows = float(ended[-1].hop * 1000), sum(one.part.rows for one in ended)
-        known = {one.known for one in ended}
-        end = " or ".join(
-            text for kind, text in ((True, "recordings"), (False, "labels of the reference")) if kind in known
-        )
+        ended = [clip for clip in clips if clip.end]
+        milliseconds, rows = float(ended[-1].hop * 1000), sum(clip.part.rows for clip in ended)
+        ends = {clip.sure: "recordings" if clip.sure else "labels of the reference" for clip in ended}
+        end = " or ".join(ends[sure] for sure in sorted(ends, reverse=True))
         message = f"frames of {milliseconds / factor:g} ms instead of {milliseconds:g} ms: "
-        message += f"{sum(len(one.behind) for one in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
+        message += f"{sum(len(clip.behind) for clip in ended):,} of {plural(rows, 'row')} are past the end of the {end}"
         yield finding(collection.path, message, f"divide by {factor}, and write one row for every 100 ms")
 
 
 def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed
-    for one in clips if finer(clips) is None else ():
-        if one.known and one.end is not None and len(one.behind):
-            place = one.part.place(int(one.behind[0]), "frame")
-            end = f"{one.end:,} frames, {float(one.end * one.hop):g} s"
-            count = plural(len(one.behind), "row")
-            late = len(one.behind) == one.part.rows
+    for clip in clips if finer(clips) is None else ():
+        if clip.sure and clip.end is not None and len(clip.behind):
+            place = clip.part.place(int(clip.behind[0]), "frame")
+            end = f"{clip.end:,} frames, {float(clip.end * clip.hop):g} s"
+            count = plural(len(clip.behind), "row")
+            late = len(clip.behind) == clip.part.rows
             yield finding(
-                one.part.file.path,
+                clip.part.file.path,
                 f"frame {place.value} is past the end of the clip ({end}); {count} in total",
                 "all rows are late" if late else None,
                 place.line,
@@ -156,17 +150,17 @@ def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Fin
 
 def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     clips = collection.framed if collection.submitted else []
-    unknown = [one for one in clips if not one.known]
+    unknown = [clip for clip in clips if not clip.sure]
     if not unknown or finer(clips) is not None:
         return
     reference = collection.reference
-    rows, behind = sum(one.part.rows for one in unknown), sum(len(one.behind) for one in unknown)
+    rows, behind = sum(clip.part.rows for clip in unknown), sum(len(clip.behind) for clip in unknown)
     if reference is not None and behind > FEW_BEHIND * rows:
-        worst = max(unknown, key=lambda one: len(one.behind))
+        worst = max(unknown, key=lambda clip: len(clip.behind))
         message = f"{behind:,} of {plural(rows, 'row')} come after the last label of their clip in "
         yield finding(worst.part.file.path, f"{message}{collection.where}: padding or false alarms")
     elif reference is None and len(unknown) >= ALIKE:
-        ends = [int(one.frames.max()) for one in unknown]
+        ends = [int(clip.frames.max()) for clip in unknown]
         last, files = Counter(ends).most_common(1)[0]
         first = unknown[ends.index(last)]
         seconds = float((last + 1) * first.hop)
@@ -200,7 +194,7 @@ def empty_file(collection: Collection, finding: MakeFinding) -> Iterator[Finding
         return
     ((_, part),) = collection.parts
     others = {entry.path for entry in collection.entries} - {part.file.path}
-    unread = any(one.path in others and one.severity is ERROR for one in collection.wrong)
+    unread = any(fault.path in others and fault.severity is ERROR for fault in collection.wrong)
     if part.rows or part.file.data.strip() or unread:
         return
     events = collection.labelled.get(part.origin.clip, 0)
@@ -264,15 +258,18 @@ def result_twice(collection: Collection, finding: MakeFinding) -> Iterator[Findi
 def several_formats(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     tree = collection.tree
     readings = [reading for reading in collection.readings if reading.format in DIALECTS]
-    known = [(reading.format.name, part.file) for reading in readings for part in reading.parts]
+    read = [(reading.format.name, part.file) for reading in readings for part in reading.parts]
     labels = {  # files named after a recording of a dataset, each with whether its folder is one of labels
         place.name: place.inside and place.top is not None and place.top.field == "metadata"
         for place in tree.places
         if tree.row.counted and place.named is not None and place.named.recording in tree.row.recordings
     }
-    for files in grouped(known, lambda pair: posixpath.dirname(pair[1].name)).values():
+    for files in grouped(read, lambda pair: posixpath.dirname(pair[1].name)).values():
         usual, count = Counter(name for name, _ in files).most_common(1)[0]
-        by_place = grouped(files, lambda pair: (pair[0], _is_label(pair, labels)))
+        by_place: dict[tuple[str, bool], list[tuple[str, TextFile]]] = {}
+        for name, file in files:  # labels of a recording of a dataset, by their folder, or by their name and format
+            is_label = labels.get(file.name, False) or (file.name in labels and get(name, LabelFormat).role == "label")
+            by_place.setdefault((name, is_label), []).append((name, file))
         for (name, is_label), pairs in by_place.items():
             if name in tree.row.dialects if is_label else name == usual or 2 * count <= len(files):
                 continue
@@ -285,12 +282,6 @@ def several_formats(collection: Collection, finding: MakeFinding) -> Iterator[Fi
                 yield finding(file.path, f"{this} in {layout(get(name))}, {others} in {layout(asked)}", command)
 
 
-def _is_label(pair: tuple[str, TextFile], labels: Mapping[str, bool]) -> bool:
-    """Return whether a file has labels of a recording of a dataset, by its folder, or by its name and its format."""
-    name, file = pair
-    return labels.get(file.name, False) or (file.name in labels and get(name, LabelFormat).role == "label")
-
-
 def layout(format: LabelFormat) -> str:
     """Return the name of a format with its columns."""
     return f"format {format.name} ({format.title.rpartition(': ')[2]})"
@@ -298,7 +289,8 @@ def layout(format: LabelFormat) -> str:
 
 def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
     """Return a hint: the command that converts files to another format, with what that loses and needs."""
-    given, asked = ([column.field for column in one.columns] for one in (format, wanted) if isinstance(one, Dialect))
+    dialects = (dialect for dialect in (format, wanted) if isinstance(dialect, Dialect))
+    given, asked = ([column.field for column in dialect.columns] for dialect in dialects)
     lost = ",".join(field for field in given if field not in asked)
     computed = ("azimuth", "elevation") if "x" in given else ()
     fills = [f"--fill {field}=VALUE" for field in asked if field not in (*given, *computed)]
@@ -313,14 +305,17 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
     if not clips or not all(re.fullmatch(r"mix\d{3}", clip) for clip in clips):
         return
     secret = next((row for row in DATASETS if row.secret and clips <= row.evaluation), None)
-    formats = official_formats(secret or dataset("starss23"))
+    # the formats that the challenges on the dataset take, by their years
+    packages = (record["package"] for record in plugins.datasets() if "package" in record)
+    taken = years(get((secret or dataset("starss23")).dialects[0]))
+    formats = [get(package["format"], LabelFormat) for package in packages if package["year"] in taken]
     for reading in collection.readings:
         format, is_label = reading.format, reading.format.role == "label"
         if not reading.table.num_rows or format not in DIALECTS or format in formats or format.name == "dcase2025":
             continue
         part = next(part for part in reading.parts if part.rows)
         folder = posixpath.basename(posixpath.dirname(part.file.path))
-        wanted = next((one for one in formats if {*years(one)} & {*years(format)}), formats[0])
+        wanted = next((official for official in formats if {*years(official)} & {*years(format)}), formats[0])
         message = f"these are {'labels' if is_label else 'outputs'} in {layout(format)}, not results in "
         message += f"{layout(wanted)}: {plural(len(reading.parts), 'file')}"
         hint = conversion(posixpath.dirname(part.file.path), format, wanted)
@@ -334,7 +329,7 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
         place = part.place(0, None)
-        one = finding(
+        called_labels = finding(
             part.file.path,
             message,
             f"{hint}, or name the format if these are labels of your own",
@@ -343,14 +338,7 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
             place.value,
             place.excerpt,
         )
-        yield one if called else dataclasses.replace(one, severity=WARNING)
-
-
-def official_formats(row: DatasetSpec) -> list[LabelFormat]:
-    """Return the formats that the challenges on a dataset take, by their years."""
-    packages = (record["package"] for record in plugins.datasets() if "package" in record)
-    labels = years(get(row.dialects[0]))
-    return [get(package["format"], LabelFormat) for package in packages if package["year"] in labels]
+        yield called_labels if called else dataclasses.replace(called_labels, severity=WARNING)
 
 
 #: What folders of results are called.
@@ -369,9 +357,13 @@ def unpaired_name(collection: Collection, finding: MakeFinding) -> Iterator[Find
 
 
 def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
-    if collection.reference is not None:
-        return
-    for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
+    # the numbers of clips, by the text before and after them in the names and by their number of digits
+    series: dict[tuple[str, int, str], set[int]] = {}
+    for clip in collection.clips if collection.reference is None else ():
+        match = _NUMBER.fullmatch(clip)
+        if match is not None and not _STARSS.search(clip):
+            series.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
+    for (before, digits, behind), numbers in sorted(series.items()):
         missing = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
         if len(numbers) < NUMBERED or not 0 < len(missing) <= max(1, len(numbers) // 20):
             continue
@@ -380,16 +372,6 @@ def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Fin
         yield finding(
             collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that none is missing"
         )
-
-
-def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
-    """Return the numbers of clips, by the text before and after them in the names and by their number of digits."""
-    groups: dict[tuple[str, int, str], set[int]] = {}
-    for clip in clips:
-        match = _NUMBER.fullmatch(clip)
-        if match is not None and not _STARSS.search(clip):
-            groups.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
-    return groups
 
 
 _NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
