@@ -268,7 +268,7 @@ def _tree(
 
         heard += check_fit(whole, expected, Lookup(source), findings.append)
     if media:
-        from seldio.rules.tree_media import is_video
+        from seldio.rules.audio import is_video
         from seldio.rules.video import check_videos
 
         if any(map(is_video, names)):

@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Collection as Names
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
 from seldio.formats import stem_of
 from seldio.formats.datasets import TOPS
-from seldio.rules.collection import Collection, Found, grouped
+from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
@@ -55,6 +55,8 @@ def _meant(names: Names[str], clips: Names[str]) -> dict[str, str]:
     Both have the same fields among those whose words occur in names and in clips, or else the same numbers and nearly
     the same text; and no other name or clip has.
     """
+    from rapidfuzz import fuzz, process
+
     common = set.intersection(*({word for name in side for word, _ in _fields(name)} for side in (names, clips)))
 
     def key(name: str) -> tuple[tuple[str, str], ...] | None:
@@ -64,19 +66,13 @@ def _meant(names: Names[str], clips: Names[str]) -> dict[str, str]:
     meant = {
         same[0]: theirs[fields][0] for fields, same in mine.items() if len(same) == 1 == len(theirs.get(fields, ()))
     }
-    return meant | _misspelt(set(names) - meant.keys(), set(clips) - set(meant.values()))
-
-
-def _misspelt(names: Names[str], clips: Names[str]) -> dict[str, str]:
-    from rapidfuzz import fuzz, process
-
-    numbered = grouped(sorted(clips), _numbers)
-    meant: dict[str, str] = {}
-    for name in sorted(names):
+    numbered = grouped(sorted(set(clips) - set(meant.values())), _numbers)
+    misspelt: dict[str, str] = {}
+    for name in sorted(set(names) - meant.keys()):
         alike = process.extract(name.casefold(), numbered.get(_numbers(name), ()), scorer=fuzz.ratio, limit=2)
         if alike and alike[0][1] >= _ALIKE and (len(alike) == 1 or alike[0][1] > alike[1][1]):
-            meant[name] = alike[0][0]
-    return meant if len(set(meant.values())) == len(meant) else {}
+            misspelt[name] = alike[0][0]
+    return meant | misspelt if len(set(misspelt.values())) == len(misspelt) else meant
 
 
 def _numbers(name: str) -> tuple[str, ...]:
@@ -94,9 +90,16 @@ def called(collection: Collection) -> dict[str, str]:
 def renamed(collection: Collection) -> Renamed | None:
     """Return the clips that files without a clip must be meant for, as the reference or else as datasets call them."""
     names = called(collection)
-    if collection.reference is None:
-        return _named_around(collection, names)
-    return _renamed(tuple(names.items()), tuple(collection.expected))
+    if collection.reference is not None:
+        return _renamed(tuple(names.items()), tuple(collection.expected))
+    if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
+        return None  # a tree, whose names are compared with those of its dataset
+    # names that have the same text before and after the name of a clip
+    inside = {name: match for name in names if not RECORDING.search(name) and (match := CLIP_NAME.search(name))}
+    around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
+    usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
+    clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
+    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
 
 
 @lru_cache(maxsize=1)  # five rules ask the same, and comparing many names takes half the time of a validation
@@ -131,17 +134,6 @@ def _counted(name: str, by: int) -> str:
     return _NUMBER.sub(lambda digits: f"{max(0, int(digits[0]) + by):0{len(digits[0])}}", name)
 
 
-def _named_around(collection: Collection, names: Mapping[str, str]) -> Renamed | None:
-    """Return files whose names have the same text before and after the name of a clip."""
-    if any(place.lower() in TOPS for path in (collection.path, *names.values()) for place in path.split("/")):
-        return None  # a tree, whose names are compared with those of its dataset
-    inside = {name: match for name in names if not RECORDING.search(name) and (match := CLIP_NAME.search(name))}
-    around = {name: (name[: match.start()], name[match.end() :]) for name, match in inside.items()}
-    usual = max(Counter(around.values()).items(), key=lambda pair: pair[1], default=(("", ""), 0))[0]
-    clips = {names[name]: inside[name][0] for name in names if around.get(name) == usual != ("", "")}
-    return Renamed("SUB118", "more or less than the name of their clip", clips) if _are_most(clips, names) else None
-
-
 def _are_most(part: Names[str], every: Names[str]) -> bool:
     return len(part) >= max(_FEWEST, _MOST * len(every))
 
@@ -169,9 +161,11 @@ def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
     mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
     if len(mine) >= _FEWEST:
         return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
-    here, there = ({match[2] for clip in some if (match := _DEVELOPMENT.search(clip))} for some in (clips, expected))
-    if len(clips) >= _FEWEST and here and there and not here & there:
-        mine_of, theirs_of = (f"rooms {listed(sorted(rooms, key=int))}" for rooms in (here, there))
+    rooms, wanted_rooms = (
+        {match[2] for clip in names if (match := _DEVELOPMENT.search(clip))} for names in (clips, expected)
+    )
+    if len(clips) >= _FEWEST and rooms and wanted_rooms and not rooms & wanted_rooms:
+        mine_of, theirs_of = (f"rooms {listed(sorted(side, key=int))}" for side in (rooms, wanted_rooms))
         return clips, mine_of, theirs_of
     return None
 
@@ -180,35 +174,35 @@ def clips_of_several_folders(collection: Collection) -> list[str]:
     """Return the clips with a file in several folders, if most clips are so."""
     names = Counter(map(posixpath.basename, collection.clips))
     twice = [clip for clip in collection.clips if names[posixpath.basename(clip)] > 1 and "/" in clip]
-    known = all(posixpath.basename(clip) in collection.expected for clip in twice)
-    return twice if known and _are_most(twice, collection.clips) else []
+    wanted = all(posixpath.basename(clip) in collection.expected for clip in twice)
+    return twice if wanted and _are_most(twice, collection.clips) else []
 
 
 # --- rules -----------------------------------------------------------------------------------------------
 
 
-def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def misspelt_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (change := renamed(collection)) is None or change.code != "SUB110":
         return
     shown = {clip: name for name, clip in called(collection).items()}
     if len(change.clips) > SINGLY:
-        yield _renaming(collection, found, change, shown)
+        yield _renaming(collection, finding, change, shown)
         return
     for clip, meant in sorted(change.clips.items()):
         text = change.text.replace("their recordings", "its recording")
         message = f"{printable(shown[clip])} is {text}, {printable(meant)}"
-        yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
+        yield finding(collection.clips[clip], message, f"rename it: {meant}.csv")
 
 
-def name_around_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def name_around_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (change := renamed(collection)) is not None and change.code == "SUB118":
         shown = {clip: posixpath.basename(clip) for clip in change.clips}
-        finding = _renaming(collection, found, change, shown)
+        renaming = _renaming(collection, finding, change, shown)
         sure = collection.submitted or collection.reference is not None
-        yield finding if sure else dataclasses.replace(finding, severity=WARNING)
+        yield renaming if sure else dataclasses.replace(renaming, severity=WARNING)
 
 
-def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapping[str, str]) -> Finding:
+def _renaming(collection: Collection, finding: MakeFinding, change: Renamed, shown: Mapping[str, str]) -> Finding:
     """Return one finding for all files that are not called like their clips."""
     clip, meant = min(change.clips.items())
     verbs, alone = {"SUB110": ("is", "are"), "SUB118": ("has", "have")}[change.code], len(change.clips) == 1
@@ -218,41 +212,46 @@ def _renaming(collection: Collection, found: Found, change: Renamed, shown: Mapp
     hint = f"rename them: {file} to {printable(meant)}.csv, and so on"
     if alone:
         hint = f"rename it: {printable(meant)}.csv"
-    return found(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
+    return finding(collection.path, f"{count}: {printable(shown[clip])} for {printable(meant)}", hint)
 
 
-def files_of_other_split(collection: Collection, found: Found) -> Iterator[Finding]:
+def files_of_other_split(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     if (other := other_split(collection)) is not None:
         clips, mine, theirs = other
         names = sorted(map(posixpath.basename, clips))
         message = f"{plural(len(names), 'file')} of {mine} ({listed(names, 2)}), but "
         message += f"{collection.where} has clips of {theirs}"
-        yield found(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
+        yield finding(collection.path, f"{message} ({listed(sorted(collection.expected), 2)})")
 
 
-def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     mine, missing = _alone(collection)
     if len(mine) > SINGLY and not collection.clips.keys() & collection.expected.keys():  # said of the files
         return
-    unread = _unread(collection, missing)
+    # clips whose files are there, and were not read: their paths
+    read = {part.file.path for _, part in collection.parts}
+    left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
+    files = [(posixpath.basename(entry.name), entry.path) for entry in left]
+    stems = {stem_of(stem_of(name)): path for name, path in files} | {stem_of(name): path for name, path in files}
+    unread = {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
     reported = {fault.path for fault in collection.wrong if fault.severity is ERROR}
     reported |= {entry.path for group in collection.unread_labels for entry in group.files}  # by LAY119
     if unread and reported.isdisjoint(unread.values()):
         count = plural(len(unread), "file is there, but is", "files are there, but are")
         message = f"{count} not read as labels: {printable(min(unread.values()))}"
-        yield found(collection.path, message, "correct that first: each clip needs a file that can be read")
+        yield finding(collection.path, message, "correct that first: each clip needs a file that can be read")
     names = [printable(clip) for clip in missing if clip not in unread]
     needed = f"{names[0]}.csv" if len(missing) == 1 and names else "a file for each of its clips"
     hint = f"{collection.where} requires {needed}; leave it empty if nothing was detected"
     if len(names) > SINGLY:
         count = f"{len(names):,} of {plural(len(collection.expected), 'clip')}"
-        yield found(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
+        yield finding(collection.path, f"no result file for {count}: {listed(names, 3)}", hint)
         return
     for number, name in enumerate(names):  # the hint once for all
-        yield found(collection.path, f"no result file for {name}", None if number else hint)
+        yield finding(collection.path, f"no result file for {name}", None if number else hint)
 
 
-def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+def surplus_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     surplus, missing = _alone(collection)
     if len(surplus) > SINGLY:
         message = (
@@ -261,10 +260,10 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
         message += listed([printable(clip) for clip in surplus], 3)
         if len(missing) == len(collection.expected):
             message += f"; its clips are {listed([printable(clip) for clip in missing], 2)}"
-        yield found(collection.path, message)
+        yield finding(collection.path, message)
         return
     for clip in surplus:
-        yield found(collection.clips[clip], f"{printable(clip)} is not a clip of {collection.where}")
+        yield finding(collection.clips[clip], f"{printable(clip)} is not a clip of {collection.where}")
 
 
 def _alone(collection: Collection) -> tuple[list[str], list[str]]:
@@ -279,16 +278,7 @@ def _alone(collection: Collection) -> tuple[list[str], list[str]]:
     return sorted(surplus - {*twice}), sorted(missing - set(map(posixpath.basename, twice)))
 
 
-def _unread(collection: Collection, missing: Iterable[str]) -> dict[str, str]:
-    """Return clips whose files are there, and were not read: their paths."""
-    read = {part.file.path for _, part in collection.parts}
-    left = [entry for entry in collection.entries if entry.path not in read and not _MEDIA.search(entry.name)]
-    names = [(posixpath.basename(entry.name), entry.path) for entry in left]
-    stems = {stem_of(stem_of(name)): path for name, path in names} | {stem_of(name): path for name, path in names}
-    return {clip: stems[stem] for clip in missing if (stem := posixpath.basename(clip)) in stems}
-
-
-def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
+def result_name(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     shown = {clip: name for name, clip in called(collection).items()} if collection.reference is None else {}
     for clips in grouped(sorted(shown), lambda clip: posixpath.dirname(collection.clips[clip])).values():
         near = [(clip, meant) for clip in clips if (meant := _as_recording(shown[clip], collection)) != shown[clip]]
@@ -300,13 +290,13 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
             if all(shown[clip] == f"{meant}{suffix}" for clip, meant in near) and suffix.lower() == ".csv":
                 message = f"{plural(len(near), 'name ends', 'names end')} in {suffix}: "
                 message += "programs that look for .csv do not find them"
-            yield found(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
+            yield finding(collection.clips[spelt], message, f"name each result file like its recording: {meant}.csv")
             continue
         odd = [clip for clip in clips if not CLIP_NAME.fullmatch(shown[clip])]
         for clip in odd if 2 * len(odd) < len(clips) else ():
             others = plural(len(clips) - len(odd), "other clip")
             message = f"{printable(shown[clip])} is not named like the {others} in its folder"
-            yield found(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
+            yield finding(collection.clips[clip], message, "name each result file like its recording: mix001.csv")
 
 
 #: The clips of STARSS without the zeros of their numbers.

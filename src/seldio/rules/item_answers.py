@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seldio.findings import Finding
-from seldio.rules.collection import Found
+from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ItemTable
 from seldio.tasks.names import name_of
 from seldio.tasks.specs import PUBLISHED, SOURCE_TASKS
@@ -68,9 +68,9 @@ def _judged(table: ItemTable, judge: Callable[[_Asked], str | None]) -> Iterator
         yield from table.judged(_FIELDS, lambda *values: judge(_Asked(*values)) if values[0] in PUBLISHED else None)
 
 
-def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+def meta_contradicts_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, message in table.judged(_FIELDS, _contradicting):
-        yield found(row, "canonical_answer", message)
+        yield finding(row, "canonical_answer", message)
 
 
 def _contradicting(*values: Any) -> str | None:
@@ -88,22 +88,22 @@ def _contradicted(canonical: str | None, meta: list[float]) -> bool:
     )
 
 
-def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
+def missing_truth(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, task in _judged(table, lambda asked: asked.task if asked.task in TRUTHS and not asked.truth else None):
         meta, other = table.value(row, "answer_meta"), table.extra(row).get("answer_meta")
         keys = [key for key, value in (meta or {}).items() if value is not None]
         keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
         has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
         key = TRUTHS[task][0]
-        yield found(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
+        yield finding(row, "answer_meta", f"{task} needs {key}, but answer_meta {has}", f"add {key}")
 
 
-def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+def impossible_canonical_answer(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     for row, must in _judged(table, _lacking):
         canonical = table.value(row, "canonical_answer")
         shown = clipped(canonical) if canonical.strip() else "empty"
         message = f"the canonical answer of {table.value(row, 'task')} is {shown}"
-        yield found(row, "canonical_answer", message, f"it must {must}")
+        yield finding(row, "canonical_answer", message, f"it must {must}")
 
 
 def _lacking(asked: _Asked) -> str | None:
@@ -147,9 +147,9 @@ def _plainly(text: str) -> str:
     return plainly(text)
 
 
-def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
+def answer_contradicts_truth(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     if table.home == "jasco":
-        yield from _without_key_words(table, found)
+        yield from _without_key_words(table, finding)
     asked = table.distinct(*_FIELDS)[0] if table.home == "so-bench" else ()
     texts = {
         (task, None if canonical else answer, canonical)
@@ -162,16 +162,16 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
         words = _AnswersInWords(Names(sorted({name for each in texts for name in names_in(*each)})))
         for row, truth in _judged(table, words.contradicted):
             message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
-            yield found(row, "answer", message, "write both from the same value")
+            yield finding(row, "answer", message, "write both from the same value")
 
 
-def _without_key_words(table: ItemTable, found: Found) -> Iterator[Finding]:
+def _without_key_words(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     answers = table.values("answer")
     for row, words in enumerate(table.values("answer_meta.keywords")):
         told, answer = _beginnings(" ".join(words or ())), answers[row]
         if answer and told and told.isdisjoint(_beginnings(answer)):
             message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
-            yield found(row, "answer_meta", message, "write words of the answer")
+            yield finding(row, "answer_meta", message, "write words of the answer")
 
 
 def _beginnings(text: str) -> set[str]:

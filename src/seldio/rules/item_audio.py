@@ -17,7 +17,7 @@ import pyarrow as pa
 from seldio.benchmarks import find
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.rules.collection import Found, probed
+from seldio.rules.collection import MakeFinding, probed
 from seldio.rules.item_table import ItemTable
 from seldio.rules.registry import Check
 from seldio.schema.arrays import pc
@@ -107,7 +107,7 @@ def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
     """Make a rule of what is wrong with recordings; *together*: one finding if all of them have the same fault."""
 
     def made(fault: Fault) -> Check:
-        def check(audio: Audio, found: Found) -> Iterator[Finding]:
+        def check(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
             faults = [(one, wrong) for one, probe in audio.readable if (wrong := fault(one, probe, audio.expected))]
             shared = (
                 together and len(faults) == len(audio.readable) >= MANY and len({wrong for _, wrong in faults}) == 1
@@ -115,7 +115,7 @@ def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
             for one, wrong in faults[:1] if shared else faults:
                 said = f"all {len(faults):,} recordings {wrong.replace('has', 'have', 1)}"
                 message = said if shared else f"{one.shown} {wrong}"
-                yield found(one.row, "audio", message, hint.format("them" if shared else "it"), one.number)
+                yield finding(one.row, "audio", message, hint.format("them" if shared else "it"), one.number)
 
         check.__name__ = fault.__name__
         return check
@@ -123,17 +123,17 @@ def _by_header(hint: str, together: bool = False) -> Callable[[Fault], Check]:
     return made
 
 
-def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
+def audio_missing(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     for one in audio.absent if audio.recordings else ():
         message = f"the recording {one.shown} is missing"
-        yield found(one.row, "audio", message, None, one.number)
+        yield finding(one.row, "audio", message, None, one.number)
 
 
-def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
+def audio_unreadable(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     for one in audio.recordings.values():
         if one.fault is not None or (one.probe is not None and not one.probe.frames):
             said = f"cannot be read as audio: {printable(one.fault)}" if one.fault is not None else "has no samples"
-            yield found(one.row, "audio", f"{one.shown} {said}", None, one.number)
+            yield finding(one.row, "audio", f"{one.shown} {said}", None, one.number)
 
 
 @_by_header("download it again")
@@ -179,9 +179,9 @@ def audio_known_oddity(one: NamedRecording, probe: Probe, expected: Expected) ->
     return f"is at {probe.rate:,} Hz, as published; the others are at {usual:,} Hz"
 
 
-def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
+def audio_not_checked(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     if audio.missing and not audio.recordings:
-        yield found(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
+        yield finding(None, None, f"none of {plural(len(audio.missing), 'recording')} found: not checked")
 
 
 _HEARER = r"(you|the listener|the microphone)"
@@ -204,7 +204,7 @@ def _spatial(table: pa.Table) -> Any:
     return pc.or_(spatial, words).to_numpy(zero_copy_only=False)
 
 
-def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
+def direction_of_one_channel(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     mono = {one.path for one, probe in audio.readable if probe.channels == 1}
     if not mono or audio.expected.get("channels") is not None:
         return
@@ -215,10 +215,10 @@ def direction_of_one_channel(audio: Audio, found: Found) -> Iterator[Finding]:
     for path, row in [*rows.items()][:1]:
         more = f", and {plural(len(rows) - 1, 'other recording')}" if len(rows) > 1 else ""
         message = f"{clipped(path)} has 1 channel, but the question takes a direction or distance to answer{more}"
-        yield found(row, "audio", message)
+        yield finding(row, "audio", message)
 
 
-def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
+def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
     table, aside = audio.table, audio.expected.get("aside")
     columns = [table.values(field) for field in _TIMES] if audio.lengths else []
     for row, (recordings, start, end, span, onset, events) in enumerate(zip(*columns, strict=True)):
@@ -233,7 +233,7 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
         for what, field, number, time, last in _late(start, end, seconds, times):
             thing = "recording" if field in ("start", "end") else whole
             message = f"{what} is {time:g} s, but the {thing} ends at {last:.3f} s"
-            yield found(row, field, message, None, number)
+            yield finding(row, field, message, None, number)
 
 
 _TIMES = ("audio", "start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events")
