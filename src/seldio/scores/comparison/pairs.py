@@ -498,7 +498,7 @@ def compare_clips(
         int(unit_of.max()) + 1,
         draw.over,
         deciding,
-        np.min([score.pooled_support(draw.over) for score in scores], axis=0),
+        np.min([score.support(draw.over)[:, 0] for score in scores], axis=0),
         np.any([score.weak(draw.over) for score in scores], axis=0),
         against,
     )
