@@ -24,7 +24,6 @@ from seldio.findings import Finding, Severity, Sink
 from seldio.formats import LabelFormat, LabelReading, TextFile, cells, stem_of
 from seldio.formats.base import PARQUET_MAGIC
 from seldio.formats.detect import Detection, LabelRows, Wanted, closest, detect, means_the_same, width_and_header
-from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect
 from seldio.reader_rules import READER_RULES, reader_rule
@@ -229,9 +228,9 @@ _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 def wordy(file: TextFile) -> bool:
     """Return whether most cells of a table are words, so that it holds no labels."""
-    lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
-    cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
-    return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
+    lines = [line for line in cells.plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
+    texts = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
+    return 2 * sum(_WORD.match(text) is not None for text in texts) > len(texts)
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:
@@ -299,7 +298,7 @@ def _is_list(file: TextFile, names: Container[str]) -> bool:
     """
     if _without_numbers(file) in names:
         return False
-    header = plain_lines(file.data[:_HEAD]).partition(b"\n")[0].decode(errors="replace").lower()
+    header = cells.plain_lines(file.data[:_HEAD]).partition(b"\n")[0].decode(errors="replace").lower()
     return _TITLES.isdisjoint(cell.strip(' "') for cell in re.split(r"[,;\t|]", header))
 
 

@@ -9,28 +9,26 @@ once. What was read is what a repair writes (:func:`repaired`).
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 
 from seldio.findings import SINGLY, Finding, Sink
-from seldio.formats import cells
+from seldio.formats import cells, label_csv
 from seldio.formats.base import Ints, TextFile
+from seldio.formats.label_csv import CsvPart, Dialect, column_type, headed_by, split_cells, with_commas
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
 from seldio.text import clipped, plural
 
-if TYPE_CHECKING:
-    from seldio.formats.label_csv import CsvPart, Dialect, column
-
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
-_BOM = b"\xef\xbb\xbf"
+_BOM = codecs.BOM_UTF8
 _TEXT_END = re.compile(r"\r\n|\r|\n")
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
@@ -41,19 +39,12 @@ _TITLES = {
 }  # fmt: skip
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
-_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 #: A number with a comma in it, and one whose comma may separate thousands: `1,234`, but not `0,234` or `1,23`.
 _COMMAS = re.compile(rb"[0-9]*(?:,[0-9]+)+")
 _SEVERAL = re.compile(rb"(?<![0-9,])[0-9]++(?>(?:,[0-9]++){2,})(?=[\"';\t |]|$)", re.MULTILINE)
 #: A line that begins with a number that is not whole.
 _FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
-
-
-def plain_lines(data: bytes) -> bytes:
-    """Return *data* with LF at the end of every line, and without a byte order mark."""
-    data = data.removeprefix(_BOM)
-    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
 def delimiter_of(line: str, columns: int) -> str:
@@ -63,14 +54,6 @@ def delimiter_of(line: str, columns: int) -> str:
     text = line.strip()  # a sign behind the last cell is a fault of its own
     signs = (sign for sign in _DELIMITERS if columns - 1 in (text.count(sign), text.rstrip(sign).count(sign)))
     return next((sign for sign in signs if sign != " " or ", " not in line), ",")
-
-
-def with_commas(text: bytes, delimiter: str) -> bytes:
-    """Return *text* with commas between its cells and points in its numbers; nothing moves."""
-    if delimiter == ",":
-        return text
-    text = text.replace(b",", b".")
-    return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
 def thousands_in(text: bytes) -> str:
@@ -84,12 +67,6 @@ def thousands_in(text: bytes) -> str:
     if first is None or not all(_THOUSANDS.fullmatch(number[0]) for number in _COMMAS.finditer(text)):
         return ""
     return first[0].decode()
-
-
-def headed_by(line: str, header: str | None) -> bool:
-    """Return whether *line* is the *header* of a format, as it may be spelt."""
-    names = [name.strip().strip('"').lower() for name in line.split(",")]
-    return header is not None and names == header.lower().split(",")
 
 
 def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
@@ -124,7 +101,7 @@ _CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
 class _Column:
     """One column of the rows of all files: its different texts, which of them each row has, and what is wrong."""
 
-    def __init__(self, cells_of: pa.Array, part: column, *, first: bool, own: bool) -> None:
+    def __init__(self, cells_of: pa.Array, part: label_csv.column, *, first: bool, own: bool) -> None:
         if isinstance(cells_of, pa.DictionaryArray):
             self.texts, self.which = cells_of.dictionary, to_numpy(cells_of.indices)[1:]
         else:
@@ -160,19 +137,6 @@ class _Column:
         valid = to_mask(texts)
         values = to_numpy(compute("cast", compute("array_filter", texts, from_numpy(valid)), kind=kind))
         return from_numpy(values[(np.cumsum(valid) - 1)[self.which[readable]]])
-
-
-def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 << 20) -> pa.Table:
-    """Return rows of bare cells as columns of these types; raise ArrowInvalid where Arrow cannot read one."""
-    csv = pyarrow.csv
-    return csv.read_csv(
-        pa.BufferReader(text),
-        csv.ReadOptions(column_names=list(types), block_size=block, use_threads=len(text) > 1 << 20),
-        csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-        csv.ConvertOptions(
-            column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
-        ),
-    )
 
 
 def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
@@ -217,22 +181,12 @@ def read_faulty(dialect: Dialect, parts: Sequence[CsvPart], sink: Sink) -> pa.Ta
             sink(part.moved(finding))
         look.lines = look.lines[readable[end - len(look.lines) : end]]
         part.take(look)
-    decimals = any(column.part.kind == "whole" for column in columns) and any(
-        column.part.kind not in _BARE and to_mask(cells.matched(column.meant, "[.e]")).any() for column in columns
-    )
+    decimals = any(column.part.kind == "whole" for column in columns)
+    if decimals:
+        reals = [column for column in columns if column.part.kind not in ("int", "flag", "name", "text")]
+        decimals = any(to_mask(cells.matched(column.meant, "[.e]")).any() for column in reals)
     values = [column.values(readable, column_type(column.part.kind, decimals)) for column in columns]
     return pa.Table.from_arrays(values, names=[part.field for part in dialect.columns])
-
-
-#: Kinds of columns whose cells have no decimals.
-_BARE = ("int", "flag", "name", "text")
-
-
-def column_type(kind: str, decimals: bool) -> pa.DataType:
-    """Return what a column of a kind is read as; *decimals*: there are some in columns that may have them."""
-    if kind == "whole" and not decimals:
-        return pa.int32()
-    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
 
 
 # --- a file as a text ---------------------------------------------------------------------------------
@@ -267,7 +221,7 @@ class FileLook:
         data = file.data.removeprefix(_BOM)
         self.newline = self.line_ends(data)
         self.final_newline = data[-1:] in (b"\n", b"\r", b"")
-        self.shown = self.text = plain_lines(data) + (b"" if self.final_newline else b"\n")
+        self.shown = self.text = cells.plain_lines(data) + (b"" if self.final_newline else b"\n")
         self.meant = [*self.shown.decode().split("\n")[:-1]] if undone else []
         first = self.first_line
         self.delimiter = self.separator(first)
