@@ -151,8 +151,8 @@ def read_tree(names: Sequence[str], root: str = "", formats: Callable[[], Abstra
     given = _ARCHIVE.sub("", root.replace("\\", "/").rstrip("/"))
     above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]
     ordered = sorted(dict.fromkeys(names))
-    media = [name for name in ordered if name.rpartition(".")[2].lower() in TYPES]
-    row, evidence = _decide(given, ["/".join((*above, name)) for name in media], formats)
+    paths = ["/".join((*above, name)) for name in ordered if name.rpartition(".")[2].lower() in TYPES]
+    row, evidence = _decide(given, paths, formats)
     folders = {*above, *(folder for name in ordered for folder in name.split("/")[:-1])}
     bare = row.tops.keys().isdisjoint(map(str.lower, folders))
     return Tree(row, evidence, tuple(_place(row, above, name, bare) for name in ordered))

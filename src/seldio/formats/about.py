@@ -39,7 +39,7 @@ class Results(NamedTuple):
     short: str = ""  # what tells them from others over the same split
 
     def cell(self, row: Mapping[str, Any], column: str) -> Any:
-        """Return a number as scores have it, shares from 0 to 1; or ``[number, low, high]`` with its interval; or None."""
+        """Return a number as scores have it, shares from 0 to 1; ``[number, low, high]`` with its interval; or None."""
         value, share = row.get(column), self.columns.get(column) == "%"
         several = [
             float(f"{each}e-2") if share else each

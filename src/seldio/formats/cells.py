@@ -88,6 +88,12 @@ _BINARY = {
 }  # fmt: skip
 
 
+def plain_lines(data: bytes) -> bytes:
+    """Return *data* with LF at the end of every line, and without a byte order mark."""
+    data = data.removeprefix(codecs.BOM_UTF8)
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
 def from_utf16(data: bytes) -> str | None:
     """Return the text of a file in UTF-16, with or without its mark; None where it is not, or does not decode."""
     names = ["utf-16"] if data.startswith(_UTF16) else []
@@ -127,11 +133,10 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
 
 def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: str, hint: str) -> Finding:
     """Return a finding about one byte; a byte order mark does not count as a character of line 1."""
-    before = data[:position].removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    rest = re.compile(rb"[^\r\n]*+").match(data, position)
-    assert rest is not None
+    before = plain_lines(data[:position])
+    behind = re.split(rb"[\r\n]", data[position:], maxsplit=1)[0]
     line = before[before.rfind(b"\n") + 1 :].decode(errors="replace")
-    excerpt, column = line + rest.group().decode(errors="replace"), len(line) + 1
+    excerpt, column = line + behind.decode(errors="replace"), len(line) + 1
     return rule.at(path, message, hint, before.count(b"\n") + 1, column, value, excerpt)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
-import functools
 import itertools
 import math
 import re
@@ -24,7 +23,6 @@ import numpy as np
 from seldio.formats import cells
 from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.datasets import DATASETS
-from seldio.formats.diagnosis import plain_lines
 from seldio.formats.dialects import DIALECTS, OUTSIDE
 from seldio.formats.label_csv import Dialect, column
 from seldio.text import plural
@@ -175,8 +173,8 @@ def _sampled(path: str, data: bytes, most: int) -> SampledFile:
     reach = min(_REACH, _ROW * most)
     lines: list[bytes] = []
     if len(data) > 2 * reach:
-        lines = plain_lines(data[:reach]).split(b"\n")[:-1] + plain_lines(data[-reach:]).split(b"\n")[1:]
-    lines = lines or plain_lines(data).split(b"\n")
+        lines = cells.plain_lines(data[:reach]).split(b"\n")[:-1] + cells.plain_lines(data[-reach:]).split(b"\n")[1:]
+    lines = lines or cells.plain_lines(data).split(b"\n")
     if len(lines) > 2 and lines[-1] != b"":
         lines.pop()
     lines = [line for line in lines if line.strip()]
@@ -310,19 +308,16 @@ class FormatFit:
                 part if reach is None else dataclasses.replace(part, kind="real", low=-reach, high=reach)
                 for part, reach in zip(format.columns, reaches, strict=True)
             ]
-        outside = self._outside(self.declared)
-        shares = [float(np.mean(wrong)) for wrong in outside]
+        outside = _outside(self.declared, rows)
+        shares = outside.mean(axis=1).tolist()
         #: the share of rows that are within what the format declares
-        self.share = _share_within(outside)
+        self.share = 1 - float(outside.any(axis=0).mean())
         #: how many columns hold what is not declared of them, each by the share of its cells
-        self.strange = sum(shares)
+        self.strange: float = sum(shares)
         #: the columns that hold what is not declared of them
         self.misfits = {number for number, share in enumerate(shares) if share > 1 - ENOUGH}
         #: whether the format has a header, and the files do not
         self.headless = format.header is not None and not rows.header
-
-    def _outside(self, declared: Sequence[column], misread: bool = False) -> list[Numbers | bool]:
-        return [_outside(part, seen, misread) for part, seen in zip(declared, self.rows.columns, strict=True)]
 
     @cached_property
     def possible(self) -> bool:
@@ -331,7 +326,7 @@ class FormatFit:
         for part in self.format.columns:
             low, high = _MISREAD.get(part.field if part.kind != "zero" else "", (part.low, part.high))
             widened.append(dataclasses.replace(part, low=min(low, part.low), high=max(high, part.high), step=1.0))
-        return _share_within(self._outside(widened, misread=True)) >= ENOUGH
+        return 1 - float(_outside(widened, self.rows, misread=True).any(axis=0).mean()) >= ENOUGH
 
     @cached_property
     def size(self) -> float:
@@ -345,7 +340,9 @@ class FormatFit:
     def off_its_grid(self) -> bool:
         """Whether the rows are those of the format but for multiples, which labels are, and outputs are not."""
         finer = [dataclasses.replace(part, step=1.0) for part in self.format.columns]
-        return [*self.format.columns] != finer and _share_within(self._outside(finer)) >= ENOUGH
+        if [*self.format.columns] == finer:
+            return False
+        return 1 - float(_outside(finer, self.rows).any(axis=0).mean()) >= ENOUGH
 
     def __str__(self) -> str:
         every = "all" if self.share == 1 or self.off_its_grid else f"{100 * self.share:.1f} % of"
@@ -362,38 +359,37 @@ def fits_of(rows: LabelRows, among: Iterable[Dialect] = DIALECTS) -> list[Format
     return named or (fits if any(map(_LABEL_TITLE.match, rows.header)) else [])
 
 
-def _share_within(wrong: Sequence[Numbers | bool]) -> float:
-    return 1 - float(np.mean(functools.reduce(np.logical_or, wrong)))
+def _outside(declared: Sequence[column], rows: LabelRows, misread: bool = False) -> Numbers:
+    """Return by column and row which cells are not what is *declared* of them.
 
-
-def _outside(part: column, seen: NumberColumn, misread: bool = False) -> Numbers | bool:
-    """Return the rows whose cell is not what a column declares; True where none is.
-
-    Where it is *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
+    Where they are *misread*, numbers may be written with decimals or without, and cells that are neither numbers nor
     words are slips.
     """
-    values, (least, most) = seen.values, seen.ends
-    zeros = least == 0 and most == 0
-    decimals = part.kind in ("real", "real3", "real3inf") and not misread
-    within_one = part.field in "xyz" and least >= -1 and most <= 1
-    if seen.empty or (decimals and not seen.pointed and not zeros and not within_one):
-        return True  # a column of decimals has some
-    if part.field == "distance" and decimals and zeros and len(values) > 1:
-        return True  # nothing is at the microphone throughout
-    if part.kind in ("name", "text"):
-        return ~np.asarray(seen.words)
-    right = (values >= part.low) & (values <= part.high)
-    if part.kind == "real3inf":
-        right |= np.isinf(values)
-    if part.kind in ("int", "flag") or (part.kind == "whole" and not misread):
-        right &= np.isfinite(values)
-        right[right] = np.rint(values[right] / part.step) * part.step == values[right]
-    if part.field in _MAY_BE_UNKNOWN:
-        right |= np.isin(values, _UNKNOWN)
-    if misread:
-        right |= ~np.isfinite(values) & ~np.asarray(seen.words)
-    wrong: Numbers = ~(right | seen.missing)
-    return wrong
+    outside = np.ones((len(declared), rows.rows), bool)
+    for part, seen, wrong in zip(declared, rows.columns, outside, strict=True):
+        values, (least, most) = seen.values, seen.ends
+        zeros = least == 0 and most == 0
+        decimals = part.kind in ("real", "real3", "real3inf") and not misread
+        within_one = part.field in "xyz" and least >= -1 and most <= 1
+        if seen.empty or (decimals and not seen.pointed and not zeros and not within_one):
+            continue  # a column of decimals has some
+        if part.field == "distance" and decimals and zeros and len(values) > 1:
+            continue  # nothing is at the microphone throughout
+        if part.kind in ("name", "text"):
+            wrong[:] = ~np.asarray(seen.words)
+            continue
+        right = (values >= part.low) & (values <= part.high)
+        if part.kind == "real3inf":
+            right |= np.isinf(values)
+        if part.kind in ("int", "flag") or (part.kind == "whole" and not misread):
+            right &= np.isfinite(values)
+            right[right] = np.rint(values[right] / part.step) * part.step == values[right]
+        if part.field in _MAY_BE_UNKNOWN:
+            right |= np.isin(values, _UNKNOWN)
+        if misread:
+            right |= ~np.isfinite(values) & ~np.asarray(seen.words)
+        wrong[:] = ~(right | seen.missing)
+    return outside
 
 
 def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:

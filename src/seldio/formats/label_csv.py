@@ -3,7 +3,7 @@
 Columns first: the bytes of all files are joined and parsed by pyarrow in one go. Only where that
 fails, or where a byte occurs that has no business in such a file, each file is held against the
 dialect's grammar (one regular expression for a row, made from its column kinds), and only rows that
-do not match it are looked at one by one (``diagnosis.py``).
+do not match it are looked at one by one (``py``).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 
 from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Finding, Sink
-from seldio.formats import diagnosis
 from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
-from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE
+from seldio.formats.cells import ABSENT, KINDS, LIMIT, UNKNOWABLE, plain_lines
 from seldio.reader_rules import READER_RULES
 from seldio.schema.arrays import from_numpy, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, ClipFile
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from seldio.formats.diagnosis import FileLook
 
 
+_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 _DAY = 864_000  # label frames
 #: Stands for a comma in a cell of a dataset's own columns, which rows of bare cells cannot hold.
 COMMA = "\ue000"
@@ -115,7 +116,9 @@ class Dialect(LabelFormat):
             parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
-            parsed = diagnosis.read_faulty(self, parts, sink)
+            from seldio.formats.diagnosis import read_faulty  # which clean files do not need
+
+            parsed = read_faulty(self, parts, sink)
         reading = _reading(self, parts, parsed)
         if self.own:
             _report_unknown(reading, sink)
@@ -177,7 +180,7 @@ class CsvPart(FileRows):
     @cached_property
     def _text(self) -> tuple[bytes, Ints]:
         """The file with LF and without a byte order mark, and where its lines end."""
-        text = diagnosis.plain_lines(self.file.data) + b"\n"
+        text = plain_lines(self.file.data) + b"\n"
         return text, np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
 
     def lines(self, rows: Ints) -> Ints:
@@ -192,11 +195,25 @@ class CsvPart(FileRows):
         text, index = raw.decode(), self.dialect.index(field)
         if index is None:
             return Place(line, 1, len(text) + 1, text, text)
-        cells = diagnosis.with_commas(raw, self.delimiter).decode().split(",")
+        cells = with_commas(raw, self.delimiter).decode().split(",")
         cell = cells[index]
         start = len(",".join(cells[:index])) + (index > 0) + len(cell) - len(cell.lstrip())
         end = start + len(cell.strip())
         return Place(line, start + 1, end + 1, text[start:end], text)
+
+
+def headed_by(line: str, header: str | None) -> bool:
+    """Return whether *line* is the *header* of a format, as it may be spelt."""
+    names = [name.strip().strip('"').lower() for name in line.split(",")]
+    return header is not None and names == header.lower().split(",")
+
+
+def with_commas(text: bytes, delimiter: str) -> bytes:
+    """Return *text* with commas between its cells and points in its numbers; nothing moves."""
+    if delimiter == ",":
+        return text
+    text = text.replace(b",", b".")
+    return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
 # --- parsing ---------------------------------------------------------------------------------------
@@ -220,9 +237,9 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
     if not _plain(dialect, parts, joined):
         return None
     decimals = b"." in joined or b"e" in joined
-    types = {part.field: diagnosis.column_type(part.kind, decimals) for part in dialect.columns}
+    types = {part.field: column_type(part.kind, decimals) for part in dialect.columns}
     try:
-        table = diagnosis.split_cells(types, joined) if joined else pa.schema(types).empty_table()
+        table = split_cells(types, joined) if joined else pa.schema(types).empty_table()
     except pa.ArrowInvalid:
         return None
     for part, body in zip(parts, bodies, strict=True):
@@ -235,6 +252,26 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart]) -> pa.Table | None:
         if not all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks):
             return None
     return table
+
+
+def column_type(kind: str, decimals: bool) -> pa.DataType:
+    """Return what a column of a kind is read as; *decimals*: there are some in columns that may have them."""
+    if kind == "whole" and not decimals:
+        return pa.int32()
+    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string(), "text": pa.string()}.get(kind, pa.float64())
+
+
+def split_cells(types: Mapping[str, pa.DataType], text: bytes, block: int = 1 << 20) -> pa.Table:
+    """Return rows of bare cells as columns of these types; raise ArrowInvalid where Arrow cannot read one."""
+    csv = pyarrow.csv
+    return csv.read_csv(
+        pa.BufferReader(text),
+        csv.ReadOptions(column_names=list(types), block_size=block, use_threads=len(text) > 1 << 20),
+        csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
+        ),
+    )
 
 
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 from seldio.files.names import media_type, without_suffix
 from seldio.findings import Finding, Sink
 from seldio.formats.base import FileRows, Ints, Place, TextFile
-from seldio.formats.cells import numeric
+from seldio.formats.cells import numeric, plain_lines
 from seldio.formats.csv_text import QuotedCell, row_at
-from seldio.formats.diagnosis import plain_lines, thousands_in
+from seldio.formats.diagnosis import thousands_in
 from seldio.formats.label_csv import COMMA, CsvPart, Dialect
 from seldio.reader_rules import READER_RULES
 

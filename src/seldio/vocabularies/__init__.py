@@ -75,9 +75,10 @@ def names() -> tuple[str, ...]:
 @cache
 def vocabulary(name: str) -> Vocabulary:
     """Return the vocabulary *name*; raise UsageError if there is none."""
-    if own(name):  # the classes of a dataset that names its own
+    dataset, bracket, classes = name.partition("[")
+    if bracket:  # the classes of a dataset that names its own
         try:
-            rows = json.loads(name.removeprefix(short(name)))
+            rows = json.loads(bracket + classes)
         except (ValueError, RecursionError):
             rows = None
         whole = isinstance(rows, list) and all(
@@ -85,7 +86,7 @@ def vocabulary(name: str) -> Vocabulary:
         )
         if not whole:
             raise UsageError(f"no list of classes: {clipped(name)}")
-        return Vocabulary(short(name), f"the classes of {short(name)}", "", tuple(map(tuple, rows)))
+        return Vocabulary(dataset, f"the classes of {dataset}", "", tuple(map(tuple, rows)))
     if name not in _files():
         raise UsageError(f"unknown vocabulary {name!r}; choose from {', '.join(names())}")
     data = json.loads(_files()[name].read_text("utf-8"))
@@ -108,7 +109,7 @@ def short(name: str) -> str:
 
 def own(name: str) -> bool:
     """Return whether a class list is that of a dataset that names its classes itself."""
-    return short(name) != name
+    return "[" in name
 
 
 def known(name: str) -> bool:
