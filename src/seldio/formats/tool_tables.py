@@ -22,7 +22,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from seldio.findings import Sink
 from seldio.formats.base import TextFile
@@ -43,7 +43,6 @@ from seldio.formats.label_tools import (
     field_named,
     json_value,
     plain,
-    seconds,
     text_of,
     with_points,
 )
@@ -82,10 +81,18 @@ class AudacityFormat(ToolFormat):
         part = source.part()
         last: ToolLabel | None = None
         for line in source.lines():
-            if line[0].startswith("\\"):
-                _limits(line, last, source.report)
-            elif (last := _label(line, source.report)) is not None:
-                part.labels.append(last)
+            cells = cells_of(line)
+            if not line[0].startswith("\\"):
+                last = _label(line, cells, source.report)
+                part.labels += [] if last is None else [last]
+            elif last is None or len(cells) != 3:
+                what = "limits of frequency without a label" if last is None else "not a low and a high frequency"
+                hint = "a line with limits follows its label: \\<TAB>LOW<TAB>HIGH"
+                source.report("SYN501", line.span(), what, hint)
+            else:
+                for key, (cell, span) in zip(LIMITS, cells[1:], strict=True):
+                    value = comma_number(cell, span, key.removesuffix("_hz") + " frequency", source.report)
+                    last.extra |= {} if value is None else {key: value}
         yield part
 
     def text(self, labels: Sequence[ToolLabel], file: ClipFile) -> str:  # noqa: ARG002 - no file holds more
@@ -94,7 +101,7 @@ class AudacityFormat(ToolFormat):
         for label in labels:
             limits = [as_written(label.extra.get(key), 6) for key in LIMITS]
             has_limits = None not in limits
-            times = (seconds(time, 6) for time in (label.onset, label.offset))
+            times = (f"{time + 0.0:.6f}" for time in (label.onset, label.offset))
             lines.append("\t".join((*times, text_of(label, LIMITS if has_limits else ()))) + "\n")
             if has_limits:
                 lines.append("\t".join(("\\", *map(str, limits))) + "\n")
@@ -105,8 +112,7 @@ class AudacityFormat(ToolFormat):
         return with_points(text, lambda cells: range(3 if cells[0] == "\\" else 2)) if "SYN503" in codes else text
 
 
-def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
-    cells = cells_of(line)
+def _label(line: re.Match[str], cells: list[tuple[str, Span]], report: Report) -> ToolLabel | None:
     if not 2 <= len(cells) <= 3:
         report("SYN501", line.span(), f"{plural(len(cells), 'cell')} between tabs; expected start, end and text", _FORM)
         return None
@@ -116,18 +122,6 @@ def _label(line: re.Match[str], report: Report) -> ToolLabel | None:
     label = ToolLabel(onset or 0.0, offset or 0.0, "", {"": line.span(), "onset": start_span, "offset": end_span})
     good = label.read_text(text, begins, report)
     return label if good and onset is not None and offset is not None else None
-
-
-def _limits(line: re.Match[str], label: ToolLabel | None, report: Report) -> None:
-    cells = cells_of(line)
-    if len(cells) != 3 or label is None:
-        what = "limits of frequency without a label" if label is None else "not a low and a high frequency"
-        report("SYN501", line.span(), what, "a line with limits follows its label: \\<TAB>LOW<TAB>HIGH")
-        return
-    for key, (cell, span) in zip(LIMITS, cells[1:], strict=True):
-        value = comma_number(cell, span, key.removesuffix("_hz") + " frequency", report)
-        if value is not None:
-            label.extra[key] = value
 
 
 AUDACITY = AudacityFormat(
@@ -218,7 +212,7 @@ class RavenFormat(ToolFormat):
                 extra = {other: value for other, value in extra.items() if other != key or limit is None}
             channel = extra.pop("channel") if extra.get("channel", 1) != 1 else 1
             cells = [str(number), "Spectrogram 1" if limited else "Waveform 1", _cell(channel)]
-            cells += [seconds(label.onset, 9), seconds(label.offset, 9), *(limit or "" for limit in limits)]
+            cells += [f"{label.onset + 0.0:.9f}", f"{label.offset + 0.0:.9f}", *(limit or "" for limit in limits)]
             cells += [plain(label.values[field]) if field in label.values else "" for field in fields]
             cells += [_cell(extra.pop(key)) if key in extra else "" for key in columns]
             rows.append(cells)
@@ -248,8 +242,7 @@ def _clips(recordings: Sequence[str]) -> list[str]:
     return [name if counts[name] == 1 else path.strip("/") for name, path in zip(names, paths, strict=True)]
 
 
-@dataclasses.dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     cells: list[tuple[str, Span]]
     whole: Span
     recording: str  # as the row names it
