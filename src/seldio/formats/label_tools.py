@@ -16,7 +16,7 @@ import json
 import posixpath
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -43,8 +43,6 @@ from seldio.vocabularies import spelling, vocabulary
 #: The values of a label, and the field that each name of one means, in its text, a column, a tier or a control.
 VALUES = ("azimuth", "elevation", "distance", "source", "score")
 FIELDS = {name: field for field in VALUES for name in NAMES[field]}
-#: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz; every tool that has them uses these.
-LIMITS = ("low_hz", "high_hz")
 _MEANS = {
     "azimuth": "degrees, counter-clockwise from the front: +90 is left", "elevation": "degrees, up positive",
     "distance": "metres", "source": "a whole number", "score": "a number",
@@ -65,24 +63,6 @@ def field_named(name: str) -> str | None:
 
 #: A line of a text.
 LINE = re.compile(r"[^\r\n]+")
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-
-
-def pointed(cell: str) -> str:
-    """Return a cell with a point where it has a comma in a number."""
-    return cell.replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell
-
-
-def comma_number(cell: str, span: Span, what: str, report: Report) -> float | None:
-    """Return the number in a cell between tabs; None, after a finding, where it is none. A decimal comma is one too."""
-    if _COMMA.fullmatch(cell.strip()):
-        report("SYN503", span, f"{what} is {cell.strip()}, with a comma for the decimal point", "write a point")
-    value = number_in(pointed(cell))
-    if value is None:
-        report(
-            "SYN502", span, f"{what} is {clipped(cell.strip(), 30) or 'empty'}, not a number", "times are in seconds"
-        )
-    return value
 
 
 @dataclasses.dataclass(slots=True)
@@ -194,26 +174,6 @@ class ToolText:
         return ToolPart(self.file, origin, self.place, readable)
 
 
-def cells_of(line: re.Match[str]) -> list[tuple[str, Span]]:
-    """Return the cells of a line between tabs, each with its span."""
-    cells, start = [], line.start()
-    for cell in line[0].split("\t"):
-        cells.append((cell, (start, start + len(cell))))
-        start += len(cell) + 1
-    return cells
-
-
-def with_points(text: str, times: Callable[[list[str]], Collection[int]]) -> str:
-    """Return *text* with points for commas in the numbers of some cells, whose places in a line *times* tells."""
-
-    def line(match: re.Match[str]) -> str:
-        cells = match[0].split("\t")
-        places = times(cells)
-        return "\t".join(pointed(cell) if at in places else cell for at, cell in enumerate(cells))
-
-    return LINE.sub(line, text)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ToolFormat(LabelFormat):
     """The labels of one tool."""
@@ -303,12 +263,6 @@ class ToolFormat(LabelFormat):
 def plain(value: float) -> str:
     """Return a number without a needless point."""
     return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
-
-
-def as_written(value: Any, decimals: int) -> str | None:
-    """Return a number with that many decimals; None for what such a text does not say exactly."""
-    text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
-    return text if text and float(text) == value else None
 
 
 def text_of(label: ToolLabel, leave: Iterable[str] = ()) -> str:

@@ -21,14 +21,13 @@ import json
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from seldio.findings import Sink
 from seldio.formats.base import TextFile
 from seldio.formats.cells import number_in
 from seldio.formats.label_tools import (
-    LIMITS,
     LINE,
     VALUES,
     Report,
@@ -37,18 +36,62 @@ from seldio.formats.label_tools import (
     ToolLabel,
     ToolPart,
     ToolText,
-    as_written,
-    cells_of,
-    comma_number,
     field_named,
     json_value,
     plain,
     text_of,
-    with_points,
 )
 from seldio.schema.column_names import NAMES, column_of, plain_title
 from seldio.schema.events import ClipFile
-from seldio.text import listed, plural
+from seldio.text import clipped, listed, plural
+
+#: Keys of :attr:`ToolLabel.extra` for the limits of frequency, in Hz.
+LIMITS = ("low_hz", "high_hz")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+
+
+def pointed(cell: str) -> str:
+    """Return a cell with a point where it has a comma in a number."""
+    return cell.replace(",", ".") if _COMMA.fullmatch(cell.strip()) else cell
+
+
+def comma_number(cell: str, span: Span, what: str, report: Report) -> float | None:
+    """Return the number in a cell between tabs; None, after a finding, where it is none. A decimal comma is one too."""
+    if _COMMA.fullmatch(cell.strip()):
+        report("SYN503", span, f"{what} is {cell.strip()}, with a comma for the decimal point", "write a point")
+    value = number_in(pointed(cell))
+    if value is None:
+        report(
+            "SYN502", span, f"{what} is {clipped(cell.strip(), 30) or 'empty'}, not a number", "times are in seconds"
+        )
+    return value
+
+
+def cells_of(line: re.Match[str]) -> list[tuple[str, Span]]:
+    """Return the cells of a line between tabs, each with its span."""
+    cells, start = [], line.start()
+    for cell in line[0].split("\t"):
+        cells.append((cell, (start, start + len(cell))))
+        start += len(cell) + 1
+    return cells
+
+
+def with_points(text: str, times: Callable[[list[str]], Collection[int]]) -> str:
+    """Return *text* with points for commas in the numbers of some cells, whose places in a line *times* tells."""
+
+    def line(match: re.Match[str]) -> str:
+        cells = match[0].split("\t")
+        places = times(cells)
+        return "\t".join(pointed(cell) if at in places else cell for at, cell in enumerate(cells))
+
+    return LINE.sub(line, text)
+
+
+def as_written(value: Any, decimals: int) -> str | None:
+    """Return a number with that many decimals; None for what such a text does not say exactly."""
+    text = f"{value:.{decimals}f}" if type(value) in (int, float) else ""
+    return text if text and float(text) == value else None
+
 
 # --- Audacity ---------------------------------------------------------------------------------------
 
