@@ -33,10 +33,6 @@ _REST = {
 }
 
 
-def _audio(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
 # --- inspect_ai ----------------------------------------------------------------------------------------
 
 #: What stands at the top of a record of inspect; all else is in ``metadata``.
@@ -45,8 +41,9 @@ _TOP = ("id", "input", "choices", "target", "sandbox", "files", "setup", "descri
 
 def _inspect(flat: Flat) -> dict[str, Any]:
     remaining = dict(flat)
-    audio, question = _audio(remaining.pop("audio", None)), remaining.pop("question", "")
-    sounds = [{"type": "audio", "audio": path, "format": _kind_of(path)} for path in audio]
+    audio, question = remaining.pop("audio", None), remaining.pop("question", "")
+    audio = audio if isinstance(audio, list) else [] if audio is None else [audio]
+    sounds = [{"type": "audio", "audio": path, "format": path.rpartition(".")[2].lower()} for path in audio]
     asked = [{"role": "user", "content": [*sounds, {"type": "text", "text": question}]}]
     given = remaining.pop("input", None)  # kept where it says more than that
     if given is not None and _heard(given) != (audio, question):
@@ -57,10 +54,6 @@ def _inspect(flat: Flat) -> dict[str, Any]:
     record["target"] = "" if answer is None else answer
     record |= {key: remaining.pop(key) for key in _TOP if key in remaining}
     return record | ({"metadata": remaining} if remaining else {})
-
-
-def _kind_of(path: str) -> str:
-    return path.rpartition(".")[2].lower()
 
 
 def _from_inspect(record: Flat) -> dict[str, Any]:
@@ -149,17 +142,6 @@ def _from_log(record: Flat) -> dict[str, Any]:
     return flat
 
 
-@dataclasses.dataclass(frozen=True)
-class EvalReading(ItemReading):
-    """The samples of a log, each of which is a member of the archive."""
-
-    members: tuple[str, ...] = ()  # as shown to people, of each row
-
-    def path_of(self, row: int | None) -> str:
-        """See :meth:`Reading.path_of`."""
-        return self.path if row is None else self.members[row]
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InspectLog(JsonItems):
     """Samples in a log in JSON, or in an archive with a file for each."""
@@ -191,7 +173,7 @@ class InspectLog(JsonItems):
             return reading.place(place, field, number)
 
         rows = [reading.rows[number] for _, reading, number in places]
-        return EvalReading(self, path, rows, locate, members=tuple(name for name, *_ in places))
+        return ItemReading(self, path, rows, locate, members=[name for name, *_ in places])
 
 
 def _is_archive(data: bytes, name: str) -> bool:

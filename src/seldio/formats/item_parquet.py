@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -66,7 +66,7 @@ class ItemParquet(ItemFormat):
 
     def likes_table(self, schema: pa.Schema) -> float:
         """Return how much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
-        metadata = _kept(schema)
+        metadata = _parsed((schema.metadata or {}).get(_KEY))
         if metadata is not None:
             return float(metadata.get("holds") == self.holds)
         if self._is_own(schema):
@@ -94,14 +94,27 @@ class ItemParquet(ItemFormat):
         schema = file.schema_arrow
         if len({*schema.names}) < len(schema.names):
             return Wrong("SYN302", "a column appears twice", self._hint())
-        metadata = _kept(schema)
+        metadata = _parsed((schema.metadata or {}).get(_KEY))
         if metadata is not None or self._is_own(schema):
             return self._own(file, metadata or {}, path, sink)
         layout = self.layout(schema)
         if layout is None or layout.holds != self.holds:
             shown = listed([*schema.names]) or "none"
             return Wrong("SYN302", f"no known table of {self.holds} has these columns: {shown}", self._hint())
-        return self._foreign(file, layout, path, sink)
+        audio, lost = recordings(file)
+
+        def take(finding: Finding) -> None:
+            sink(dataclasses.replace(finding, path=path, column=1, end_column=1, excerpt=None))
+
+        inner = layout.read(json_lines(file, audio).encode(), f"{path}.jsonl", take)
+        if inner is None:
+            return Wrong("SYN302", f"its rows are not {layout.name} records", self._hint())
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:
+            place = inner.place(row, field, number)
+            return Place(place.line, 1, 1, place.value, "")
+
+        return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
 
     def _hint(self) -> str:
         return f"a table of {self.holds} has some of these columns: {', '.join(self.schema.names)}"
@@ -173,23 +186,6 @@ class ItemParquet(ItemFormat):
             return False
         return True
 
-    def _foreign(self, file: pq.ParquetFile, layout: ItemFormat, path: str, sink: Sink) -> ItemReading | Wrong:
-        audio, lost = recordings(file)
-        lines = json_lines(file, audio)
-
-        def take(finding: Finding) -> None:
-            sink(dataclasses.replace(finding, path=path, column=1, end_column=1, excerpt=None))
-
-        inner = layout.read(lines.encode(), f"{path}.jsonl", take)
-        if inner is None:
-            return Wrong("SYN302", f"its rows are not {layout.name} records", self._hint())
-
-        def locate(row: int, field: str | None, number: int | None) -> Place:
-            place = inner.place(row, field, number)
-            return Place(place.line, 1, 1, place.value, "")
-
-        return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
-
     def doubtful(self, table: pa.Table) -> Ints:  # noqa: ARG002 - a table holds any row
         """See :meth:`ItemFormat.doubtful`."""
         return np.zeros(0, np.int64)
@@ -220,14 +216,11 @@ class ItemParquet(ItemFormat):
         return reading.origin if same else {"format": reading.format.name, "origin": reading.origin}
 
 
-def _kept(schema: pa.Schema) -> dict[str, Any] | None:
-    """Return what seldio wrote into the metadata; empty if that cannot be read, None if there is none."""
-    text = (schema.metadata or {}).get(_KEY)
-    return None if text is None else _parsed(text)
-
-
 @lru_cache(2)  # all parts of a table have the same, by which a writer knows them
-def _parsed(text: bytes) -> dict[str, Any]:
+def _parsed(text: bytes | None) -> dict[str, Any] | None:
+    """Return what seldio wrote into the metadata; nothing of any kind if that cannot be read, None without any."""
+    if text is None:
+        return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -277,36 +270,23 @@ def skeleton(kind: pa.DataType) -> Any:
 
 
 def recordings(file: pq.ParquetFile) -> tuple[frozenset[Trail], bool]:
-    """Return the paths of recordings inside the records, and whether there is any."""
+    """Return the paths of recordings inside the records, and whether there is any, as far as the footer tells."""
     names = [file.schema.column(number).path for number in range(len(file.schema))]
     inside = {name.removesuffix(".bytes"): number for number, name in enumerate(names) if name.endswith(".bytes")}
     inside = {name: number for name, number in inside.items() if f"{name}.path" in names}
-    return frozenset(map(_trail, inside)), any(_filled(file.metadata, number) for number in inside.values())
-
-
-def _filled(metadata: Any, column: int) -> bool:
-    """Return whether a column has a value, as far as the footer tells."""
-    chunks = (metadata.row_group(group).column(column) for group in range(metadata.num_row_groups))
-    return any(
+    groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]
+    chunks = (group.column(number) for group in groups for number in inside.values())
+    filled = any(
         chunk.statistics is None
         or chunk.statistics.null_count is None
         or chunk.statistics.null_count < chunk.num_values
         for chunk in chunks
     )
+    return frozenset(map(_trail, inside)), filled
 
 
 def _trail(name: str) -> Trail:
     return tuple(part for part in name.split(".") if part not in _LISTS)
-
-
-def records(file: pq.ParquetFile, audio: frozenset[Trail] = frozenset()) -> Iterator[dict[str, Any]]:
-    """Yield the rows as objects; recordings are not even read."""
-    names = [file.schema.column(number).path for number in range(len(file.schema))]
-    sound = {f"{'.'.join(trail)}.bytes" for trail in audio}
-    chosen = [name for name in names if ".".join(_trail(name)) not in sound] if sound else None
-    for batch in file.iter_batches(batch_size=_RECORDS, columns=chosen):
-        batch.validate(full=True)
-        yield from batch.to_pylist()
 
 
 def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
@@ -322,10 +302,17 @@ def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
 
 
 def json_lines(file: pq.ParquetFile, audio: frozenset[Trail]) -> str:
-    """Return the rows as JSON Lines, a line for each."""
+    """Return the rows as JSON Lines, a line for each; recordings are not even read."""
 
     def text(value: Any) -> str:  # that Parquet holds as bytes; dates and decimals as they are written
         return value.decode() if isinstance(value, bytes) else str(value)
 
-    lines = (json.dumps(_plain(row, (), audio), ensure_ascii=False, default=text) for row in records(file, audio))
-    return "".join(f"{line}\n" for line in lines)
+    names = [file.schema.column(number).path for number in range(len(file.schema))]
+    sound = {f"{'.'.join(trail)}.bytes" for trail in audio}
+    chosen = [name for name in names if ".".join(_trail(name)) not in sound] if sound else None
+    lines: list[str] = []
+    for batch in file.iter_batches(batch_size=_RECORDS, columns=chosen):
+        batch.validate(full=True)
+        rows = (_plain(row, (), audio) for row in batch.to_pylist())
+        lines += (f"{json.dumps(row, ensure_ascii=False, default=text)}\n" for row in rows)
+    return "".join(lines)

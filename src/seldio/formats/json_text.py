@@ -84,19 +84,9 @@ class JsonSource(TextLines):
 
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """Return the finding for a problem; its severity is that of the rule unless one is given."""
-        line, column, end_column, text, excerpt = self.place(what.start, what.end)
-        return reader_rule(what.code).at(
-            self.path,
-            what.message,
-            what.hint,
-            line,
-            column,
-            text,
-            excerpt,
-            end_column=end_column,
-            severity=severity,
-            fixable=False,
-        )
+        rule, place = reader_rule(what.code), self.place(what.start, what.end)
+        finding = place.finding(rule, self.path, what.message, what.hint, fixable=False)
+        return finding if severity is None else replace(finding, severity=severity)
 
 
 def skip(text: str, pos: int) -> int:
@@ -470,9 +460,8 @@ class JsonReader:
 
     def array(self, document: JsonDocument) -> bool:
         """Return whether a line holds an array, which is a finding."""
-        message = "an array on one line instead of records"
         if isinstance(document.value, list):
-            self.sink(document.finding("SYN207", message, (), hint=_NOT_LINES))
+            self.sink(document.finding("SYN207", "an array on one line instead of records", (), hint=_NOT_LINES))
         return isinstance(document.value, list)
 
     def one_document(self) -> bool:

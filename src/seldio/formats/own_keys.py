@@ -130,9 +130,8 @@ class OwnKeys(ItemFormat):
                 key = self.keys.get(str(flaw.at[0]))
                 place = records.place(number, _pointer(record, key or ""))
                 message = f"{printable(key or str(flaw.at[0]))} must be {flaw.must}"
-                sink(
-                    reader_rule("SYN212").at(path, message, None, place.line, place.column, place.value, place.excerpt)
-                )
+                place = place._replace(end_column=place.column + len(place.value))
+                sink(place.finding(reader_rule("SYN212"), path, message, None))
 
         def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - keys hold whole fields
             at = numbers[row]

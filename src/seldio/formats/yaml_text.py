@@ -63,30 +63,15 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
         sink(READER_RULES["SYN404"].at(path, message, "a meta file has about 4,000 bytes; is this the right file?"))
         return None
     if data.startswith(BOM_UTF8):
-        sink(
-            READER_RULES["SYN103"].at(
-                path,
-                "the file begins with a byte order mark",
-                "save it as UTF-8 without BOM",
-                1,
-                1,
-                "\ufeff",
-                "",
-                end_column=1,
-                fixable=False,
-            )
-        )
+        message, hint = "the file begins with a byte order mark", "save it as UTF-8 without BOM"
+        sink(Place(1, 1, 1, "\ufeff", "").finding(READER_RULES["SYN103"], path, message, hint, fixable=False))
     if (finding := encoding_problem(path, data)) is not None:
         sink(finding)
         return None
     document = YamlDocument(TextLines(data.removeprefix(BOM_UTF8).decode()))
     for problem in document.problems:
-        line, column, _, value, excerpt = _span(document.lines, problem.start, problem.end)
-        sink(
-            READER_RULES[problem.code].at(
-                path, problem.message, problem.hint, line, column, value, excerpt, fixable=False
-            )
-        )
+        rule, place = READER_RULES[problem.code], _span(document.lines, problem.start, problem.end)
+        sink(place.finding(rule, path, problem.message, problem.hint, fixable=False))
     return document if all(problem.code == "SYN403" for problem in document.problems) else None
 
 
