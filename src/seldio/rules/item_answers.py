@@ -44,9 +44,9 @@ class _Asked(NamedTuple):
     @property
     def numbers(self) -> list[float]:
         """The numbers of the meta, an interval before others; empty where it has none."""
-        known = self.meta or {}
-        single = [float(known[key]) for key in _SINGLE if known.get(key) is not None]
-        return known.get("time_span") or single[:1]
+        meta = self.meta or {}
+        single = [float(meta[key]) for key in _SINGLE if meta.get(key) is not None]
+        return meta.get("time_span") or single[:1]
 
     @property
     def truth(self) -> list[float]:
@@ -84,7 +84,7 @@ def _contradicting(*values: Any) -> str | None:
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
     numbers = _numbers(canonical) if meta else []
     return len(numbers) == len(meta) and any(
-        abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, meta, strict=True)
+        abs(number - truth) > 0.051 * max(1.0, abs(truth) / 100) for number, truth in zip(numbers, meta, strict=True)
     )
 
 
@@ -148,8 +148,14 @@ def _plainly(text: str) -> str:
 
 
 def answer_contradicts_truth(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    if table.home == "jasco":
-        yield from _without_key_words(table, finding)
+    # the key words of JASCO
+    answers = table.values("answer") if table.home == "jasco" else ()
+    for row, answer in enumerate(answers):
+        words = table.values("answer_meta.keywords")[row]
+        beginnings = _beginnings(" ".join(words or ()))
+        if answer and beginnings and beginnings.isdisjoint(_beginnings(answer)):
+            message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
+            yield finding(row, "answer_meta", message, "write words of the answer")
     asked = table.distinct(*_FIELDS)[0] if table.home == "so-bench" else ()
     texts = {
         (task, None if canonical else answer, canonical)
@@ -163,15 +169,6 @@ def answer_contradicts_truth(table: ItemTable, finding: MakeFinding) -> Iterator
         for row, truth in _judged(table, words.contradicted):
             message = f"the answer says {clipped(table.value(row, 'answer'), 90)}, but {truth}"
             yield finding(row, "answer", message, "write both from the same value")
-
-
-def _without_key_words(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    answers = table.values("answer")
-    for row, words in enumerate(table.values("answer_meta.keywords")):
-        told, answer = _beginnings(" ".join(words or ())), answers[row]
-        if answer and told and told.isdisjoint(_beginnings(answer)):
-            message = f"the answer is {clipped(answer, 60)}, but its key words are {clipped(', '.join(words), 60)}"
-            yield finding(row, "answer_meta", message, "write words of the answer")
 
 
 def _beginnings(text: str) -> set[str]:
@@ -193,7 +190,12 @@ class _AnswersInWords:
         if not answer.strip():
             return None
         if task == "speech_content":
-            return _right(canonical) if _transcribed_otherwise(canonical, answer) else None
+            from seldio.answers.matching import transcribed
+
+            quoted = f'"{canonical}"' in answer and answer.count('"') == 2
+            if not canonical or not canonical.strip() or quoted or transcribed(canonical, answer).best.rate <= 0.5:
+                return None
+            return _right(canonical)
         if task in TRUTHS and task != "spatial_temporal":
             numbers = _numbers(answer)
             if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
@@ -201,7 +203,7 @@ class _AnswersInWords:
             if (
                 truth == numbers
                 and "#" not in answer
-                and self._as_written(task, _NUMBER.sub(lambda found: "#.#" if "." in found.group() else "#", answer))
+                and self._as_written(task, _NUMBER.sub(lambda number: "#.#" if "." in number[0] else "#", answer))
             ):
                 return None
         elif canonical is not None and answer == canonical and task not in TRUTHS:
@@ -260,21 +262,13 @@ def _right(canonical: str | None) -> str:
     return f"the canonical answer is {clipped(str(canonical))}"
 
 
-def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
-    from seldio.answers.matching import transcribed
-
-    if not canonical or not canonical.strip() or (f'"{canonical}"' in answer and answer.count('"') == 2):
-        return False
-    return transcribed(canonical, answer).best.rate > 0.5
-
-
 def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
     """Return whether numbers *read* from an answer differ from the *truth*, and no other rule reports them."""
     numbers = read if isinstance(read, list) else [read]
     if None in numbers or truth != sorted(truth):
         return False
     digits = max(map(len, _DECIMALS.findall(answer)), default=0)
-    errors = [abs(float(one) - other) for one, other in zip(numbers, truth, strict=True)]
+    errors = [abs(float(number) - right) for number, right in zip(numbers, truth, strict=True)]
     if task == "estimate_azimuth":
         errors = [min(error % 360.0, -error % 360.0) for error in errors]
     return max(errors) > (0.5 if task == "count_sources" else 1.01 * 10.0**-digits)

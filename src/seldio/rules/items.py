@@ -9,8 +9,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,12 +34,9 @@ PUBLIC = ("so-bench", "so-dataset-qa")
 
 def repeated_id(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     rows, first = table.repeated([table.table["id"]], table.known("id"))
-
-    def message(row: int) -> str:
-        return f"the id {table.cell(row, 'id')} already appears in line {table.line(first[row])}"
-
     if len(rows):
-        yield finding(rows, "id", message)
+        again = "the id {} already appears in line {}"
+        yield finding(rows, "id", lambda row: again.format(table.cell(row, "id"), table.line(int(first[row]))))
 
 
 def times_of_item(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -71,11 +67,6 @@ def _mentions(table: ItemTable, faults: Sequence[str | None], hint: str, finding
         yield finding(int(paths.row[mention]), "audio", message, hint, int(paths.place[mention]))
 
 
-def _are_usual(paths: pa.Array) -> pa.BooleanArray:
-    """Return whether each path is valid on every system, judged by its characters alone: most are."""
-    return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
-
-
 #: Folders and a name of plain letters, none of them longer than any system allows.
 _USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
 #: Faults of such names: names of devices on Windows, and a trailing dot.
@@ -84,7 +75,9 @@ _UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 
 def awkward_audio_path(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     named = pc.list_flatten(table.column("audio"))
-    if pc.all(_are_usual(named)).as_py():
+    # most paths are valid on every system, judged by their characters alone
+    usual = pc.and_not(pc.match_substring_regex(named, _USUAL), pc.match_substring_regex(named, _UNUSUAL))
+    if pc.all(usual).as_py():
         lower = pc.utf8_lower(named)
         if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
             return
@@ -176,12 +169,9 @@ def audio_id_of_another(table: ItemTable, finding: MakeFinding) -> Iterator[Find
 
 def repeated_prediction(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     rows, first = table.repeated([table.table["id"], table.table["prompt"]], table.known("id"))
-
-    def message(row: int) -> str:
-        return f"a second prediction for {table.cell(row, 'id')}; the first is in line {table.line(first[row])}"
-
     if len(rows):
-        yield finding(rows, "id", message)
+        second = "a second prediction for {}; the first is in line {}"
+        yield finding(rows, "id", lambda row: second.format(table.cell(row, "id"), table.line(int(first[row]))))
 
 
 def empty_prediction(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -239,12 +229,12 @@ def _misformed(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     form, home = _form(table) or "text", formats.get(table.home, ItemFormat)
     for row, right in misformed(table):
         answer = table.value(row, "answer")
-        said = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
+        written = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
         yield finding(
             row,
             "answer",
-            f"the answer is {said}, but {home.name} holds {ANSWERS[form]}",
+            f"the answer is {written}, but {home.name} holds {ANSWERS[form]}",
             f"write {shown}" + f": {home.graded}" * bool(home.graded),
             severity=WARNING if home.letters else ERROR,
             fixable=len(right) == 1,
@@ -296,8 +286,8 @@ def _repeated(options: Sequence[str]) -> Iterator[tuple[int, str, str]]:
         other = first.setdefault(option.translate(_LOOKS), option)
         if option != other:
             message = f'option "{clipped(option)}" looks like option {option_letter(options.index(other))}, but has '
-            one, two = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
-            yield place, message + f"{_named(two)} for {_named(one)}", "type both in one alphabet, or replace one"
+            latin, letter = next(pair for pair in zip(other, option, strict=True) if len({*pair}) > 1)
+            yield place, message + f"{_named(letter)} for {_named(latin)}", "type both in one alphabet, or replace one"
 
 
 def _named(letter: str) -> str:
@@ -393,10 +383,10 @@ def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator
     for number, instruction in _in_instruction(table, lambda text, _: text):
         fields, audio = _fields(instruction), table.value(number, "audio")
         further = table.extra(number).get("inputs")
-        known = {"question", *(further if isinstance(further, dict) else ())}
-        known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
+        filled = {"question", *(further if isinstance(further, dict) else ())}
+        filled |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
-            if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
+            if name not in filled and not _OPTION.fullmatch(name) and name.isidentifier():
                 yield finding(
                     number,
                     "instruction",
@@ -431,92 +421,84 @@ _SHARE = 0.05
 
 
 def not_the_whole_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    known = _benchmark_of(table)
-    if known is None:
+    if (subset := _subset_of(table)) is None:
         return
-    if 2 * len(table) > known.sizes[0] and (missing := _missing(known, table)) and _at_the_end(known, missing):
-        hint = with_address("the file seems to be cut off: download it again", known.format)
-        yield finding(0, "id", _some(known, table, missing), hint)
-    if abs(len(table) - known.sizes[0]) < known.near:
-        again = with_address("download the benchmark again", known.format)
-        for field, wrong in _differences(known, table):
-            message = f"the {field} counts are not those of {known.title}: {'; '.join(wrong[:4])}"
-            yield finding(0, field, message, again)
-        if len(table) not in known.sizes and not any("weight" in task for task in known.tasks.values()):
-            message = f"{len(table):,} questions, but {known.title} has {' or '.join(map(str, known.sizes))}"
-            yield finding(0, "id", message, again)
+    benchmark = subset.benchmark
+    if subset.most and subset.cut:
+        hint = with_address("the file seems to be cut off: download it again", benchmark.format)
+        yield finding(0, "id", subset.message, hint)
+    if abs(len(table) - benchmark.sizes[0]) >= benchmark.near:
+        return
+    again = with_address("download the benchmark again", benchmark.format)
+    wrong: list[tuple[str, list[str]]] = []
+    weights = {name: task["weight"] for name, task in benchmark.tasks.items() if "weight" in task}
+    counts = _counts(table.column("task"))
+    if weights and counts != weights:
+        other = {name: n for name, n in weights.items() if counts.get(name) != n}
+        differences = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in other.items()]
+        differences += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in weights]
+        wrong.append(("task", differences))
+    for field in benchmark.fields:
+        counts, differences = _counts(table.field(field)) if field.shares else {}, []
+        for name, share in field.shares.items():
+            actual = counts.get(name, 0) / len(table)
+            if abs(actual - share) > _SHARE:
+                differences.append(f"{actual:.0%} are {name} instead of {share:.0%}")
+        wrong += [(field.field, differences)] if differences else []
+    for name, differences in wrong:
+        message = f"the {name} counts are not those of {benchmark.title}: {'; '.join(differences[:4])}"
+        yield finding(0, name, message, again)
+    if len(table) not in benchmark.sizes and not weights:
+        message = f"{len(table):,} questions, but {benchmark.title} has {' or '.join(map(str, benchmark.sizes))}"
+        yield finding(0, "id", message, again)
 
 
 def subset_of_a_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    known = _benchmark_of(table)
-    if known is None:
+    if (subset := _subset_of(table)) is None:
         return
-    most, missing = 2 * len(table) > known.sizes[0], _missing(known, table)
-    cut = most and bool(missing) and _at_the_end(known, missing)
-    many = most and not known.numbered and len(table) <= known.sizes[0] - known.near
-    if (missing and not cut) or many:
-        hint = f"a score of them is not a score of {known.title}"
-        yield finding(0, "id", _some(known, table, missing), hint)
+    benchmark = subset.benchmark
+    many = subset.most and not benchmark.numbered and len(table) <= benchmark.sizes[0] - benchmark.near
+    if (subset.missing and not (subset.most and subset.cut)) or many:
+        hint = f"a score of them is not a score of {benchmark.title}"
+        yield finding(0, "id", subset.message, hint)
 
 
-def _benchmark_of(table: ItemTable) -> Benchmark | None:
-    known = find(table.format)
-    if known is None or not known.sizes:
+class _Subset(NamedTuple):
+    """The questions of a file as a part of those of its benchmark."""
+
+    benchmark: Benchmark
+    message: str  # how many they are, and which are missing
+    missing: list[int]  # the numbers of the missing ones, where questions are numbered
+    most: bool  # whether it has more than half of them
+    cut: bool  # whether just the last ones are missing
+
+
+def _subset_of(table: ItemTable) -> _Subset | None:
+    benchmark = find(table.format)
+    if benchmark is None or not benchmark.sizes:
         return None
-    elsewhere = (table.field(one).null_count == len(table) for one in known.fields if one.unless)
-    return None if any(elsewhere) else known
-
-
-def _some(known: Benchmark, table: ItemTable, missing: Sequence[int]) -> str:
-    which = f": {_runs(missing)} missing" if missing else ""
-    return f"{len(table):,} of the {known.sizes[0]:,} questions of {known.title}{which}"
-
-
-def _at_the_end(known: Benchmark, missing: Sequence[int]) -> bool:
-    return list(missing) == [*range(missing[0], known.sizes[0] + 1)]
-
-
-def _missing(known: Benchmark, table: ItemTable) -> list[int]:
-    ids, whole = table.values("id"), range(1, known.sizes[0] + 1)
-    if not known.numbered or not ids:
-        return []
+    if any(table.field(field).null_count == len(table) for field in benchmark.fields if field.unless):
+        return None  # elsewhere
+    size, ids = benchmark.sizes[0], table.values("id") if benchmark.numbered else []
     numbers = {int(id) if id is not None and re.fullmatch("[1-9][0-9]{0,9}", id) else 0 for id in ids}
-    return [number for number in whole if number not in numbers] if numbers <= {*whole} else []
-
-
-def _runs(numbers: Sequence[int]) -> str:
-    """Return sorted numbers in words, runs of them in short."""
-    breaks = [0, *(place for place, (one, other) in enumerate(pairwise(numbers), 1) if other != one + 1), len(numbers)]
-    runs = [(numbers[first], numbers[last - 1]) for first, last in pairwise(breaks)]
-    return listed([str(one) if one == other else f"{one} to {other}" for one, other in runs], 4)
-
-
-def _differences(known: Benchmark, table: ItemTable) -> Iterator[tuple[str, list[str]]]:
-    wanted = {name: task["weight"] for name, task in known.tasks.items() if "weight" in task}
-    counts = _counts(table.column("task"))
-    if wanted and counts != wanted:
-        wrong = [f"{name}: {counts.get(name, 0)} instead of {n}" for name, n in wanted.items() if counts.get(name) != n]
-        wrong += [f"{printable(str(name))} is not one of its tasks" for name in counts if name not in wanted]
-        yield "task", wrong
-    for one in known.fields:
-        counts = _counts(table.field(one)) if one.shares else {}
-        are = {name: counts.get(name, 0) / len(table) for name in one.shares}
-        wrong = [
-            f"{are[name]:.0%} are {name} instead of {share:.0%}"
-            for name, share in one.shares.items()
-            if abs(are[name] - share) > _SHARE
-        ]
-        if wrong:
-            yield one.field, wrong
+    whole = range(1, size + 1) if numbers and numbers <= {*range(1, size + 1)} else ()
+    missing = [number for number in whole if number not in numbers]
+    # in words, runs of them in short
+    runs: list[list[int]] = []
+    for number in missing:
+        if runs and number == runs[-1][1] + 1:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    names = [str(first) if first == last else f"{first} to {last}" for first, last in runs]
+    which = f": {listed(names, 4)} missing" if names else ""
+    message = f"{len(table):,} of the {size:,} questions of {benchmark.title}{which}"
+    cut = bool(runs) and runs == [[missing[0], size]]
+    return _Subset(benchmark, message, missing, 2 * len(table) > size, cut)
 
 
 def _counts(column: pa.Array) -> dict[str, int]:
     return {each["values"].as_py(): each["counts"].as_py() for each in pc.value_counts(column)}
-
-
-def _meant(value: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    """Return the known value that differs only in case and signs."""
-    return {_plain(one): one for one in known}.get(_plain(value))
 
 
 def _plain(text: str) -> str:
@@ -524,39 +506,40 @@ def _plain(text: str) -> str:
 
 
 def unknown_task(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    known = find(table.home)
-    if known is not None and known.tasks:
-        yield from _strange(
-            known, FieldValues(name="task", values=(*known.tasks,), column="task", needed=True), table, finding
-        )
+    benchmark = find(table.home)
+    if benchmark is not None and benchmark.tasks:
+        field = FieldValues(name="task", values=(*benchmark.tasks,), column="task", needed=True)
+        yield from _strange(benchmark, field, table, finding)
 
 
 def value_of_another_benchmark(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    known = find(table.home)
-    if known is not None:
-        for one in known.fields:
-            yield from _strange(known, one, table, finding)
+    benchmark = find(table.home)
+    if benchmark is not None:
+        for field in benchmark.fields:
+            yield from _strange(benchmark, field, table, finding)
 
 
-def _strange(known: Benchmark, one: FieldValues, table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
+def _strange(benchmark: Benchmark, field: FieldValues, table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
     """Yield a finding for each value that a field of a benchmark does not allow, once for the file."""
-    column = table.field(one)
-    has = one.has or listed([*one.values], 6) or "one for each question"
-    if one.needed and (one.values or one.wrong):  # else an empty one is told of elsewhere
+    column = table.field(field)
+    has = field.has or listed([*field.values], 6) or "one for each question"
+    if field.needed and (field.values or field.wrong):  # else an empty one is told of elsewhere
         column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
-    if one.needed and (missing := rows_where(column.is_null())):
-        message = f"the question has no {one.name}{_in(len(missing))}"
-        yield finding(missing[0], one.field, message, f"write it: {known.title} has {has}")
-    if not one.values and not one.wrong:
+    if field.needed and (missing := rows_where(column.is_null())):
+        message = f"the question has no {field.name}{_in(len(missing))}"
+        yield finding(missing[0], field.field, message, f"write it: {benchmark.title} has {has}")
+    if not field.values and not field.wrong:
         return
     values = column.drop_null()
-    listed_values = pc.is_in(values, value_set=pa.array(one.values, pa.string()))
-    strange = pc.invert(listed_values) if one.values else pc.match_substring_regex(values, one.wrong)
+    allowed = pc.is_in(values, value_set=pa.array(field.values, pa.string()))
+    strange = pc.invert(allowed) if field.values else pc.match_substring_regex(values, field.wrong)
+    plain = {_plain(value): value for value in field.values}  # the same but for case and signs
     for value, count in _counts(values.filter(strange)).items():
-        meant = _meant(value, one.values)
-        message = f"{one.name} is {clipped(value) or 'empty'}{_in(count)}, but {known.title} has {has}"
-        hint = f"write {meant}" if meant else f"choose from {', '.join(one.values)}" if one.values else "correct it"
-        yield finding(pc.index(column, value).as_py(), one.field, message, hint)
+        meant = plain.get(_plain(value))
+        message = f"{field.name} is {clipped(value) or 'empty'}{_in(count)}, but {benchmark.title} has {has}"
+        hint = f"choose from {', '.join(field.values)}" if field.values else "correct it"
+        hint = f"write {meant}" if meant else hint
+        yield finding(pc.index(column, value).as_py(), field.field, message, hint)
 
 
 def _in(count: int) -> str:
@@ -564,22 +547,24 @@ def _in(count: int) -> str:
 
 
 def field_of_another_task(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    known = find(table.home)
-    if known is None or not known.tasks:
+    benchmark = find(table.home)
+    if benchmark is None or not benchmark.tasks:
         return
-    for one in known.fields:
-        right = known.of_tasks[one.name]
+    for field in benchmark.fields:
+        right = benchmark.of_tasks[field.name]
 
-        def other(task: str, value: str, one: FieldValues = one, right: Mapping[str, str] = right) -> str | None:
-            wrong = value in one.values and value != right.get(task, value)
-            return f"{one.name} is {value}, but that of {task} is {right[task]}" if wrong else None
+        def other(task: str, value: str, field: FieldValues = field, right: Mapping[str, str] = right) -> str | None:
+            wrong = value in field.values and value != right.get(task, value)
+            return f"{field.name} is {value}, but that of {task} is {right[task]}" if wrong else None
 
-        for row, message in table.judged(("task", one), other) if right else ():
-            yield finding(row, one.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
-    options = table.judged(("task", "options"), lambda task, given: _options(known.tasks.get(task, {}), given or ()))
+        for row, message in table.judged(("task", field), other) if right else ():
+            yield finding(row, field.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
+    options = table.judged(
+        ("task", "options"), lambda task, given: _options(benchmark.tasks.get(task, {}), given or ())
+    )
     for row, wrong in options:
-        field = "options" if table.value(row, "options") else "question"
-        yield finding(row, field, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
+        where = "options" if table.value(row, "options") else "question"
+        yield finding(row, where, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
 
 
 def _options(task: Mapping[str, Any], options: Sequence[str]) -> str | None:

@@ -148,10 +148,12 @@ def wrong_audio(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
             audio, other = listed(answers.values("audio")[row], 2), listed(questions.values("audio")[item], 2)
             message = f"the audio is {audio}, but {other} for {answered.called(row, item)}"
             yield finding(row, "audio", message, answered.hint(row, "audio"))
-        elif all('"audio_id"' in (one.values("extra")[at] or "") for one, at in ((answers, row), (questions, item))):
-            own, theirs = answers.further("audio_id")[row], questions.further("audio_id")[item]
-            if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
-                message = f"the audio_id is {clipped(own)}, but {clipped(theirs)} for {answered.called(row, item)}"
+            continue
+        extras = answers.values("extra")[row], questions.values("extra")[item]
+        if all('"audio_id"' in (extra or "") for extra in extras):
+            name, asked = answers.further("audio_id")[row], questions.further("audio_id")[item]
+            if isinstance(asked, str) and isinstance(name, str) and asked != name:
+                message = f"the audio_id is {clipped(name)}, but {clipped(asked)} for {answered.called(row, item)}"
                 yield finding(row, "audio_id", message, answered.join["audio"])
 
 
@@ -179,10 +181,10 @@ def instructions_missing(answered: Answered, finding: MakeFinding) -> Iterator[F
 
 
 def _asked(rows: Iterable[tuple[Any, str | None, int]]) -> dict[Any, dict[str, int]]:
-    found: dict[Any, dict[str, int]] = {}
+    asked: dict[Any, dict[str, int]] = {}
     for question, prompt, row in rows:
-        found.setdefault(question, {}).setdefault(prompt or "", row)
-    return found
+        asked.setdefault(question, {}).setdefault(prompt or "", row)
+    return asked
 
 
 def instruction_missing_among_others(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -207,15 +209,13 @@ def foreign_instruction(answered: Answered, finding: MakeFinding) -> Iterator[Fi
     for row, prompt in enumerate(answered.answers.values("prompt")):
         if prompt not in INSTRUCTIONS:
             others.setdefault(prompt or "", []).append(row)
+    words = [re.findall(r"\w+", instruction.lower()) for instruction in INSTRUCTIONS] if others else []
     for text, rows in others.items():
         many = f", in {plural(len(rows), 'row')}" if len(rows) > 1 else ""
-        near = next((n for n, known in enumerate(INSTRUCTIONS, 1) if _words(known) == _words(text)), None)
+        mine = re.findall(r"\w+", text.lower())
+        near = words.index(mine) + 1 if mine in words else None
         hint = f"number {near} with different punctuation or spaces" if near else "its scores are not JASCO scores"
         yield finding(rows[0], "prompt", f"{clipped(text)} is not one of JASCO's instructions{many}", hint)
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
 
 
 def count_differs(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
@@ -234,16 +234,16 @@ def count_differs(answered: Answered, finding: MakeFinding) -> Iterator[Finding]
 
 
 def output_missing(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    found_outputs = outputs(table) if table.home in OUTPUTS else []
-    if all(output is _ABSENT for output in found_outputs):
+    every = outputs(table) if table.home in OUTPUTS else []
+    if all(output is _ABSENT for output in every):
         return
     key = OUTPUTS[table.home]
-    for row, value in enumerate(found_outputs):
-        if not isinstance(value, str) or not value.strip():
-            state = "no" if value is _ABSENT else "empty" if isinstance(value, str) else "non-string"
+    for row, output in enumerate(every):
+        if not isinstance(output, str) or not output.strip():
+            state = "no" if output is _ABSENT else "empty" if isinstance(output, str) else "non-string"
             hint = JOINS["mmau"]["missing"] if table.home == "mmau" else "run the model on it again"
-            there = value is not None and value is not _ABSENT
-            yield finding(row, key if there else None, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
+            place = None if output is None or output is _ABSENT else key
+            yield finding(row, place, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
 
 
 def changed_copy(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
@@ -322,11 +322,6 @@ class Answers:
 
         return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
 
-    def options(self, row: int) -> int:
-        """Return how many options the question of *row* has; four if unknown."""
-        item = (self.gold or {}).get(self.table.values("id")[row] or "")
-        return len(item.options) if item is not None and item.options else 4
-
 
 def _latin(text: str) -> bool:
     return len(text) == 1 and text in string.ascii_lowercase
@@ -373,7 +368,8 @@ def surplus_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
 
 def letter_outside_options(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, _, letter in answers.letters():
-        count = answers.options(number)
+        item = (answers.gold or {}).get(answers.table.values("id")[number] or "")
+        count = len(item.options) if item is not None and item.options else 4  # where it is unknown
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is not one of the {count} options"
             yield finding(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
@@ -389,7 +385,7 @@ def homoglyph_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding
 def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
         if not _latin(letter) and letter not in CYRILLIC:
-            letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
+            letters = {CYRILLIC.get(letter, letter).upper() for letter in _LETTER.findall(text)}
             hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
             # in quotes where it begins or ends with invisible characters
             shown = text if text == text.strip() else json.dumps(text, ensure_ascii=False)

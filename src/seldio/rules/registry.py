@@ -1,7 +1,7 @@
 """All rules by code, and the loop that runs them.
 
 A rule is a record in ``rules.toml`` and a generator function that is called like it. Modules list their functions in
-tuples, in the order in which they run. A function gets what it looks at and ``found``, which makes its findings. An
+tuples, in the order in which they run. A function gets what it looks at and ``finding``, which makes its findings. An
 extension makes its rules with ``@rule``: the annotations of the first parameters say what they look at, and the
 docstring is their page.
 """
@@ -71,19 +71,19 @@ def findings(
             yield from check(*subjects, rule.at if at is None else partial(at, rule))
 
 
-def unexplained(found: Iterable[Finding], source: str) -> list[Finding]:
-    """Return *found* without what others of it account for: one cause is said once.
+def unexplained(findings: Iterable[Finding], source: str) -> list[Finding]:
+    """Return *findings* without what others of them account for: one cause is said once.
 
     What a rule :attr:`~seldio.findings.Rule.explains` is left out where one of its findings is about the same file, or
     one of both is about the whole *source*. What is left out explains nothing itself.
     """
-    left = list(found)
+    left = list(findings)
     codes = {finding.code for finding in left}
     for rule in (rule for rule in READER_RULES.values() if rule.explains and rule.code in codes):
         paths = {finding.path for finding in left if finding.code == rule.code}
         where = {finding.path for finding in left} if source in paths else {source, *paths}
         if paths:
-            left = [one for one in left if not (one.code.startswith(rule.explains) and one.path in where)]
+            left = [each for each in left if not (each.code.startswith(rule.explains) and each.path in where)]
     return left
 
 
