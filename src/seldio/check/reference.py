@@ -78,9 +78,8 @@ def _clips_of_split(catalogue: Catalogue, split: str) -> set[str]:
     Raises:
         UsageError: there are none.
     """
-    own = catalogue.own
     splits = {
-        _clip(entry.name): (None if own is None else own.split(entry.name)) or named_split(entry.path)
+        _clip(entry.name): (catalogue.own.split(entry.name) if catalogue.own else None) or named_split(entry.path)
         for entry in catalogue.source
     }
     clips = {clip for clip, name in splits.items() if within(name, split)}
