@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer.main
 from releases import older
 
-from seldio.cli import _parser
+from seldio.cli import app
 
 #: Libraries that take long to load, and that one line of labels needs for nothing.
 HEAVY = ("pandas", "scipy", "soundfile", "av", "jsonschema", "huggingface_hub", "yaml", "rapidfuzz", "matplotlib")
@@ -90,7 +91,7 @@ def test_lists_load_neither_rules_nor_formats_nor_arrays(command: tuple[str, ...
     "value", [None, "", "x", "3", 3, 0.5, "local", Path("x"), (), [], ("a", "b"), ["a", ""]], ids=repr
 )
 def test_values_of_options_are_those_that_typer_would_make(value: object) -> None:
-    for name, command in _parser().commands.items():  # type: ignore[attr-defined]
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
         context = command.make_context(name, [], resilient_parsing=True)
         for parameter in command.get_params(context):
             if parameter.callback is None:

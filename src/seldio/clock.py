@@ -62,7 +62,7 @@ def label_frame(time: Fraction, hop: Fraction = HOP) -> int:
 
 
 def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fraction:
-    """The sample at which a label frame begins; not always a whole number (2205 of 44,100 Hz, 1102.5 of 11,025)."""
+    """Return the sample at which a label frame begins; not always a whole number (1102.5 at 11,025 Hz)."""
     return seconds(label_frame, hop) * rate
 
 
@@ -75,7 +75,7 @@ def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0))
 
 
 def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
-    """The video frame whose time is nearest to *time* (seconds); of two equally near the earlier; never below 0."""
+    """Return the video frame nearest to *time* (seconds); of two equally near the earlier; never below 0."""
     return max(0, math.ceil(time * rate - _HALF))
 
 

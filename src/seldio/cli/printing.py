@@ -62,7 +62,7 @@ def see_free(out: str | None, *inputs: object) -> None:
     """
     from seldio.files import input_at
 
-    given = [one for each in inputs for one in (each if isinstance(each, list | tuple) else [each])]
+    given = [place for each in inputs for place in (each if isinstance(each, list | tuple) else [each])]
     if out is None or not Path(out).is_file() or (place := input_at(Path(out), given)) is None:
         return
     from seldio.catalogues import Catalogue
