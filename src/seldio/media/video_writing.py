@@ -162,7 +162,7 @@ class Downmix:
         return self.frames / self.rate
 
     def blocks(self) -> Iterator[Floats]:
-        """The sound, shape (ears, frames), in [-1, 1], about a second at a time, :attr:`encoded` frames per second."""
+        """Yield the sound, shape (ears, frames), in [-1, 1], a second or so at a time, at the rate :attr:`encoded`."""
         layout = "stereo" if len(self.weights) == 2 else "mono"
         resampler = av.AudioResampler("fltp", layout, self.encoded) if self.rate != self.encoded else None
         with Decoder(self.stream) as decoder:
