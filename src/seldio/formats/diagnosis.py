@@ -22,6 +22,7 @@ import pyarrow as pa
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells, label_csv
 from seldio.formats.base import Ints, TextFile
+from seldio.formats.detect import change_between, explain_width
 from seldio.formats.label_csv import CsvPart, Dialect, column_type, headed_by, split_cells, with_commas
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
@@ -394,8 +395,6 @@ class FileLook:
         lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
         if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
-        from seldio.formats.detect import change_between  # the table of dialects needs this module first
-
         lines = [line for line in self.whole_lines(first) if line.strip()]
         change = change_between(lines, self.dialect)
         if change is None:
@@ -485,8 +484,6 @@ class FileLook:
         widths = self.widths[filled]
         if not len(filled) or widths[0] == self.width or (widths != widths[0]).any() or b'"' in self.text:
             return True
-        from seldio.formats.detect import explain_width  # the table of dialects needs this module first
-
         code, message, hint = explain_width(self.file, self.dialect, int(widths[0]))
         self.report(code, message, int(filled[0]) + 1, hint, whole=True)
         return False
