@@ -496,8 +496,13 @@ class _Comparison:
             field for field, limit in self.within.items() if (apart(field, was[field], now[field]) > limit).any()
         }
         happened: dict[str, str] = {}
-        if "azimuth" in changed and "elevation" not in changed and (turn := self._turn(was["azimuth"], now["azimuth"])):
-            happened["turned"] = turn
+        level = "azimuth" in changed and "elevation" not in changed
+        turns = wrapped(now["azimuth"] - was["azimuth"]) if level else np.zeros(1)
+        by = float(np.median(turns))
+        if level and (np.abs(turns - by) <= self.within["azimuth"]).all():
+            happened["turned"] = f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"
+            if (was["azimuth"] == was["azimuth"][0]).all():
+                happened["turned"] = f"azimuth {was['azimuth'][0]:g}° to {now['azimuth'][0]:g}°"
         elif changed & {"azimuth", "elevation"}:
             angles = self._angles(rows, others)
             angles = angles[~np.isnan(angles)]
@@ -520,16 +525,6 @@ class _Comparison:
         if values:
             happened["value"] = ", ".join(values)
         return happened
-
-    def _turn(self, before: Floats, after: Floats) -> str:
-        """Return the one angle by which an event was turned, in words; empty if it moved otherwise."""
-        turns = wrapped(after - before)
-        by = float(np.median(turns))
-        if not (np.abs(turns - by) <= self.within["azimuth"]).all():
-            return ""
-        if (before == before[0]).all():
-            return f"azimuth {before[0]:g}° to {after[0]:g}°"
-        return f"azimuth {abs(by):.4g}° {'to the left' if by > 0 else 'to the right'}"
 
     def _span(self, events: EventTable, event: int) -> str:
         return "–".join(f"{side[event] * self.hop:.6g}" for side in events.times) + " s"

@@ -43,7 +43,7 @@ class Home(NamedTuple):
 
     module: str
     table: str  # the format, or the tuple of formats, in it
-    holds: str  # labels of a tool or another dataset, labels, or items
+    holds: str  # labels of a tool, labels, or items
     head: bytes  # a pattern that the first bytes hold, wherever one of the formats is likely; empty if none ever is
     name: str = ""  # or a pattern that the name holds
 
@@ -123,7 +123,7 @@ def _every(*holds: str) -> tuple[Any, ...]:
 
 _TABLES = {
     "FORMATS": (),
-    "LABEL_FORMATS": ("labels", "tool", "dataset"),
+    "LABEL_FORMATS": ("labels", "tool"),
     "TOOLS": ("tool",),
     "ITEM_FORMATS": ("items",),
 }
@@ -216,7 +216,7 @@ def by_content(data: bytes, name: str) -> LabelFormat | None:
         if format.likes(data, name) >= LIKELY:
             return format  # type: ignore[no-any-return]
     for home in HOMES:
-        if (home.holds in ("tool", "dataset") or home.module == "dcase_json") and home.may_hold(data, name):
+        if (home.holds == "tool" or home.module == "dcase_json") and home.may_hold(data, name):
             for format in home.formats():
                 if format.likes(data, name) >= LIKELY:
                     return format  # type: ignore[return-value]

@@ -276,8 +276,21 @@ def _seen_otherwise(rows: LabelRows, files: Sequence[TextFile]) -> Iterator[Dete
         certain = [(change, places) for change, places in surplus if change.certain]
         for attempts in (certain, shapes.exchanged(rows.width), surplus):
             yield _misplaced(rows, attempts)
-    yield _slipped(rows)
-    yield _of_most_files(rows, files)
+    # the format that holds most rows, of few all columns but one; no number is a word in most rows
+    wordy = {number for number, column in enumerate(rows.columns) if np.mean(column.words) > 1 / 2}
+    fits = []
+    for fit in fits_of(rows):
+        slips = len(fit.misfits) <= 1 if rows.rows < FEW else fit.share >= MOST
+        if slips and all(fit.format.columns[number].kind in ("name", "text") for number in wordy):
+            fits.append(fit)
+    yield _most_specific(rows, fits)
+    # what most files are by themselves, where each may have another fault
+    count = min(len(files), _NAMES)
+    alone = [detect([file]) for file in files[:count]] if len(files) > 1 else []
+    alone = [each for each in alone if each.candidates and (each.rows.change is None or each.format is not None)]
+    names = [each.candidates[0].format.name for each in alone]
+    usual = next((each for each, name in zip(alone, names, strict=True) if 2 * names.count(name) > count), None)
+    yield usual and dataclasses.replace(usual, rows=rows)
 
 
 def _titles(header: Sequence[str], dialect: Dialect) -> bool:
@@ -416,17 +429,6 @@ def _misread(rows: LabelRows) -> Detection | None:
     return _most_specific(rows, [fit for fit in fits if fit.possible and fit.strange < rows.width - 1])
 
 
-def _slipped(rows: LabelRows) -> Detection | None:
-    """Return the format that holds most rows; of few rows, all columns but one. No number is a word in most rows."""
-    wordy = {number for number, column in enumerate(rows.columns) if np.mean(column.words) > 1 / 2}
-    fits = []
-    for fit in fits_of(rows):
-        slips = len(fit.misfits) <= 1 if rows.rows < FEW else fit.share >= MOST
-        if slips and all(fit.format.columns[number].kind in ("name", "text") for number in wordy):
-            fits.append(fit)
-    return _most_specific(rows, fits)
-
-
 def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
     """Return the most specific of the formats that fit, by the names of the files, or by what they hold."""
     if not fits:
@@ -496,16 +498,6 @@ def _only(detections: Sequence[Detection]) -> Detection | None:
         return detections[0] if detections else None
     by_name = {candidate.format.name: candidate for each in detections for candidate in each.candidates}
     return dataclasses.replace(detections[0], format=None, candidates=tuple(by_name.values()))
-
-
-def _of_most_files(rows: LabelRows, files: Sequence[TextFile]) -> Detection | None:
-    """Return what most files are detected as by themselves, where each may have another fault."""
-    count = min(len(files), _NAMES)
-    alone = [detect([file]) for file in files[:count]] if len(files) > 1 else []
-    alone = [each for each in alone if each.candidates and (each.rows.change is None or each.format is not None)]
-    names = [each.candidates[0].format.name for each in alone]
-    usual = next((each for each, name in zip(alone, names, strict=True) if 2 * names.count(name) > count), None)
-    return usual and dataclasses.replace(usual, rows=rows)
 
 
 def closest(rows: LabelRows) -> str:

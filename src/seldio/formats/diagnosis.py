@@ -22,10 +22,11 @@ import pyarrow as pa
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells, label_csv
 from seldio.formats.base import Ints, TextFile
+from seldio.formats.detect import change_between, explain_width
 from seldio.formats.label_csv import CsvPart, Dialect, column_type, headed_by, split_cells, with_commas
 from seldio.reader_rules import reader_rule
 from seldio.schema.arrays import compute, from_numpy, from_texts, to_mask, to_numpy
-from seldio.text import clipped, plural
+from seldio.text import clipped, plural, printable
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 _BOM = codecs.BOM_UTF8
@@ -223,7 +224,8 @@ class FileLook:
         self.final_newline = data[-1:] in (b"\n", b"\r", b"")
         self.shown = self.text = cells.plain_lines(data) + (b"" if self.final_newline else b"\n")
         self.meant = [*self.shown.decode().split("\n")[:-1]] if undone else []
-        first = self.first_line
+        blank = re.match(rb"(?>(?:[ \t\v\f]*+\n)*)", self.shown)
+        first = blank[0].count(b"\n") if blank is not None else 0
         self.delimiter = self.separator(first)
         self.text = with_commas(self.shown, self.delimiter)
         if self.delimiter != ",":
@@ -263,12 +265,6 @@ class FileLook:
             if not self.line(number).strip(" \t\v\f"):
                 widths[number] = 0
         return widths
-
-    @cached_property
-    def first_line(self) -> int:
-        """The first line that is not blank, from 0; the number of lines where all are."""
-        blank = re.match(rb"(?>(?:[ \t\v\f]*+\n)*)", self.shown)
-        return blank[0].count(b"\n") if blank is not None else 0
 
     def line(self, number: int, shown: bool = False) -> str:
         """Return a line, from 0, as it is *shown* or with commas between its cells; empty behind the last one."""
@@ -394,8 +390,6 @@ class FileLook:
         lettered = all(row[1].strip(' "')[:1].isalpha() for row in few if len(row) > 1)
         if self.dialect.own or mixed or (len(row) == self.width and not timed and not lettered):
             return False  # nearly every file
-        from seldio.formats.detect import change_between  # the table of dialects needs this module first
-
         lines = [line for line in self.whole_lines(first) if line.strip()]
         change = change_between(lines, self.dialect)
         if change is None:
@@ -485,8 +479,6 @@ class FileLook:
         widths = self.widths[filled]
         if not len(filled) or widths[0] == self.width or (widths != widths[0]).any() or b'"' in self.text:
             return True
-        from seldio.formats.detect import explain_width  # the table of dialects needs this module first
-
         code, message, hint = explain_width(self.file, self.dialect, int(widths[0]))
         self.report(code, message, int(filled[0]) + 1, hint, whole=True)
         return False
@@ -531,8 +523,9 @@ class FileLook:
             message = f"the last row is cut off: {plural(width, 'cell')} of {self.width} and no line ending"
             hint = "the file seems to be cut off, and rows after this one may be missing: write or download it again"
             self.report("SYN108", message, number + 1, hint, whole=True)
-        elif control := cells.control_character(text):
-            self.report("SAF201", control[0], number + 1, control[1], column=control[2] + 1, width=1)
+        elif control := cells.CONTROL_CHARACTER.search(text):
+            message = cells.CONTROL.says.format(control=printable(control[0]))
+            self.report("SAF201", message, number + 1, cells.CONTROL.hint, column=control.start() + 1, width=1)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"

@@ -114,24 +114,19 @@ def _indexed(files: Sequence[tuple[Cells, Rows]]) -> Change | None:
     counts, frames = ([_numbers(rows, at) for _, rows in filled] for at in (0, 1))
     if not all(count and _ascends(count, strictly=True) for count in counts):
         return None
-    if not headed and not _count_rows_of_frames(counts, frames):
-        return None
+    if not headed:  # first columns grow by one a row, and second ones are frames, which may do so as well
+        if any([*count] != [*range(count[0], count[0] + len(count))] for count in counts):
+            return None
+        if not all(frame and _ascends(frame) for frame in frames) or sum(len({*frame}) for frame in frames) < ENOUGH:
+            return None
+        if any(len(frame) >= SOME and len({*frame}) == 1 for frame in frames):  # a single class does not grow
+            return None
+        strictly = frames != counts and all(_ascends(frame, strictly=True) for frame in frames)
+        if strictly and [all(map(_counts_rows, columns)) for columns in (counts, frames)] != [True, False]:
+            return None
     why = f"the first column is a row index, not data ({plural(sum(map(len, counts)), 'row')})"
     hint = "in pandas, use to_csv(path, index=False), with header=False if the format has no header"
     return _taken_out(0, "SYN114", why, hint)
-
-
-def _count_rows_of_frames(counts: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> bool:
-    """Return whether first columns grow by one a row, and second ones are frames, which may do so as well."""
-    if any([*count] != [*range(count[0], count[0] + len(count))] for count in counts):
-        return False
-    if not all(frame and _ascends(frame) for frame in frames) or sum(len({*frame}) for frame in frames) < ENOUGH:
-        return False
-    if any(len(frame) >= SOME and len({*frame}) == 1 for frame in frames):  # a single class does not grow
-        return False
-    if frames == counts or not all(_ascends(frame, strictly=True) for frame in frames):
-        return True
-    return [all(map(_counts_rows, columns)) for columns in (counts, frames)] == [True, False]
 
 
 def _of_clips(rows: Rows) -> Change | None:
