@@ -108,8 +108,14 @@ class JsonFormat(LabelFormat):
             columns["source"] = [self.fills["source"]] * count
         # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
         columns["distance"] = [None if d is None else round(d * self.metre, 9) for d in columns["distance"]]
-        if None in columns["segmentation"]:
-            columns["segmentation"] = _segmentations(table, columns["segmentation"])
+        if None in columns["segmentation"]:  # one point of energy 1 instead, or none if no direction is known
+            azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
+            across, down = geometry.to_pixels(azimuth, elevation, *geometry.MAP)
+            # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
+            x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
+            spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
+            maps = zip(columns["segmentation"], spots, strict=True)
+            columns["segmentation"] = [spot if value is None else value for value, spot in maps]
         extras = columns.pop("extra")
         annotations = []
         for row, extra in zip(zip(*columns.values(), strict=True), extras, strict=True):
@@ -158,19 +164,18 @@ class JsonPart(FileRows):
         rows = _usable(document, listed, segmentation is not None, sink)
         self.numbers, annotations = list(rows), list(rows.values())
         self.rows = len(rows)
-        extra = JsonLayout.of(data, annotations).to_extra(value)
+        extra = JsonLayout.of(data, annotations).to_extra(document.value)
         self.origin = dataclasses.replace(self.origin, extra=extra)
         return _table(format, _columns(annotations, segmentation if len(rows) == len(listed) else None))
 
     @cached_property
-    def _document(self) -> json_text.JsonDocument:
+    def _document(self) -> json_text.JsonDocument | None:
         """Parse the file again; only errors need places."""
-        document = json_text.parse(self.file.data, self.file.path, lambda _: None)
-        assert document is not None, "a file that was read cannot be read again"
-        return document
+        return json_text.parse(self.file.data, self.file.path, lambda _: None)
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`; a direction points at the segmentation that it comes from."""
+        assert self._document is not None, "a file that was read cannot be read again"
         return self._document.locate(("annotations", self.numbers[row], _KEY_OF.get(field or "", "")))
 
 
@@ -362,19 +367,6 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
     directions[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
     unknown = np.isnan(directions[0])
     return pa.array(directions[0], mask=unknown), pa.array(directions[1], mask=unknown)
-
-
-# --- from columns to annotations -------------------------------------------------------------------
-
-
-def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
-    """Return the segmentations as given, else one point of energy 1, or none if no direction is known."""
-    azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
-    across, down = geometry.to_pixels(azimuth, elevation, *geometry.MAP)
-    # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
-    x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
-    spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
-    return [spot if value is None else value for value, spot in zip(given, spots, strict=True)]
 
 
 # --- layout ----------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ class ElanFormat(ToolFormat):
         slots = {time: f"ts{number}" for number, time in enumerate(times, 1)}
         tiers: dict[str, list[ToolLabel]] = {}
         for label in labels:  # its own tier, if that is a valid name and is read back as the same
-            tier = label.extra.get("tier")
+            tier: Any = label.extra.get("tier")
             is_name = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and not field_named(tier)
             whole = is_name and tier and label.name and tier not in (TIER, label.name)
             tiers.setdefault(tier if whole else TIER, []).append(label)

@@ -303,16 +303,15 @@ def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
 
 def json_lines(file: pq.ParquetFile, audio: frozenset[Trail]) -> str:
     """Return the rows as JSON Lines, a line for each; recordings are not even read."""
-
-    def text(value: Any) -> str:  # that Parquet holds as bytes; dates and decimals as they are written
-        return value.decode() if isinstance(value, bytes) else str(value)
-
     names = [file.schema.column(number).path for number in range(len(file.schema))]
     sound = {f"{'.'.join(trail)}.bytes" for trail in audio}
     chosen = [name for name in names if ".".join(_trail(name)) not in sound] if sound else None
+    # texts that Parquet holds as bytes; dates and decimals as they are written
+    encoder = json.JSONEncoder(
+        ensure_ascii=False, default=lambda value: value.decode() if isinstance(value, bytes) else str(value)
+    )
     lines: list[str] = []
     for batch in file.iter_batches(batch_size=_RECORDS, columns=chosen):
         batch.validate(full=True)
-        rows = (_plain(row, (), audio) for row in batch.to_pylist())
-        lines += (f"{json.dumps(row, ensure_ascii=False, default=text)}\n" for row in rows)
+        lines += (encoder.encode(_plain(row, (), audio)) + "\n" for row in batch.to_pylist())
     return "".join(lines)

@@ -80,7 +80,7 @@ class JsonItems(ItemFormat):
     never: tuple[str, ...] = ()  # and none of these,
     sure: tuple[str, ...] = ()  # and, for full certainty, one of these
     #: with one of these, which no other format has, those of *never* are taken for further keys
-    own: tuple[str, ...] = ()
+    unique: tuple[str, ...] = ()
     #: fields whose keys tell the format, with the values that say nothing, see :meth:`marked`
     empty: Mapping[str, object] = dataclasses.field(default_factory=dict)
     layout: Layout = dataclasses.field(default_factory=Layout)  # of a new file
@@ -113,7 +113,7 @@ class JsonItems(ItemFormat):
     def likes(self, data: bytes, name: str) -> float:
         """See :meth:`Format.likes`; the keys of the first record tell, the name only breaks ties."""
         keys = peek(data)
-        never = keys & {*self.never} and not keys & {*self.own}
+        never = keys & {*self.never} and not keys & {*self.unique}
         if not keys or never or not all(keys & {*mark.split("|")} for mark in self.marks):
             return 0.0
         if self.closed and 4 * len(keys - {*self.keys}) > len(keys):
@@ -168,15 +168,6 @@ class JsonItems(ItemFormat):
         absent = ((key, others) for key, others in self.instead.items() if key not in order)
         firsts = ((key, next((other for other in others if other in order), None)) for key, others in absent)
         return {key: other for key, other in firsts if other is not None}
-
-    def differs(self, keys: Sequence[str], order: Sequence[str]) -> bool:
-        """Return whether a layout with this order writes a record with these *keys* in another way."""
-        if self.pack is not None:
-            return tuple(keys) != tuple(order)
-        ranks = {key: place for place, key in enumerate(dict.fromkeys((*order, *self.keys, *self.besides)))}
-        same = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) == keys
-        absent = self.closed and ("audio" in keys) != ("audio" in order)
-        return not same or absent or self.named_in(keys) != self.named_in(order)
 
     def record(self, row: Row) -> dict[str, Any]:
         """Return a row as a record of this format, keys in its order; what is unknown is left out."""
@@ -480,8 +471,15 @@ class _Reader:
         numbered = 0 < len(numbers) == len(table)
         orders = list[tuple[str, ...]]()
         order_of = dict[str | None, int]()
+        ranked = dict.fromkeys((*layout.order, *self.format.keys, *self.format.besides))
+        ranks = {key: place for place, key in enumerate(ranked)}
         for keys, records in sorted(self.shapes.items(), key=lambda shape: min(shape[1])):
-            if self.format.differs(keys, layout.order):
+            differs = keys != tuple(layout.order)
+            if differs and self.format.pack is None:  # unless it is written in the same way all the same
+                sounds = self.format.closed and ("audio" in keys) != ("audio" in layout.order)
+                differs = tuple(sorted(keys, key=lambda key: ranks.get(key, len(ranks)))) != keys or sounds
+                differs = differs or self.format.named_in(keys) != self.format.named_in(layout.order)
+            if differs:
                 ids = self.ids(table, sorted(records))
                 order_of |= {id: len(orders) for id in ids if id is not None}
                 orders.append(keys)
@@ -561,14 +559,16 @@ def _tuples(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _format(name: str, row: dict[str, Any]) -> JsonItems:
-    made = {key: _tuples(value) for key, value in row.items() if key not in ("empty", "layout")}
-    made |= {"layout": Layout(**_tuples(row["layout"]))} if "layout" in row else {}
-    made |= {"graded": LETTERS_READ} if row.get("letters") else {}
-    return JsonItems(name=name, empty=row.get("empty", {}), **made)
-
-
 _ROWS = tomllib.loads(files(__package__ or "").joinpath("questions.toml").read_text("utf-8"))
 #: All of them, in the order in which they are tried.
-FORMATS = tuple(_format(name, row) for name, row in _ROWS.items())
+FORMATS = tuple(
+    JsonItems(
+        name=name,
+        layout=Layout(**_tuples(row.pop("layout", {}))),
+        empty=row.pop("empty", {}),
+        graded=LETTERS_READ if row.get("letters") else row.pop("graded", ""),
+        **_tuples(row),
+    )
+    for name, row in _ROWS.items()
+)
 SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ADQA, ADQA_TRAIN, SPATIAL_SOUND_QA, ITEMS, PREDICTIONS = FORMATS

@@ -134,13 +134,13 @@ class Records:
     def runs(self) -> Iterator[Run]:
         """Yield the records, some thousand at a time."""
         if not self.lines:
-            values = self._of_document()
-            for first in range(0, len(values), _RUN):
-                yield Run(first, values[first : first + _RUN], ())
+            records = self._of_document()
+            for first in range(0, len(records), _RUN):
+                yield Run(first, records[first : first + _RUN], ())
             return
         first, start = 0, 0
         values = proven([_first(self.data)[1]])
-        if (values is None or type(values[0]) is not dict) and (self.reader.wide() or self.reader.one_document()):
+        if not (values and type(values[0]) is dict) and (self.reader.wide() or self.reader.one_document()):
             return
         while start < len(self.data):
             end = self.data.find(b"\n", start + _RUN_BYTES) + 1 or len(self.data)
@@ -191,7 +191,7 @@ class Records:
             if document is None:
                 return ()
             self.document, values = document, [document.value]
-        (value,) = values
+        value: Any = values[0]
         key = wrong = None
         if isinstance(value, dict):
             key = next((key for key in CONTAINERS if isinstance(value.get(key), list)), None)

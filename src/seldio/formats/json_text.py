@@ -270,8 +270,8 @@ class _Break:
         if not character and not self.brackets:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         if not character:
-            opening, end = self.brackets[-1], self.source.words(len(text.rstrip()))
-            message = f"the {text[opening]} is never closed: the text ends at {end}, where {self.wanted} is expected"
+            opening, last = self.brackets[-1], self.source.words(len(text.rstrip()))
+            message = f"the {text[opening]} is never closed: the text ends at {last}, where {self.wanted} is expected"
             return JsonProblem("SYN201", opening, opening + 1, message, _MAYBE_CUT, cut=True)
         if character == "," and reason.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
             start = skip(text, start + 1)

@@ -228,11 +228,11 @@ def in_file(path: str) -> LabelFormat:
 
 
 def given(
-    format: LabelFormat, own: OwnDatasets | None, files: Sequence[TextFile], sink: Sink
+    format: LabelFormat, datasets: OwnDatasets | None, files: Sequence[TextFile], sink: Sink
 ) -> Iterator[tuple[LabelFormat, list[TextFile]]]:
     """Yield a format that people name for *files*: its columns in the order of each, or with its dataset's classes."""
     if not format.own:
-        yield from own.classes(format, files, sink, named=True) if own else [(format, [*files])]
+        yield from datasets.classes(format, files, sink, named=True) if datasets else [(format, [*files])]
         return
     groups: dict[str, tuple[LabelFormat, list[TextFile]]] = {}
     for file in files:

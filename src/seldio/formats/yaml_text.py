@@ -176,7 +176,10 @@ class YamlDocument:
                 message = "not valid YAML: a key that is a list or mapping"
                 raise _problem("SYN401", key_node, message, "a key is a word; put text with brackets in quotes")
             if key_node.value == "<<" and key_node.style is None:
-                merged = self._merged(value_node, depth) | merged
+                for mapping in value_node.value if isinstance(value_node, yaml.SequenceNode) else [value_node]:
+                    if not isinstance(self._read(mapping, depth + 1), dict):
+                        raise _problem("SYN401", value_node, "not valid YAML: << can only merge mappings", "remove it")
+                    merged = self._members[id(mapping)] | merged
                 continue
             key = self._read(key_node, depth + 1)
             if key in pairs:
@@ -186,14 +189,6 @@ class YamlDocument:
                 self.problems.append(_problem("SYN403", key_node, message, hint))
             pairs[key] = key_node, value_node
         return merged | pairs
-
-    def _merged(self, node: yaml.Node, depth: int) -> _Pairs:
-        merged: _Pairs = {}
-        for mapping in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-            if not isinstance(self._read(mapping, depth + 1), dict):
-                raise _problem("SYN401", node, "not valid YAML: << can only merge mappings", "remove it")
-            merged = self._members[id(mapping)] | merged
-        return merged
 
     def _foreign(self, node: yaml.Node) -> None:
         tag = node.tag
