@@ -29,7 +29,7 @@ from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
-from seldio.rules.registry import catalogue
+from seldio.rules import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
