@@ -30,7 +30,7 @@ from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
 from seldio.formats.diagnosis import repaired
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect, headed_by
-from seldio.rules.registry import catalogue
+from seldio.rules import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from seldio.findings import Finding, Rule, Sink
 from seldio.formats.datasets import ABOUT, DatasetSpec
 from seldio.media.arrays import RATES
 from seldio.parallel import parallel_map
+from seldio.rules import INFO, Check, findings
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped, probed
-from seldio.rules.registry import INFO, Check, findings
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:

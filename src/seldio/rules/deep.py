@@ -28,6 +28,7 @@ from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.media.intensity import GAINS
 from seldio.parallel import parallel_map
+from seldio.rules import ERROR, WARNING, findings
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, MakeFinding, grouped
 from seldio.rules.deep_causes import HeardCause, Verdict, judge
@@ -52,7 +53,6 @@ from seldio.rules.deep_pieces import (
     summary,
     together,
 )
-from seldio.rules.registry import ERROR, WARNING, findings
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 from seldio.benchmarks import find
 from seldio.files import Entry
 from seldio.findings import Finding
+from seldio.rules import Check
 from seldio.rules.collection import MakeFinding, probed
 from seldio.rules.item_table import ItemTable
-from seldio.rules.registry import Check
 from seldio.schema.arrays import pc
 from seldio.tasks.specs import PUBLISHED
 from seldio.text import clipped, plural, printable
@@ -212,10 +212,10 @@ def time_outside_audio(audio: Audio, finding: MakeFinding) -> Iterator[Finding]:
             times.append(("time_span", "answer_meta", None, max(span)))
         if onset is not None:
             times.append(("onset_time", "answer_meta", None, onset))
-        for number, event in enumerate(events or ()):
+        for place, event in enumerate(events or ()):
             ends = [time for time in (event["onset"], event["offset"]) if time is not None]
             if ends:
-                times.append((f"the end of {clipped(event['class_name'], 30)}", "events", number, max(ends)))
+                times.append((f"the end of {clipped(event['class_name'], 30)}", "events", place, max(ends)))
         start = _seconds(table.further("start")[row]) if start is None and aside else start
         end = _seconds(table.further("end")[row]) if end is None and aside else end
         last, late = seconds, times[:0]

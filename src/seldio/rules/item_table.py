@@ -19,9 +19,9 @@ from seldio.findings import RECORDS_SINGLY, Finding, Rule, Severity
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import dig
+from seldio.rules import Check, findings
 from seldio.rules.base import Bools
 from seldio.rules.collection import grouped
-from seldio.rules.registry import Check, findings
 from seldio.schema.arrays import pc
 from seldio.text import clipped
 

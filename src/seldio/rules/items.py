@@ -22,9 +22,9 @@ from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.items import ANSWERS, LETTERS, Answers, ItemFormat, option_letter, option_place
 from seldio.formats.mera import CYRILLIC
+from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import ABSOLUTE, ItemTable, Verdict, rows_where
-from seldio.rules.registry import ERROR, WARNING
 from seldio.schema.arrays import pc
 from seldio.text import clipped, listed, plural, printable
 

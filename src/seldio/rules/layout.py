@@ -12,8 +12,8 @@ from seldio.files.names import media_type
 from seldio.findings import Finding
 from seldio.formats.about import with_address
 from seldio.formats.datasets import Field, Set
+from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import Collection, MakeFinding, by_folder, grouped
-from seldio.rules.registry import ERROR, WARNING
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:

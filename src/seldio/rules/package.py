@@ -25,11 +25,10 @@ from seldio.files.names import in_lower_case, is_csv, suffix_of
 from seldio.findings import Finding, Severity
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
-from seldio.rules.clip_names import CLIP_NAME
+from seldio.rules import ERROR, findings
 from seldio.rules.collection import Collection, MakeFinding, Reference, grouped
 from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
-from seldio.rules.registry import ERROR, findings
-from seldio.rules.submissions import SAME_ROWS
+from seldio.rules.submissions import CLIP_NAME, SAME_ROWS
 from seldio.text import clipped, listed, plural, printable
 
 _LABEL = re.compile(

@@ -23,9 +23,9 @@ from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, CYRILLIC, dig, id_value, task_name
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
+from seldio.rules import findings
 from seldio.rules.collection import MakeFinding
 from seldio.rules.item_table import OUTPUTS, ItemTable, rows_where
-from seldio.rules.registry import findings
 from seldio.schema.arrays import pc
 from seldio.schema.qa import Item, cause_of_surplus, difference, loose, same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
