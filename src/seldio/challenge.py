@@ -29,7 +29,7 @@ from seldio.conversion.labels import convert_source, see_names
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, input_at, open_source, write_bytes
 from seldio.files.archives import Memory, open_packed, zipped
-from seldio.files.names import is_zip, media_type, plain_stem
+from seldio.files.names import media_type, plain_stem, suffix_of
 from seldio.findings import Finding, Report, Severity, raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.reports.tables import Cell, Column, ScoreReport
@@ -252,7 +252,7 @@ def see_labels(labels: Sequence[str], keys: PackageKeys) -> None:
 
 def see_free(out: str, outputs: Sequence[str], others: Sequence[str]) -> None:
     """See that the zip is called so, takes the place of nothing that is read, and does not lie among outputs."""
-    if not is_zip(out):
+    if suffix_of(out) != "zip":
         raise UsageError(f"-o {printable(out)}: the challenge takes a zip; choose a name that ends in .zip")
     among = (place for place in outputs if Path(place).resolve() in Path(out).resolve().parents)  # also if it is new
     if (place := input_at(out, (*outputs, *others)) or next(among, None)) is not None:

@@ -21,7 +21,7 @@ from seldio.catalogues.trees import Tree
 from seldio.check.labels import LabelGroup
 from seldio.check.settings import Settings
 from seldio.files import Source
-from seldio.files.names import is_csv, is_zip, media_type
+from seldio.files.names import is_csv, media_type, suffix_of
 from seldio.files.sources import Lookup, is_own, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, gathered
 from seldio.formats import LabelFormat
@@ -187,7 +187,7 @@ def _submission(
     source: Source, parts: Sequence[Part], format: str | None, reference: AnyReference
 ) -> Submission | None:
     """Return the submission to MERA that the source is, if it is one; none is in a format of labels."""
-    if source.streamed or (source.kind == "file" and not is_zip(source.path)):
+    if source.streamed or (source.kind == "file" and suffix_of(source.path) != "zip"):
         return None
     of_clips = reference is None or isinstance(reference, Reference)
     as_labels = format is not None and formats.named(format, LabelFormat) is not None

@@ -100,18 +100,15 @@ def verb(function: Callable[..., Any] | None = None, /, **arguments: str) -> Cal
 
 
 def _docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """Return what a docstring says of the whole, and of each argument for the command line, as plain text."""
-    about, _, listed = (inspect.getdoc(function) or "").partition("Args:\n")
+    """Return what a docstring says of the whole, and of each argument for the command line, without its markup.
+
+    ``:func:`score``` is seldio score, ``*deep*`` is --deep.
+    """
+    text = re.sub(r":func:`(\w+)`", r"seldio \1", inspect.getdoc(function) or "")
+    text = re.sub(r"\*(\w+)\*", lambda match: f"--{match[1].replace('_', '-')}", text).replace("``", "")
+    about, _, listed = text.partition("Args:\n")
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", re.split(r"\n\n\w", listed)[0], re.MULTILINE)
-    return _plain(about.strip()), {
-        name: " ".join(_plain(text).split()).split(" In Python")[0] for name, text in entries
-    }
-
-
-def _plain(text: str) -> str:
-    """Return a docstring without its markup: ``:func:`score``` is seldio score, ``*deep*`` is --deep."""
-    text = re.sub(r":func:`(\w+)`", r"seldio \1", text)
-    return re.sub(r"\*(\w+)\*", lambda match: f"--{match[1].replace('_', '-')}", text).replace("``", "")
+    return about.strip(), {name: " ".join(entry.split()).split(" In Python")[0] for name, entry in entries}
 
 
 def _parameter(
@@ -121,7 +118,10 @@ def _parameter(
     name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
     if isinstance(default, typer.models.OptionInfo):
         return parameter.replace(annotation=bool, kind=parameter.KEYWORD_ONLY)
-    kind, value = _kind(annotation)
+    if choices := re.match(r"Literal\[(.+?)\]", annotation):
+        kind, value = str, f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
+    else:
+        kind, value = _KINDS.get(re.split(r"\W", annotation)[0], (str, "NAME"))
     section = None
     if (head := re.match(r"(\w+): ", text)) is not None and head[1] in _SECTIONS:
         section, text = _SECTIONS[head[1]], text[head.end() :]
@@ -158,19 +158,15 @@ def _parameter(
 _OPTION_NAMES = {argument: option for option, argument in PYTHON_NAMES.items()}
 
 
-def _kind(annotation: str) -> tuple[Any, str]:
-    """Return the type of an option, by the first type of its annotation, and how its value is called."""
-    if choices := re.match(r"Literal\[(.+?)\]", annotation):
-        return str, f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
-    kinds = {
-        "bool": (bool, ""),
-        "int": (int, "N"),
-        "float": (float, "NUMBER"),
-        "Path": (str, "PATH"),
-        "Mapping": (list[str], "NAME=VALUE"),
-        "Sequence": (list[str], "FILE"),
-    }
-    return kinds.get(re.split(r"\W", annotation)[0], (str, "NAME"))
+#: The type of an option by the first type of its annotation, and how its value is called.
+_KINDS: dict[str, tuple[Any, str]] = {
+    "bool": (bool, ""),
+    "int": (int, "N"),
+    "float": (float, "NUMBER"),
+    "Path": (str, "PATH"),
+    "Mapping": (list[str], "NAME=VALUE"),
+    "Sequence": (list[str], "FILE"),
+}
 
 
 # --- values given as NAME=VALUE ---------------------------------------------------------------------------------------

@@ -230,14 +230,9 @@ def no_such(path: str) -> UsageError:
     return UsageError(f"no such file or folder: {clipped(path, 200)}{close}")
 
 
-def is_remote(source: str) -> bool:
-    """Return whether *source* has to be fetched first."""
-    return source.startswith("hf://")
-
-
 def on_this_machine(source: str, limits: Limits) -> str:
     """Return the path of *source* on disk, which is fetched first if it is remote."""
-    if not is_remote(source):
+    if not source.startswith("hf://"):
         return source
     return str(import_module("seldio.hub.repository").fetch_address(source, limits))
 
@@ -336,11 +331,6 @@ OWN = "dataset.toml"
 def is_own(entry: Entry) -> bool:
     """Return whether a file is one in which a dataset says what it is."""
     return entry.name.rpartition("/")[2] == OWN
-
-
-def is_path_of_own(name: str) -> bool:
-    """Return whether the name of a format is the path of such a file."""
-    return name.endswith(".toml")
 
 
 def own_files(source: Source) -> list[tuple[Entry, str, str]]:
