@@ -158,14 +158,9 @@ class MarkedAnswers:
     clips: Ints  # the recording that each is about, by number
     columns: tuple[Column, ...]  # of what is measured
     values: Floats  # of each question, shape [questions, columns]; shares from 0 to 1, or points
-    there: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
+    answered: NDArray[np.bool_]  # whether there is a prediction, shape [questions]
     groups: Groups  # the questions of each group, by the name of the grouping and of the group
     about: str = "recordings"  # what *clips* are
-
-    @property
-    def answered(self) -> list[str]:
-        """The questions with a prediction."""
-        return [id for id, predicted in zip(self.items, self.there, strict=True) if predicted]
 
     def take(self, items: Sequence[str]) -> MarkedAnswers:
         """Return the same of some of the questions."""
@@ -180,7 +175,7 @@ class MarkedAnswers:
             items=tuple(items),
             clips=numbered(self.clips[rows].tolist()),
             values=self.values[rows],
-            there=self.there[rows],
+            answered=self.answered[rows],
             groups=groups,
         )
 

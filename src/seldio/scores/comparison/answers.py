@@ -86,7 +86,11 @@ def compare_answers(
         )
     if options.items is not None:
         write(options.items, verdicts, profiles[0])
-    compared = common([each.answered if options.allow_missing else each.items for each in marked], "question")
+    asked: list[Sequence[str]] = [each.items for each in marked]
+    if options.allow_missing:
+        pairs = (zip(each.items, each.answered.tolist(), strict=True) for each in marked)
+        asked = [[id for id, answered in pair if answered] for pair in pairs]
+    compared = common(asked, "question")
     missing = len(set().union(*(each.items for each in marked))) - len(compared)
     marked = [each.take(compared) for each in marked]
     first, single = marked[0], len(names) == 1
