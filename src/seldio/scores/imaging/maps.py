@@ -121,10 +121,10 @@ def _draw_polygon(part: Polygon, canvas: Floats) -> Floats:
 
 
 class EnergyMap:
-    """The map of an outline, drawn when it is looked at."""
+    """The map of an outline, from the bytes of its points; drawn when it is looked at."""
 
-    def __init__(self, shape: Outline) -> None:
-        self.polygons = polygons(shape)
+    def __init__(self, points: bytes, ends: tuple[int, ...]) -> None:
+        self.polygons = polygons(Outline(np.frombuffer(points, np.float32).reshape(-1, 3), ends))
 
     @cached_property
     def pixels(self) -> Floats:
@@ -148,9 +148,7 @@ class EnergyMap:
         return beside and top <= lower and upper <= bottom
 
 
-@lru_cache(maxsize=_KEPT)
-def _map_of(points: bytes, ends: tuple[int, ...]) -> EnergyMap:
-    return EnergyMap(Outline(np.frombuffer(points, np.float32).reshape(-1, 3), ends))
+_map_of = lru_cache(maxsize=_KEPT)(EnergyMap)
 
 
 def compared(pairs: Iterable[tuple[Outline, Outline]]) -> tuple[Floats, Floats]:
@@ -241,17 +239,14 @@ class Annotations:
         start = ends[0]
         return Outline(self.single[start : ends[-1]], tuple((ends[1:] - start).tolist()))
 
-    def groups(self) -> dict[tuple[int, int], list[int]]:
-        """Return the rows of each frame and class, both in the order of the file."""
-        rows: dict[tuple[int, int], list[int]] = {}
-        for row, key in enumerate(zip(self.frames, self.classes, strict=True)):
-            rows.setdefault(key, []).append(row)
-        return rows
-
 
 def paired(labels: Annotations, detections: Annotations, classes: int) -> Detections:
     """Return the detections of a clip with the label that each is paired with, for the largest sum of overlaps."""
-    of_label, of_detection = labels.groups(), detections.groups()
+    of_label: dict[tuple[int, int], list[int]] = {}  # rows of each frame and class, both in the order of the file
+    of_detection: dict[tuple[int, int], list[int]] = {}
+    for side, rows_of in ((labels, of_label), (detections, of_detection)):
+        for row, key in enumerate(zip(side.frames, side.classes, strict=True)):
+            rows_of.setdefault(key, []).append(row)
     references = np.zeros(classes, np.int64)
     for (_, number), rows in of_label.items():
         if 0 <= number < classes:

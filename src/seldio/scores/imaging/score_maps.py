@@ -101,18 +101,35 @@ class ImagingCase:
 
     def report(self, system: str) -> ScoreReport:
         """Return the report on this score."""
-        average = self.score.average
+        score, whole = self.score, np.ones((1, len(self.score.clips)))
+        averages: tuple[tuple[Cell, ...], ...] = tuple(
+            (name, *MapScores(score.detections, name).scores(whole)[0].tolist()) for name in AVERAGES
+        )
+        meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
+        counts = zip(self.labels, self.references.tolist(), self.detections.tolist(), strict=True)
+        numbers = zip(score.by_class(whole)[0].tolist(), score.pairs.sum(axis=0).astype(int).tolist(), strict=True)
+        classes = [(*row, *values, pairs) for row, (values, pairs) in zip(counts, numbers, strict=True) if any(row[1:])]
+        heads = (Column("class", "class"), _REFERENCES, _DETECTIONS, *SCORES, _PAIRS)
+        overall = ((system, *score.scores(whole)[0].tolist()),)
+        tables = [
+            Table("overall", "overall", (Column("system", "system"), *SCORES), overall),
+            Table("averages", "by average", (meaning, *SCORES), averages),
+            Table("classes", "by class", heads, tuple(classes)),
+        ]
+        if self.by_clip:
+            each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
+            rows = tuple((clip, count, *values) for clip, count, values in each)
+            tables.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *SCORES), rows))
         thresholds = ", ".join(f"{value:g}" for value in THRESHOLDS)
-        settings = {"average": average, "iou": thresholds, "program": PROGRAM}
-        over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
+        over = f"{plural(len(score.clips), 'clip')}, {len(self.labels)} classes, {score.average} average"
         return ScoreReport(
             system,
             PROFILE,
             TITLE,
             over,
-            tables(system, self),
+            tuple(tables),
             self.notices(),
-            settings,
+            {"average": score.average, "iou": thresholds, "program": PROGRAM},
             str(self.signature),
             lead=SCORES[0].name,
         )
@@ -152,33 +169,6 @@ class ImagingCase:
             yield Notice("few-clips", text, grave=True)
         elif FEWEST <= support < ENOUGH:
             yield Notice("weak-intervals", f"* {support:.1f} {over} in effect: read intervals as those of 90 %")
-
-
-# --- tables ------------------------------------------------------------------------------------------------
-
-
-def tables(system: str, case: ImagingCase) -> tuple[Table, ...]:
-    """Return all tables of a score, the overall one first."""
-    score, whole = case.score, np.ones((1, len(case.score.clips)))
-    overall = (system, *score.scores(whole)[0].tolist())
-    averages: tuple[tuple[Cell, ...], ...] = tuple(
-        (name, *MapScores(score.detections, name).scores(whole)[0].tolist()) for name in AVERAGES
-    )
-    meaning = Column("average", "average", "", 0, None, "macro: mean over classes; micro: all detections together")
-    counts = zip(case.labels, case.references.tolist(), case.detections.tolist(), strict=True)
-    numbers = zip(score.by_class(whole)[0].tolist(), score.pairs.sum(axis=0).astype(int).tolist(), strict=True)
-    classes = [(*row, *values, pairs) for row, (values, pairs) in zip(counts, numbers, strict=True) if any(row[1:])]
-    heads = (Column("class", "class"), _REFERENCES, _DETECTIONS, *SCORES, _PAIRS)
-    every = [
-        Table("overall", "overall", (Column("system", "system"), *SCORES), (overall,)),
-        Table("averages", "by average", (meaning, *SCORES), averages),
-        Table("classes", "by class", heads, tuple(classes)),
-    ]
-    if case.by_clip:
-        each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
-        rows = tuple((clip, count, *values) for clip, count, values in each)
-        every.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *SCORES), rows))
-    return tuple(every)
 
 
 # --- notices -----------------------------------------------------------------------------------------------

@@ -214,6 +214,8 @@ def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
     every, names = np.arange(trial.clips), [score.clips[number] for number in tried.tolist()]
     rooms = {room: np.array(clips) for room, clips in rooms_of(names).items()}
     whole, *units = [any(_bad(trial, clips).values()) for clips in (every, *rooms.values(), *every[:, None])]
+    if not whole and not any(units):
+        return []
     poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
     trial = trial.of(every[units[len(rooms) :]] if not whole else every, *(rooms[room] for room in poor))
     changes = [*trial.changes, *filter(None, [_permuted(trial)])]

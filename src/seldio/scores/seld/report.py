@@ -105,23 +105,40 @@ class SeldCase:
         return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
 
     def report(self, system: str) -> ScoreReport:
-        """Return the report on this score."""
-        profile, average, limits = self.profile, self.score.average, self.limits
+        """Return the report on this score, its overall table first."""
+        profile, score, limits = self.profile, self.score, self.limits
+        tables = [_overall(system, self)]
+        if score.average == "macro":
+            kinds = list(self.bounds_by_kind) or [""]
+            tables += [_classes(self, kind, aside=kind != kinds[0]) for kind in kinds]
+        if len(rooms := rooms_of(score.clips)) > 1:
+            rows = tuple(
+                (room, len(clips), *score.present(score.counts[clips].sum(axis=0, keepdims=True))[0].tolist())
+                for room, clips in rooms.items()
+            )
+            tables.append(Table("rooms", "by room", (Column("room", "room"), _CLIPS, *profile.columns), rows, True))
+        if self.by_clip:
+            columns = (Column("clip", "clip"), REFERENCES, *profile.columns)
+            tables.append(Table("clips", "by clip", columns, _clip_rows(score)))
+        if self.mistakes is not None:
+            from seldio.scores.seld import mistakes
+
+            tables += mistakes.tables(score, self.mistakes, limits, self.labels)
         settings = {
-            "average": average,
+            "average": score.average,
             "angle": limits.angle,
             "distance": None if math.isinf(limits.distance) else limits.distance,
             "relative_distance": None if math.isinf(limits.relative) else limits.relative,
             "onscreen": limits.onscreen,
             "program": profile.program,
         }
-        over = f"{plural(len(self.score.clips), 'clip')}, {len(self.labels)} classes, {average} average"
+        over = f"{plural(len(score.clips), 'clip')}, {len(self.labels)} classes, {score.average} average"
         return ScoreReport(
             system,
             profile.name,
             profile.title,
             over,
-            tuple(tables(system, self)),
+            tuple(tables),
             self.notices(),
             settings,
             str(self.signature),
@@ -169,35 +186,11 @@ _CLIPS = Column("clips", "clips", "", 0, None, "number of clips in this row")
 RELIABLE = Column(
     "interval",
     "interval",
-    "",
-    0,
-    None,
-    f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) in effect tell of all scores; “not of” a score where they do "
-    "of that, or all clips agree: the ends of intervals, which only json and csv show, cannot be relied on. An "
+    digits=0,
+    meaning=f"“{TOO_FEW}” where fewer than {FEWEST} clips (rooms) in effect tell of all scores; “not of” a score where "
+    "they do of that, or all clips agree: the ends of intervals, which only json and csv show, cannot be relied on. An "
     f"asterisk: fewer than {ENOUGH} in effect, read it as an interval of 90 %",
 )
-
-
-def tables(system: str, case: SeldCase) -> Iterator[Table]:
-    """Yield all tables of a score, the overall one first."""
-    score, columns = case.score, case.profile.columns
-    yield _overall(system, case)
-    if score.average == "macro":
-        kinds = list(case.bounds_by_kind) or [""]
-        for kind in kinds:
-            yield _classes(case, kind, aside=kind != kinds[0])
-    if len(rooms := rooms_of(score.clips)) > 1:
-        rows = tuple(
-            (room, len(clips), *score.present(score.counts[clips].sum(axis=0, keepdims=True))[0].tolist())
-            for room, clips in rooms.items()
-        )
-        yield Table("rooms", "by room", (Column("room", "room"), _CLIPS, *columns), rows, True)
-    if case.by_clip:
-        yield Table("clips", "by clip", (Column("clip", "clip"), REFERENCES, *columns), _clip_rows(score))
-    if case.mistakes is not None:
-        from seldio.scores.seld import mistakes
-
-        yield from mistakes.tables(score, case.mistakes, case.limits, case.labels)
 
 
 def _clip_rows(score: SeldScore) -> tuple[tuple[Cell, ...], ...]:

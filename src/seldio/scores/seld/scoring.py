@@ -165,9 +165,11 @@ def bounded(
     """Return the *ends* of intervals by class, with bounds in the place of those of shares that are 0 or 1.
 
     Where no reference of a class is found (or each is), resamples cannot tell anything: clips of another kind may have
-    been missed by chance, a share q of them, see :func:`~seldio.scores.resampling.most_unseen`. If all is right in
-    those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions as
-    references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are NaN.
+    been missed by chance, a share q of them. With n clips, q is that for which n draws miss such a clip with a chance
+    of 2.5 %, the end of C. Clopper's and E. Pearson's interval of none among n (1934); it is 1 of no clips. If all is
+    right in those, LR is q and F, as a harmonic mean, 2q / (1 + q). If all is wrong in those, with as many predictions
+    as references, F and LR are 1 - q. Errors of a class without a match, and scores made of those or of a bound, are
+    NaN.
     """
     low, high = (each.copy() for each in ends)
     unmatched = counts[:, Count.MATCHED].sum(axis=0) == 0
@@ -175,7 +177,8 @@ def bounded(
     for place, name in enumerate(names):
         if name in ("F", "LR", "OnscreenAcc"):
             weight = counts[:, Count.MATCHED if name == "OnscreenAcc" else Count.REFERENCES]
-            q = resampling.most_unseen(effective(weight, unit_of))
+            clips = effective(weight, unit_of)
+            q = np.where(clips > 0, 1 - 0.025 ** (1 / np.where(clips > 0, clips, 1)), 1.0)
             none, every = values[place] <= NEAR, values[place] >= 1 - NEAR
             high[place] = np.where(none, 2 * q / (1 + q) if name == "F" else q, high[place])
             low[place] = np.where(every, 1 - q, low[place])
