@@ -113,7 +113,11 @@ def completed_card(
         + ["question-answering", "audio-text-to-text"] * bool(items),
         "size_categories": [size_category(rows)],
         "configs": as_configs(splits),
-        "dataset_info": as_dataset_info(splits),
+        # the types of label files as text, which one file alone may not show
+        "dataset_info": [
+            {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
+            for config, types in {split.config: split.types for split in splits if split.types}.items()
+        ],
     }
     body = card.text
     old = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
@@ -391,12 +395,3 @@ def as_configs(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
     if len(largest_first) > 1:
         largest_first[0]["default"] = True
     return largest_first
-
-
-def as_dataset_info(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
-    """Return the ``dataset_info`` of a card: the types of label files as text, which one file alone may not show."""
-    columns = {split.config: split.types for split in splits if split.types}
-    return [
-        {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
-        for config, types in columns.items()
-    ]
