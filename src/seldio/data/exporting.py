@@ -260,12 +260,7 @@ class ClipRow:
 class ExportPlan:
     """Collect what is exported: a row for each clip with its files, and the tables of labels and questions.
 
-    Args:
-        index: the clips, labels and questions of the source.
-        array: the array that becomes the column ``audio`` where a clip has it; else its first recording does.
-
-    Raises:
-        UsageError: there is no such array.
+    *array* becomes the column ``audio`` where a clip has it; else its first recording does.
     """
 
     def __init__(self, index: Index, array: str) -> None:
@@ -325,11 +320,7 @@ class ExportPlan:
 
     @cached_property
     def classes(self) -> list[str]:
-        """Return a name for each class number of the labels.
-
-        Raises:
-            UsageError: the labels use several class lists.
-        """
+        """Return a name for each class number of the labels; refuse labels with several class lists."""
         rows = vocabulary(self.events.vocabulary).classes
         return [names[0] if names else f"class {number}" for number, names in enumerate(rows)]
 
@@ -634,11 +625,7 @@ def _write_listing(table: pa.Table, in_json: bool, stream: BinaryIO) -> None:
 
 
 def _earlier(out: Path, overwrite: bool) -> Manifest | None:
-    """Return the manifest of an export that may be replaced; None where nothing lies in the folder.
-
-    Raises:
-        UsageError: it holds something else, or a finished export that is not to be overwritten.
-    """
+    """Return the manifest of an export that may be replaced, and nothing else; None where the folder is empty."""
     shown = printable(str(out))
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown} is a file, but an export is a folder")

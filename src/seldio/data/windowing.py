@@ -16,7 +16,6 @@ import numpy as np
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.index import ClipMedia
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
@@ -483,7 +482,7 @@ def clip_sources(
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
     recordings = [dataset.find_all(pc.coalesce(*(rows.table[field] for field in fields))) for fields in arrays]
-    videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
+    videos = dataset.find_all(rows.table["video"])
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
         missing = [
@@ -499,9 +498,9 @@ def clip_sources(
     lengths = _lengths(rows, wanted, recordings, rate, dtype)
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
-        frames[number] = _frames_without_sound(dataset, names[number], dataset.media[names[number]])
-    heard = [tuple(filter(None, entries)) for entries in zip(*recordings, strict=True)]
-    return WindowSources(heard if audio is not None else [()] * len(names), names, frames, videos, lengths)
+        frames[number] = _frames_without_sound(dataset, names[number], videos[number])
+    heard = [tuple(filter(None, entries)) if audio is not None else () for entries in zip(*recordings, strict=True)]
+    return WindowSources(heard, names, frames, videos if video else [None] * len(names), lengths)
 
 
 #: Recordings of a dataset that are listened to, to see that they are of the array that is asked for: a few of them,
@@ -516,11 +515,10 @@ def _lengths(
     rate: int | None,
     dtype: str,
 ) -> Ints:
-    """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without; read their headers.
+    """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without, by their headers.
 
-    Raises:
-        DataError: sound cannot be given at *rate* or as *dtype*, FOA or MIC has not four channels or sounds like the
-            other one, or the recordings of a clip have different lengths.
+    Sound is refused that cannot be given as *dtype*, FOA and MIC without four channels or that sound like each other,
+    and recordings of a clip with different lengths.
     """
     names = rows.column("name").to_pylist()
     spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
@@ -584,11 +582,11 @@ def header_of(entry: Entry) -> Probe:
     return probe
 
 
-def _frames_without_sound(dataset: Dataset, name: str, media: ClipMedia) -> int:
+def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> int:
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
-    if "video" in media.files:
-        with media.video as video:
+    if film is not None:
+        with _video(film, os.getpid()) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(

@@ -335,11 +335,7 @@ def array_heard(entry: Entry, path: str | None = None) -> ArrayHeard | None:
 
 
 def check_heard(recordings: Iterable[ArrayHeard], hint: str) -> None:
-    """See that no recording sounds like another array than it is said to be.
-
-    Raises:
-        DataError: one does; *hint* says what to do.
-    """
+    """Raise DataError where recordings sound like another array than they are named; *hint* says what to do."""
     named = [recording for recording in recordings if recording.named is not None]
     wrong = [recording for recording in named if recording.heard not in (None, recording.named)]
     for array in SHORT:
