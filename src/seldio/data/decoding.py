@@ -219,20 +219,11 @@ class Decoding:
 
 
 def unified(active: Array, parts: Array, axes: int, limit: float, *, flag: bool = False) -> tuple[Array, Array]:
-    """Return three tracks with those unified that are active in one class and point the same way.
+    """Return three tracks with those unified that are active in one class and point the same way, within *limit* (°).
 
     If one pair is alike, its mean comes after the third track; if two or three pairs are, all three tracks become
-    their mean. The flag, which has no mean, is that of the first of them.
-
-    Args:
-        active: whether each track is active, shape (frames, 3, classes).
-        parts: shape (frames, 3, parts, classes), the direction in the first *axes* parts.
-        axes: 3, or 2 for x and y alone.
-        limit: the angle below which two directions are the same (degrees).
-        flag: whether the last part is the on-screen flag.
-
-    Returns:
-        Both again, the same shapes.
+    their mean. The flag, if the last part is one, has no mean: it is that of the first of them. *active* has the shape
+    (frames, 3, classes), *parts* (frames, 3, parts, classes), with the direction in the first *axes* parts.
     """
     near = [_angle(parts[:, a], parts[:, b], axes) < limit for a, b, _ in _PAIRS]
     alike = [active[:, a] & active[:, b] & same for (a, b, _), same in zip(_PAIRS, near, strict=True)]
@@ -297,12 +288,7 @@ class _ClipOutput:
 
 
 def clip_outputs(outputs: Any, windows: Windows | None, form: TargetForm, partial: bool) -> Iterator[tuple[str, Array]]:
-    """Yield each clip with its output of shape (frames, …), as soon as all its windows are in.
-
-    Raises:
-        UsageError: outputs of another shape or number, or of nobody knows which clips.
-        DataError: windows of a clip are missing.
-    """
+    """Yield each clip with its output of shape (frames, …), as soon as all its windows are in."""
     if isinstance(outputs, Mapping):
         for clip, output in outputs.items():
             try:
@@ -389,11 +375,7 @@ def inner_shapes(form: TargetForm) -> list[tuple[int, ...]]:
 
 
 def _shaped(values: Array, form: TargetForm) -> Array:
-    """Return *values* of shape (windows, frames, …), not flattened.
-
-    Raises:
-        UsageError: another shape than the form's.
-    """
+    """Return *values* of shape (windows, frames, …), not flattened; refuse another shape than the form's."""
     inner = inner_shapes(form)
     values = values.astype(np.float32) if values.dtype.kind in "biu" else values
     if values.shape[2:] in inner:
@@ -407,11 +389,7 @@ def _shaped(values: Array, form: TargetForm) -> Array:
 
 
 def as_numpy(value: Any) -> Array:
-    """Return an array of any library, as one of numpy: of float32 or float64, or of whole numbers.
-
-    Raises:
-        UsageError: it is not an array of numbers.
-    """
+    """Return an array of numbers of any library, as one of numpy: of float32 or float64, or of whole numbers."""
     if hasattr(value, "detach"):  # torch: out of the graph, and from the device
         value = value.detach().cpu()
     if "bfloat16" in str(getattr(value, "dtype", "")) and hasattr(value, "float"):

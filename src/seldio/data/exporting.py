@@ -148,7 +148,20 @@ def export(
         elif not plan.rows:
             raise UsageError(f"{printable(opened.path)} holds no clips: kind 'files' copies it as it is")
         else:
-            _check_sizes(plan, embedded=kind == "parquet")
+            stored = [entry for row in plan.rows for entry in row.files]
+            if any(entry.size < 0 for entry in stored):
+                raise UsageError(
+                    f"{printable(opened.path)} does not say how large its files are: turn it into files first (--to "
+                    "files)"
+                )
+            large = [entry for entry in stored if entry.size > LIMITS.file_bytes]
+            if large and kind == "parquet":
+                more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
+                raise UsageError(
+                    f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file "
+                    f"takes at most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), "
+                    "which takes any size"
+                )
             if kind == "parquet":
                 parts = [*clip_shards(plan, shard_bytes), *label_shards(plan)]
             elif kind == "webdataset":
@@ -186,21 +199,6 @@ def _rows_by_clip(index: Index, events: Events) -> dict[str, str]:
     except (InvalidData, UsageError):
         rows = dict.fromkeys(events, "labels that cannot be read")
     return dict.fromkeys(index.clips, "no labels") | rows
-
-
-def _check_sizes(plan: ExportPlan, *, embedded: bool) -> None:
-    """Raise UsageError where a size is unknown, or with *embedded* where a file does not fit into a Parquet cell."""
-    files = [entry for row in plan.rows for entry in row.files]
-    if any(entry.size < 0 for entry in files):
-        path = printable(plan.index.source.path)
-        raise UsageError(f"{path} does not say how large its files are: turn it into files first (--to files)")
-    large = [entry for entry in files if entry.size > LIMITS.file_bytes]
-    if large and embedded:
-        more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
-        raise UsageError(
-            f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at "
-            f"most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
-        )
 
 
 # --- columns as the library ``datasets`` describes them --------------------------------------------------
@@ -262,12 +260,7 @@ class ClipRow:
 class ExportPlan:
     """Collect what is exported: a row for each clip with its files, and the tables of labels and questions.
 
-    Args:
-        index: the clips, labels and questions of the source.
-        array: the array that becomes the column ``audio`` where a clip has it; else its first recording does.
-
-    Raises:
-        UsageError: there is no such array.
+    *array* becomes the column ``audio`` where a clip has it; else its first recording does.
     """
 
     def __init__(self, index: Index, array: str) -> None:
@@ -275,6 +268,8 @@ class ExportPlan:
             raise UsageError(f"unknown array {array!r}; choose from {', '.join(RECORDINGS)}")
         self.index, self.array = index, array
         self.label_files = index.label_files
+        #: The event tables by clip, read when the first one is asked for.
+        self.events = index.events(self.label_files)
         self.rows: list[ClipRow] = []
         keys: set[str] = set()
         for name, clip in index.clips.items():
@@ -324,17 +319,8 @@ class ExportPlan:
         return tuple(sorted(columns, key=lambda column: (order.get(column, 1), column)))
 
     @cached_property
-    def events(self) -> Events:
-        """Return the event tables by clip, read when the first one is asked for."""
-        return self.index.events(self.label_files)
-
-    @cached_property
     def classes(self) -> list[str]:
-        """Return a name for each class number of the labels.
-
-        Raises:
-            UsageError: the labels use several class lists.
-        """
+        """Return a name for each class number of the labels; refuse labels with several class lists."""
         rows = vocabulary(self.events.vocabulary).classes
         return [names[0] if names else f"class {number}" for number, names in enumerate(rows)]
 
@@ -639,11 +625,7 @@ def _write_listing(table: pa.Table, in_json: bool, stream: BinaryIO) -> None:
 
 
 def _earlier(out: Path, overwrite: bool) -> Manifest | None:
-    """Return the manifest of an export that may be replaced; None where nothing lies in the folder.
-
-    Raises:
-        UsageError: it holds something else, or a finished export that is not to be overwritten.
-    """
+    """Return the manifest of an export that may be replaced, and nothing else; None where the folder is empty."""
     shown = printable(str(out))
     if out.exists() and not out.is_dir():
         raise UsageError(f"{shown} is a file, but an export is a folder")
@@ -760,31 +742,6 @@ class _Hashed(io.RawIOBase):
 # --- the way back ----------------------------------------------------------------------------------------
 
 
-def unpack(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> list[Path]:
-    """Write the files that an export was made from, byte for byte; return where they are.
-
-    Raises:
-        UsageError: *path* is not an export, or *out* is not empty.
-        InvalidData: the export is not finished, or a file is missing or damaged.
-        DataError: a file is not the one that was written.
-        SeldioError: the disk fails.
-    """
-    folder, place = Path(path), Path(out)
-    manifest = Manifest.load(folder)
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
-    with open_source(folder, raise_errors, LIMITS) as source:
-        for file in manifest.files:
-            if _sha256(folder / safe_name(file.name, str(folder))) != file.sha256:
-                shown = printable(str(folder / file.name))
-                raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
-        targets = [place / safe_name(entry.name, entry.path) for entry in source]
-        for entry, target in zip(source, targets, strict=True):
-            with entry.open() as stream, atomic_write(target, place) as copy:
-                shutil.copyfileobj(stream, copy, CHUNK)
-        return targets
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
 class Stored(Conversion):
     """The result of writing an export, or of making files from one again."""
@@ -810,12 +767,30 @@ def convert_stored(
     force: bool = False,
     overwrite: bool = False,
 ) -> Stored:
-    """Export a dataset as :func:`export` does; with *to* ``files`` make an export's files again by :func:`unpack`."""
+    """Export a dataset as :func:`export` does; with *to* ``files`` make an export's files again, byte for byte.
+
+    Raises:
+        UsageError: *out* is not a folder, *path* is not an export, or *out* is not empty.
+        InvalidData: the export is not finished, or a file is missing or damaged.
+        DataError: a file is not the one that was written.
+        SeldioError: the disk fails.
+    """
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes a folder: use -o FOLDER")
     if to == "files":
-        written = unpack(path, out)
-        manifest = Manifest.load(Path(path))
+        folder, place = Path(path), Path(out)
+        manifest = Manifest.load(folder)
+        if place.exists() and (not place.is_dir() or any(place.iterdir())):
+            raise UsageError(f"{printable(str(place))} exists and is not empty: choose a new folder")
+        with open_source(folder, raise_errors, LIMITS) as source:
+            for file in manifest.files:
+                if _sha256(folder / safe_name(file.name, str(folder))) != file.sha256:
+                    shown = printable(str(folder / file.name))
+                    raise DataError(f"{shown} is not the file that was written (its SHA-256 differs): fetch it again")
+            written = [place / safe_name(entry.name, entry.path) for entry in source]
+            for entry, target in zip(source, written, strict=True):
+                with entry.open() as stream, atomic_write(target, place) as copy:
+                    shutil.copyfileobj(stream, copy, CHUNK)
         formats, files, size = (manifest.kind,), len(manifest.files), sum(file.stat().st_size for file in written)
     else:
         kind = "parquet" if to == "hf-parquet" else to

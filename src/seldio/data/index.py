@@ -35,7 +35,6 @@ from seldio.files.sources import LEVELS, Lookup, is_own, on_disk, on_this_machin
 from seldio.findings import raise_errors
 from seldio.formats import Format, LabelFormat, get, stem_of
 from seldio.formats.datasets import TOPS
-from seldio.media.recording import Recording
 from seldio.schema.clips import RECORDINGS, Array, Clip, ClipTable
 from seldio.schema.events import origin_of
 from seldio.text import clipped, listed, plural, printable
@@ -43,6 +42,7 @@ from seldio.text import clipped, listed, plural, printable
 if TYPE_CHECKING:
     from seldio.formats.items import ItemFormat
     from seldio.formats.own_dataset import OwnDatasets
+    from seldio.media.recording import Recording
     from seldio.media.video import Video
 
 #: The format of labels as JSON of which each file is of one clip, the recording that it is called after.
@@ -72,28 +72,35 @@ class ClipMedia:
 
     def recording(self, array: str | None = None) -> Recording | None:
         """Return the recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first; None without."""
-        entry = self.entry((array,) if array else RECORDINGS)
-        return Recording(entry) if entry is not None else None
+        kind = next((kind for kind in ((array,) if array else RECORDINGS) if kind in self.files), None)
+        return self._recording(kind) if kind is not None else None
 
     @property
     def foa(self) -> Recording:
         """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""
-        return Recording(self._file("foa"))
+        return self._recording("foa")
 
     @property
     def mic(self) -> Recording:
         """Tetrahedral microphone array."""
-        return Recording(self._file("mic"))
+        return self._recording("mic")
 
     @property
     def stereo(self) -> Recording:
         """Stereo."""
-        return Recording(self._file("stereo"))
+        return self._recording("stereo")
 
     @property
     def video(self) -> Video:
-        """The video, opened."""
-        return open_video(self._file("video"))
+        """The video, opened: of a file on disk or in an archive (then in memory)."""
+        from seldio.media.video import Video
+
+        return Video(self._file("video"))
+
+    def _recording(self, array: str) -> Recording:
+        from seldio.media.recording import Recording
+
+        return Recording(self._file(array))
 
     def _file(self, field: str) -> Entry:
         if field not in self.files:
@@ -134,13 +141,6 @@ def named_file(path: Path) -> Entry:
     if not os.path.isfile(shown):
         raise UsageError(f"no such file: {clipped(shown, 200)}")
     return plain_file(shown)
-
-
-def open_video(entry: Entry) -> Video:
-    """Open a video on disk or in an archive (then in memory)."""
-    from seldio.media.video import Video
-
-    return Video(entry)
 
 
 class Media(Mapping[str, ClipMedia]):

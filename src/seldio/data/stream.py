@@ -466,9 +466,9 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         raise UsageError("tensors=True, but torch is not imported: import torch first")
     if not isinstance(elements[0], Mapping):
         return _stacked([np.asarray(element) for element in elements], "the element", tensors)
-    _check_rates(elements, pad)
     batch: dict[str, Any] = _Batch() if tensors else {}
-    for name, first in elements[0].items():
+    first_element = elements[0]
+    for name, first in first_element.items():
         parts = [element[name] for element in elements]
         if not isinstance(first, np.ndarray | np.generic | int | float):
             batch[name] = parts
@@ -476,6 +476,15 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
         arrays = [np.asarray(part) for part in parts]
         shapes = {array.shape for array in arrays}
         fill = pad.get(name) if isinstance(pad, Mapping) else pad
+        number = name.removeprefix("audio")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
+        if number != name and (rate_name := f"rate{number}") in first_element and fill != "list":
+            rates = sorted({int(element[rate_name]) for element in elements})
+            if len(rates) > 1:  # the same number of samples would be another time
+                raise UsageError(
+                    f"{name} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), "
+                    f"which one array would mix up: make the windows with rate={rates[-1]}, or use "
+                    f"pad={{'{name}': 'list'}}"
+                )
         named = isinstance(pad, Mapping) and name in pad
         if fill == "list" and (named or name in (axes or ()) or len(shapes) > 1):
             batch[name] = [_stacked([array], name, True)[0] for array in arrays] if tensors else arrays
@@ -492,20 +501,6 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
             mask = np.arange(lengths.max()) < lengths[:, None]
             batch[f"{name}_mask"] = _stacked([*mask], name, True) if tensors else mask
     return batch
-
-
-def _check_rates(elements: Sequence[Mapping[str, Any]], pad: Pad) -> None:
-    """Refuse one array for sound of different rates: the same number of samples would be another time."""
-    for name in elements[0]:
-        number = name.removeprefix("rate")  # ``rate`` of ``audio``, ``rate_2`` of ``audio_2``
-        if name == number or (audio := f"audio{number}") not in elements[0]:
-            continue
-        rates = sorted({int(element[name]) for element in elements})
-        if len(rates) > 1 and (pad.get(audio) if isinstance(pad, Mapping) else pad) != "list":
-            raise UsageError(
-                f"{audio} has different rates ({', '.join(f'{rate:,}' for rate in rates)} samples per second), which "
-                f"one array would mix up: make the windows with rate={rates[-1]}, or use pad={{'{audio}': 'list'}}"
-            )
 
 
 def _stacked(arrays: Arrays, name: str, tensors: bool, axis: int | None = None, fill: float = 0) -> Any:

@@ -10,19 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias, TypedDict, overload
 
 import numpy as np
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.index import ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.files.entries import packed
 from seldio.formats.label_csv import Dialect
-from seldio.media.audio import NotAudio, Probe, SampleType, probe_entry
-from seldio.media.recording import IN_16_BITS, Recording, as_int16, frames_at, not_in_16_bits, read_at, resampler
 from seldio.parallel import parallel_map
 from seldio.schema.arrays import pc
 from seldio.schema.clips import RECORDINGS, ClipTable
@@ -34,6 +31,9 @@ if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
     from seldio.data.stream import Even, Stream
     from seldio.media.arrays import Format
+    from seldio.media.audio import Probe, SampleType
+    from seldio.media.recording import Recording
+    from seldio.media.video import Video
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
@@ -147,8 +147,8 @@ class Windows(Sequence[Element]):
             raise UsageError(f"unknown target {target!r}{close}; {choice}")
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
-        if dtype not in get_args(SampleType):
-            raise UsageError(f"unknown dtype {dtype!r}; choose from {', '.join(get_args(SampleType))}")
+        if dtype not in ("float32", "int16"):
+            raise UsageError(f"unknown dtype {dtype!r}; choose from float32, int16")
         if rate is not None and not 1 <= operator.index(rate) <= _MAX_RATE:
             raise UsageError(f"rate={rate}: choose samples per second from 1 to {_MAX_RATE:,}")
         if label_cache is not None and operator.index(label_cache) < 0:
@@ -177,12 +177,12 @@ class Windows(Sequence[Element]):
         self._start()
 
     def _start(self) -> None:
-        self._recording = lru_cache(_OPEN)(Recording)
+        self._recording = lru_cache(_OPEN)(_recording)
         # no reference to the windows themselves: files are closed as soon as they are let go of
         events, hop = self._events, self.hop
         self._labels = lru_cache(self.label_cache)(lambda clip: targets.ClipLabels.of(clip, events[clip], hop))
         # each process opens its own: a fork must not share the place in the file
-        self._video = lru_cache(_VIDEOS)(lambda entry, _process: open_video(entry))
+        self._video = lru_cache(_VIDEOS)(_video)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_recording", "_labels", "_video")}
@@ -292,6 +292,8 @@ class Windows(Sequence[Element]):
                 )
             rate = self.rate or file_rate
             if rate != file_rate:
+                from seldio.media.recording import as_int16, frames_at, read_at
+
                 total = frames_at(recording, rate)
             first = round(start * rate)
             available = max(0, total - first)
@@ -418,6 +420,18 @@ class Windows(Sequence[Element]):
         return dict(zip(self._sources.clips, zip(frames, counts, strict=False), strict=False))
 
 
+def _recording(entry: Entry) -> Recording:
+    from seldio.media.recording import Recording
+
+    return Recording(entry)
+
+
+def _video(entry: Entry, _process: int) -> Video:
+    from seldio.media.video import Video
+
+    return Video(entry)
+
+
 def _name(function: Any) -> str:
     return str(getattr(function, "__qualname__", type(function).__qualname__))
 
@@ -449,10 +463,6 @@ class WindowSources:
     lengths: Ints = field(default_factory=lambda: np.zeros((0, 2), np.int64))
 
 
-#: The header of a recording that is not there.
-_NOTHING = Probe(0, 0, 0)
-
-
 def clip_sources(
     dataset: Dataset, audio: Arrays, video: bool, target: str | None, hop: Fraction, rate: int | None, dtype: str
 ) -> WindowSources:
@@ -472,7 +482,7 @@ def clip_sources(
     names = rows.column("name").to_pylist()
     arrays = [RECORDINGS if name in (None, "any") else (name,) for name in wanted]
     recordings = [dataset.find_all(pc.coalesce(*(rows.table[field] for field in fields))) for fields in arrays]
-    videos = dataset.find_all(rows.table["video"]) if video else [None] * len(names)
+    videos = dataset.find_all(rows.table["video"])
     labelled = set(dataset.events) if target is not None else set(names)
     for number, name in enumerate(names):
         missing = [
@@ -488,9 +498,9 @@ def clip_sources(
     lengths = _lengths(rows, wanted, recordings, rate, dtype)
     frames = -(-(lengths[:, 0] * hop.denominator) // np.maximum(lengths[:, 1] * hop.numerator, 1))
     for number in np.flatnonzero(lengths[:, 1] == 0).tolist():
-        frames[number] = _frames_without_sound(dataset, names[number], dataset.media[names[number]])
-    heard = [tuple(filter(None, entries)) for entries in zip(*recordings, strict=True)]
-    return WindowSources(heard if audio is not None else [()] * len(names), names, frames, videos, lengths)
+        frames[number] = _frames_without_sound(dataset, names[number], videos[number])
+    heard = [tuple(filter(None, entries)) if audio is not None else () for entries in zip(*recordings, strict=True)]
+    return WindowSources(heard, names, frames, videos if video else [None] * len(names), lengths)
 
 
 #: Recordings of a dataset that are listened to, to see that they are of the array that is asked for: a few of them,
@@ -505,11 +515,10 @@ def _lengths(
     rate: int | None,
     dtype: str,
 ) -> Ints:
-    """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without; read their headers.
+    """Return frames and rate of the *recordings* of clips by array, shape (clips, 2), 0 without, by their headers.
 
-    Raises:
-        DataError: sound cannot be given at *rate* or as *dtype*, FOA or MIC has not four channels or sounds like the
-            other one, or the recordings of a clip have different lengths.
+    Sound is refused that cannot be given as *dtype*, FOA and MIC without four channels or that sound like each other,
+    and recordings of a clip with different lengths.
     """
     names = rows.column("name").to_pylist()
     spatial = {path: field.upper() for field in ("foa", "mic") for path in rows.table[field].to_pylist()}
@@ -519,17 +528,22 @@ def _lengths(
         probes: Iterator[Probe] = iter(())
         if files:
             probes = parallel_map(header_of, files, batch=64, what="reading headers", here=packed(files))
-        headers = [_NOTHING if entry is None else next(probes) for entry in entries]
-        for name, entry, header in zip(names, entries, headers, strict=True) if array is not None else ():
-            if dtype == "int16" and header.subtype not in IN_16_BITS:
-                raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
-            if entry is not None and entry.name in spatial and header.channels != 4:
-                raise DataError(
-                    f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but {spatial[entry.name]} has "
-                    "4: use the original recording, or audio=None for no sound"
-                )
-        if array is not None and rate is not None and any(header.rate != rate for header in headers):
-            resampler()  # so that what is missing is said now, and not by a worker
+        headers = [None if entry is None else next(probes) for entry in entries]
+        if array is not None:  # then no clip lacks one
+            from seldio.media.recording import IN_16_BITS, not_in_16_bits, resampler
+
+            for name, entry, header in zip(names, entries, headers, strict=True):
+                assert entry is not None
+                assert header is not None
+                if dtype == "int16" and header.subtype not in IN_16_BITS:
+                    raise DataError(f"clip {printable(name)} {not_in_16_bits(header.subtype)}")
+                if entry.name in spatial and header.channels != 4:
+                    raise DataError(
+                        f"{printable(entry.path)} has {plural(header.channels, 'channel')}, but "
+                        f"{spatial[entry.name]} has 4: use the original recording, or audio=None for no sound"
+                    )
+            if rate is not None and any(header is not None and header.rate != rate for header in headers):
+                resampler()  # so that what is missing is said now, and not by a worker
         if array in ("foa", "mic"):
             from seldio.media.intensity import array_heard, check_heard
 
@@ -539,7 +553,7 @@ def _lengths(
                 (recording._replace(named=named) for recording in heard if recording is not None),
                 'the folders hold the wrong files; audio="any" takes them as they are',
             )
-        lengths = np.array([(header.frames, header.rate) for header in headers], np.int64)
+        lengths = np.array([(0, 0) if each is None else (each.frames, each.rate) for each in headers], np.int64)
         if array != arrays[-1] and (differ := np.flatnonzero((other_lengths != lengths).any(axis=1))).size:
             here, elsewhere = (
                 f"{frames:,} samples at {hz:,} Hz" for frames, hz in (lengths[differ[0]], other_lengths[differ[0]])
@@ -553,6 +567,8 @@ def _lengths(
 
 def header_of(entry: Entry) -> Probe:
     """Return what the header of a recording says."""
+    from seldio.media.audio import NotAudio, probe_entry
+
     try:
         probe = probe_entry(entry)
     except NotAudio as error:
@@ -566,11 +582,11 @@ def header_of(entry: Entry) -> Probe:
     return probe
 
 
-def _frames_without_sound(dataset: Dataset, name: str, media: ClipMedia) -> int:
+def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> int:
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
-    if "video" in media.files:
-        with media.video as video:
+    if film is not None:
+        with _video(film, os.getpid()) as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(

@@ -113,7 +113,11 @@ def completed_card(
         + ["question-answering", "audio-text-to-text"] * bool(items),
         "size_categories": [size_category(rows)],
         "configs": as_configs(splits),
-        "dataset_info": as_dataset_info(splits),
+        # the types of label files as text, which one file alone may not show
+        "dataset_info": [
+            {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
+            for config, types in {split.config: split.types for split in splits if split.types}.items()
+        ],
     }
     body = card.text
     old = {key: value for key, value in values_of(card).items() if BEGIN not in body or key not in _DERIVED}
@@ -222,7 +226,14 @@ def split_files(
     described = examined and examined.described
     clips = read_tree(names, source).clips
     split_by_file = {path: clip_split(clip, path) for clip in clips for path in clip.files.values()}
-    split_by_file |= _splits_of_questions(examined)
+    named: dict[str, set[str]] = {}  # by file of questions, the splits that its records name
+    for part, rows in examined.questions if examined is not None else ():
+        if rows.part is not None and "split" in rows.part.table.column_names:
+            values = rows.part.table["split"].unique().drop_null().to_pylist()
+            named.setdefault(part.files[rows.file].entry.name, set()).update(values)
+    for name, (value, *others_of_file) in named.items():
+        if not others_of_file:
+            split_by_file[name] = WORDS.get(value, value)
     groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in files:
         kind, table = kind_of(entry.name), label_files.get(entry.name)
@@ -238,16 +249,6 @@ def split_files(
     for name in {*names, *others}:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
     return list(_named(groups, label_files, folders))
-
-
-def _splits_of_questions(examined: Examined | None) -> dict[str, str]:
-    """Return the split of each file of questions whose records all name one."""
-    named: dict[str, set[str]] = {}
-    for part, rows in examined.questions if examined is not None else ():
-        if rows.part is not None and "split" in rows.part.table.column_names:
-            splits = rows.part.table["split"].unique().drop_null().to_pylist()
-            named.setdefault(part.files[rows.file].entry.name, set()).update(splits)
-    return {name: WORDS.get(split, split) for name, splits in named.items() if len(splits) == 1 for split in splits}
 
 
 def _label_files(files: Sequence[Entry], examined: Examined | None) -> dict[str, _LabelTable]:
@@ -391,12 +392,3 @@ def as_configs(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
     if len(largest_first) > 1:
         largest_first[0]["default"] = True
     return largest_first
-
-
-def as_dataset_info(splits: Sequence[SplitFiles]) -> list[dict[str, Any]]:
-    """Return the ``dataset_info`` of a card: the types of label files as text, which one file alone may not show."""
-    columns = {split.config: split.types for split in splits if split.types}
-    return [
-        {"config_name": config, "features": [{"name": name, "dtype": kind} for name, kind in types.items()]}
-        for config, types in columns.items()
-    ]

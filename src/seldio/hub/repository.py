@@ -198,7 +198,28 @@ def pull(
         )
     missing = [file for file in files if file.path not in same]
     if missing:
-        _fetch(head, missing, folder, include)
+        # a folder that does not exist yet gets its name once it is complete
+        is_new, target = not folder.exists(), folder.absolute()
+        place = target.parent / f".{target.name}.seldio-pull-{str(head.commit)[:12]}" if is_new else target
+        cache = place / ".cache"
+        notes = cache / "huggingface" if cache.exists() else cache
+        had_notes = notes.exists()
+        check_tree(place if is_new else cache)
+        with asking(f"fetch {printable(repo)}"):
+            client().snapshot_download(
+                repo,
+                repo_type="dataset",
+                revision=head.commit,
+                local_dir=place,
+                allow_patterns=list(include) or None,
+            )
+        if wrong := [file.path for file in missing if not is_at(place / file.path, file)]:
+            raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
+        if is_new:
+            remove_tree(cache)
+            move(place, target)
+        elif not had_notes:
+            remove_tree(notes)
     names = tuple(file.path for file in missing)
     return Pulled(repo, str(head.commit), str(folder), names, len(same), sum(file.size for file in files))
 
@@ -218,32 +239,6 @@ def _chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[Re
     if unsafe:
         raise SeldioError(f"{printable(head.repo)} contains names that are unsafe as file names here: {listed(unsafe)}")
     return sorted(files, key=lambda file: file.path)
-
-
-def _fetch(head: Head, files: Sequence[RepoFile], folder: Path, include: Sequence[str]) -> None:
-    """Fetch *files* into *folder*; one that does not exist yet gets its name once it is complete."""
-    is_new = not folder.exists()
-    target = folder.absolute()
-    place = target.parent / f".{target.name}.seldio-pull-{str(head.commit)[:12]}" if is_new else target
-    cache = place / ".cache"
-    notes = cache / "huggingface" if cache.exists() else cache
-    had_notes = notes.exists()
-    check_tree(place if is_new else cache)
-    with asking(f"fetch {printable(head.repo)}"):
-        client().snapshot_download(
-            head.repo,
-            repo_type="dataset",
-            revision=head.commit,
-            local_dir=place,
-            allow_patterns=list(include) or None,
-        )
-    if wrong := [file.path for file in files if not is_at(place / file.path, file)]:
-        raise SeldioError(f"the Hub sent bytes that do not match their hash: {listed(wrong)}. Run it again")
-    if is_new:
-        remove_tree(cache)
-        move(place, target)
-    elif not had_notes:
-        remove_tree(notes)
 
 
 # --- hf:// as a source -----------------------------------------------------------------------------------

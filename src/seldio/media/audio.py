@@ -389,29 +389,27 @@ def resample(sound: Floats, rate: int, target: int, frames: int) -> Floats:
     if rate == target:
         return sound[:, :frames]
     first = skip * target // rate
-    return np.stack([_channel(channel, rate, target)[first : first + frames] for channel in sound])
-
-
-def _channel(sound: Floats, rate: int, target: int) -> Floats:
     with needing("av"):
         import av  # not for those that only look at headers
 
-    graph = av.filter.Graph()
-    source = graph.add_abuffer(sample_rate=rate, format="fltp", layout="mono")
-    filter = graph.add("aresample", f"{target}:{_FILTER}")
-    sink = graph.add("abuffersink")
-    source.link_to(filter)
-    filter.link_to(sink)
-    graph.configure()
-    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(sound[np.newaxis], np.float32), "fltp", "mono")
-    frame.sample_rate = rate
-    graph.push(frame)
-    graph.push(None)  # what is still inside comes out
-    parts: list[Floats] = []
-    while True:
-        try:
-            part = graph.pull()
-        except (av.EOFError, BlockingIOError):
-            return np.concatenate(parts)
-        assert isinstance(part, av.AudioFrame)
-        parts.append(part.to_ndarray()[0])
+    channels: list[Floats] = []
+    for channel in sound:
+        graph = av.filter.Graph()
+        source = graph.add_abuffer(sample_rate=rate, format="fltp", layout="mono")
+        filter = graph.add("aresample", f"{target}:{_FILTER}")
+        sink = graph.add("abuffersink")
+        source.link_to(filter)
+        filter.link_to(sink)
+        graph.configure()
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(channel[np.newaxis], np.float32), "fltp", "mono")
+        frame.sample_rate = rate
+        graph.push(frame)
+        graph.push(None)  # what is still inside comes out
+        parts: list[Floats] = []
+        with suppress(av.EOFError, BlockingIOError):
+            while True:
+                part = graph.pull()
+                assert isinstance(part, av.AudioFrame)
+                parts.append(part.to_ndarray()[0])
+        channels.append(np.concatenate(parts)[first : first + frames])
+    return np.stack(channels)

@@ -162,16 +162,7 @@ def mic_to_foa(audio: Sound, rate: int, regularisation: float = REGULARISATION) 
 def foa_to_mic(audio: Sound, rate: int) -> Sound:
     """Return MIC made from an FOA recording: what a plane wave's first two orders put onto the capsules.
 
-    Args:
-        audio: W, Y, Z, X (SN3D), shape (4, frames), floating point.
-        rate: frames per second.
-
-    Returns:
-        M1 … M4, same shape and type, not delayed. See :func:`encode` for long recordings.
-
-    Raises:
-        UsageError: another shape or type, or a number that makes no sense.
-        DataError: sound that is not finite.
+    *audio*, the result and what is refused are as in :func:`mic_to_foa`, with M1 … M4 for W, Y, Z, X.
     """
     return _whole(audio, rate, "mic")
 

@@ -135,7 +135,7 @@ class _Plan:
 
 @lru_cache(maxsize=8)
 def _plan(rate: int, format: Format) -> _Plan:
-    frequencies = np.asarray(np.fft.rfftfreq(_size(rate), 1 / rate), np.float64)
+    frequencies = np.asarray(np.fft.rfftfreq(power_of_two(rate * _WINDOW), 1 / rate), np.float64)
     edges = np.searchsorted(frequencies, EDGES[format])
     bins = slice(int(edges[0]), int(edges[-1]))
     low = slice(*np.searchsorted(frequencies, TOGETHER).tolist())
@@ -143,10 +143,6 @@ def _plan(rate: int, format: Format) -> _Plan:
     if format == "mic":
         encode = encoding_response(rate, "foa", frequencies[bins]).astype(np.complex64)
     return _Plan(bins, edges[:-1] - edges[0], low, encode)
-
-
-def _size(rate: int) -> int:
-    return power_of_two(rate * _WINDOW)
 
 
 def _spectra(recording: Recording, first: int, count: int, hop: Fraction) -> Any:
@@ -158,7 +154,7 @@ def _spectra(recording: Recording, first: int, count: int, hop: Fraction) -> Any
     sound = np.nan_to_num(sound, nan=0.0, posinf=0.0, neginf=0.0)
     windows = np.lib.stride_tricks.sliding_window_view(sound, width, axis=1)[:, starts - starts[0]]
     shape = np.hanning(width + 1)[:-1].astype(np.float32)
-    return np.fft.rfft(windows * shape, _size(rate)).reshape(len(sound), count, each, -1)
+    return np.fft.rfft(windows * shape, power_of_two(rate * _WINDOW)).reshape(len(sound), count, each, -1)
 
 
 # --- what the channels are, without any labels -------------------------------------------------------------
@@ -339,11 +335,7 @@ def array_heard(entry: Entry, path: str | None = None) -> ArrayHeard | None:
 
 
 def check_heard(recordings: Iterable[ArrayHeard], hint: str) -> None:
-    """See that no recording sounds like another array than it is said to be.
-
-    Raises:
-        DataError: one does; *hint* says what to do.
-    """
+    """Raise DataError where recordings sound like another array than they are named; *hint* says what to do."""
     named = [recording for recording in recordings if recording.named is not None]
     wrong = [recording for recording in named if recording.heard not in (None, recording.named)]
     for array in SHORT:

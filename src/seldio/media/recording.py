@@ -276,11 +276,7 @@ QUALITY = "HQ"
 
 
 def resampler() -> Callable[..., Floats]:
-    """Return soxr's function for resampling.
-
-    Raises:
-        MissingLibrary: soxr is not installed.
-    """
+    """Return soxr's function for resampling; raise MissingLibrary where that is not installed."""
     with needing("soxr"):
         import soxr
     return cast("Callable[..., Floats]", soxr.resample)

@@ -112,11 +112,7 @@ def speaking() -> Iterator[None]:
 
 @contextmanager
 def opened(file: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open the container in *file* and its main video stream, which nothing has been decoded of.
-
-    Raises:
-        NotVideo: it is no container that may be read, or has no pictures.
-    """
+    """Open the container in *file* and its main video stream, which nothing has been decoded of."""
     reader: Any = _SharedStream(file, lock)
 
     def stay_closed(url: str, *_: Any) -> Any:
@@ -353,11 +349,7 @@ class PictureDecoder:
         self._stack.close()
 
     def picture(self, number: int) -> VideoFrame:
-        """Return the picture *number* exactly as decoding everything from the beginning gives it.
-
-        Raises:
-            NotVideo: it is damaged.
-        """
+        """Return the picture *number* exactly as decoding everything gives it; raise NotVideo if it is damaged."""
         if number < self._next:
             self._restart()
         for _ in range(2):
