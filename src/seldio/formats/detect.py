@@ -96,14 +96,16 @@ class NumberColumn:
             with contextlib.suppress(ValueError):  # a sign or a point in a strange place
                 values = np.array(texts, np.float64)
         if values is None:
-            texts = [cells.plainly(text.strip().strip('"')) for text in texts]
-            values = np.array(list(map(_number, texts)))
-            numeric = ~np.isnan(values)
-            self.missing = np.array([text.lower() in _MISSING for text in texts])
-            words = np.array([len(text) < _LONGEST and cells.wordy(text) for text in texts])
-            self.words = words & ~self.missing & ~numeric
-            self.pointed = any("." in text or "e" in text.lower() for text in itertools.compress(texts, numeric))
-            self.empty = not any(texts)
+            distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+            which = np.fromiter(map(distinct.__getitem__, texts), np.int64, len(texts))
+            bare = [cells.plainly(text.strip().strip('"')) for text in distinct]
+            numbers = np.array(list(map(_number, bare)))
+            missing = np.array([text.lower() in _MISSING for text in bare])
+            words = np.array([len(text) < _LONGEST and cells.wordy(text) for text in bare])
+            values, self.missing = numbers[which], missing[which]
+            self.words = (words & ~missing & np.isnan(numbers))[which]
+            pointed = [text for text in itertools.compress(bare, ~np.isnan(numbers)) if re.search("[.eE]", text)]
+            self.pointed, self.empty = bool(pointed), not any(bare)
         self.values = values
         finite = values[np.isfinite(values)]
         #: the least and the greatest number; 0 where there is none
@@ -485,6 +487,8 @@ def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit],
 def _misplaced(rows: LabelRows, attempts: Iterable[tuple[Change, set[int]]]) -> Detection | None:
     """Return rows that fit one format without a column, or with two of them exchanged; which is only said."""
     misfits = {fit.format.name: fit.misfits for fit in fits_of(rows)}
+    if not rows.header:  # the same formats will be held against them: not where these columns are right
+        attempts = [(change, at) for change, at in attempts if not at or any(map(at.issubset, misfits.values()))]
     seen = [(_decided(rows.without(change)), places) for change, places in attempts]
     right = [each for each, places in seen if each and each.format and places <= misfits.get(each.format.name, places)]
     only = _only(right)
