@@ -267,7 +267,8 @@ class _Break:
         if not character and not self.brackets:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         if not character:
-            opening, at = self.brackets[-1], self.source.place(*[len(text.rstrip())] * 2)
+            end = len(text.rstrip())
+            opening, at = self.brackets[-1], self.source.place(end, end)
             message = f"the {text[opening]} is never closed: the text ends at line {at.line:,}, column {at.column:,}, "
             message += f"where {self.wanted} is expected"
             return JsonProblem("SYN201", opening, opening + 1, message, _MAYBE_CUT, cut=True)
