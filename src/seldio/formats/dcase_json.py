@@ -21,7 +21,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +29,13 @@ import pyarrow.json as paj
 
 from seldio import geometry
 from seldio.findings import Sink
-from seldio.formats import json_text
 from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled, newline_of
 from seldio.schema.arrays import pc
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
+
+if TYPE_CHECKING:
+    from seldio.formats.json_text import JsonDocument
 
 #: The keys of an annotation in the official order, and the fields they hold.
 KEYS = {
@@ -142,7 +144,9 @@ class JsonPart(FileRows):
             self.numbers = range(self.rows)
             self.origin = dataclasses.replace(self.origin, extra=layout.to_extra({"annotations": None}))
             return _table(format, columns)
-        document = json_text.parse(data, self.file.path, sink)
+        from seldio.formats.json_text import parse  # for few files, and for none of CSV
+
+        document = parse(data, self.file.path, sink)
         value = None if document is None else document.value
         listed = value.get("annotations") if isinstance(value, dict) else None
         if document is None or not isinstance(listed, list):
@@ -169,9 +173,11 @@ class JsonPart(FileRows):
         return _table(format, _columns(annotations, segmentation if len(rows) == len(listed) else None))
 
     @cached_property
-    def _document(self) -> json_text.JsonDocument | None:
+    def _document(self) -> JsonDocument | None:
         """Parse the file again; only errors need places."""
-        return json_text.parse(self.file.data, self.file.path, lambda _: None)
+        from seldio.formats.json_text import parse
+
+        return parse(self.file.data, self.file.path, lambda _: None)
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`; a direction points at the segmentation that it comes from."""
@@ -185,7 +191,7 @@ _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth"
 # --- what is wrong with annotations ----------------------------------------------------------------
 
 
-def _usable(document: json_text.JsonDocument, listed: list[Any], plain: bool, sink: Sink) -> dict[int, dict[str, Any]]:
+def _usable(document: JsonDocument, listed: list[Any], plain: bool, sink: Sink) -> dict[int, dict[str, Any]]:
     """Return the usable annotations by number; *plain*: all segmentations are right."""
     good = {}
     for number, row in enumerate(listed):
@@ -415,8 +421,10 @@ class JsonLayout:
     def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
         """Return *annotation* as this layout writes it; keys missing from the order come last."""
         if self.pixels:
+            from seldio.formats.json_text import shorter
+
             polygons = annotation["segmentation"]
-            points = [[[*map(json_text.shorter, point[:2]), point[2]] for point in polygon] for polygon in polygons]
+            points = [[[*map(shorter, point[:2]), point[2]] for point in polygon] for polygon in polygons]
             annotation = annotation | {"segmentation": points}
         if self.order == tuple(KEYS):
             return annotation

@@ -16,6 +16,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.base import PARQUET_MAGIC, Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
-from seldio.formats.json_records import is_sound
+from seldio.formats.json_records import Layout, layout_of
 from seldio.formats.parquet import Wrong, guarded
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import (
@@ -49,6 +50,8 @@ _BATCH = 1 << 13
 GROUP = 1 << 15
 #: What a writer may raise that is given an origin of other types than its own.
 _UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
+#: What a layout is made of.
+_STORED = (str, bool, list, tuple, type(None))
 _LOSS = "the recordings inside the table; their paths are kept"
 
 
@@ -172,14 +175,24 @@ class ItemParquet(ItemFormat):
         return None
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
+        """Return whether the writer of the format that *rows* come from can follow what an origin says."""
         home = next((text for text in _texts() if text.name == origin.get("format")), None)
-        inner_origin = origin.get("origin", {})
-        if home is None or home.holds != self.holds or not isinstance(inner_origin, dict):
+        inner = origin.get("origin", {})
+        if home is None or home.holds != self.holds or not isinstance(inner, dict):
+            return False
+        orders, order_of, numbers = inner.get("orders", []), inner.get("order_of", {}), inner.get("numbers", [])
+        if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
             return False
         try:
-            if not is_sound(inner_origin):
+            layout = dataclasses.asdict(layout_of(inner.get("layout"), Layout()))
+            texts = [*numbers, *chain.from_iterable(orders)]
+            sound = all(isinstance(order, list | tuple) for order in orders) and all(
+                isinstance(text, str) for text in texts
+            )
+            sound &= all(isinstance(value, _STORED) for value in layout.values())
+            if not sound or not all(type(place) is int and 0 <= place < len(orders) for place in order_of.values()):
                 return False
-            home.write(rows[:2], inner_origin)
+            home.write(rows[:2], inner)
         except SeldioError:
             pass  # the rows were changed; the writer will say so again
         except _UNSOUND:

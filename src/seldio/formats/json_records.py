@@ -16,7 +16,6 @@ from seldio.errors import InvalidData
 from seldio.findings import Sink
 from seldio.formats.json_text import LENIENT, JsonDocument, JsonReader, JsonSource, Pointer, dumps, proven
 
-_STORED = (str, bool, list, tuple, type(None))
 _SEPARATORS = ((", ", ": "), (",", ":"), (",", ": "), (", ", ":"))
 _INDENT = re.compile(r"[{\[](\r?\n)([ \t]*)(?=\S)")
 _ESCAPED = re.compile(rb"\\u(?!00[0-7])")
@@ -80,20 +79,6 @@ def layout_of(stored: object, default: Layout) -> Layout:
     values = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
     values |= {name: tuple(values[name]) for name in ("separators", "order") if name in values}
     return dataclasses.replace(default, **values)
-
-
-def is_sound(origin: Mapping[str, Any]) -> bool:
-    """Return whether a writer can follow what an origin says of single records."""
-    orders, order_of, numbers = origin.get("orders", []), origin.get("order_of", {}), origin.get("numbers", [])
-    if not isinstance(orders, list) or not isinstance(order_of, dict) or not isinstance(numbers, list):
-        return False
-    layout = dataclasses.asdict(layout_of(origin.get("layout"), Layout()))
-    if not all(isinstance(value, _STORED) for value in layout.values()) or not all(
-        isinstance(id, str) for id in numbers
-    ):
-        return False
-    whole = all(isinstance(order, list | tuple) and all(isinstance(key, str) for key in order) for order in orders)
-    return whole and all(type(number) is int and 0 <= number < len(orders) for number in order_of.values())
 
 
 #: Where an object keeps its records.
@@ -204,9 +189,9 @@ class Records:
             self.sink(self.document.finding("SYN213", message, () if wrong is None else (wrong,), hint=hint))
             return ()
         self.readable, self.pointer = True, () if key is None else (key,)
-        inside = value if key is None else value[key]
-        self._listed = isinstance(inside, list)
-        return inside if self._listed else [inside]
+        records = value_at(value, self.pointer)
+        self._listed = isinstance(records, list)
+        return records if self._listed else [records]
 
     def _at(self, number: int) -> Pointer:
         return (*self.pointer, number) if self._listed else ()

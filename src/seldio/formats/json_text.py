@@ -77,11 +77,6 @@ class JsonSource(TextLines):
         shown = self.text[start : min(end, start + _CLIP)] + "…" * (end - start > _CLIP) if value is None else value
         return super().place(start, end, shown)
 
-    def words(self, offset: int) -> str:
-        """Return the place of an offset in words."""
-        at = self.place(offset, offset)
-        return f"line {at.line:,}, column {at.column:,}"
-
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """Return the finding for a problem; its severity is that of the rule unless one is given."""
         rule, place = reader_rule(what.code), self.place(what.start, what.end)
@@ -225,7 +220,9 @@ def _token_problems(source: JsonSource, end: int) -> tuple[list[JsonProblem], li
             key = "" if keys is None else json.loads(token)
             if keys is not None and key in keys:
                 repeated += 1
-                message = f'the key "{clipped(key)}" appears twice in its object, first in {source.words(keys[key])}'
+                at = source.place(keys[key], keys[key])
+                message = f'the key "{clipped(key)}" appears twice in its object, first in line {at.line:,}, '
+                message += f"column {at.column:,}"
                 if repeated == MOST_REPEATED:
                     message += f"; it is the {MOST_REPEATED}th such key, and the rest of the text is not read"
                 hint = "remove one: most readers silently keep the last"
@@ -270,8 +267,10 @@ class _Break:
         if not character and not self.brackets:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         if not character:
-            opening, last = self.brackets[-1], self.source.words(len(text.rstrip()))
-            message = f"the {text[opening]} is never closed: the text ends at {last}, where {self.wanted} is expected"
+            end = len(text.rstrip())
+            opening, at = self.brackets[-1], self.source.place(end, end)
+            message = f"the {text[opening]} is never closed: the text ends at line {at.line:,}, column {at.column:,}, "
+            message += f"where {self.wanted} is expected"
             return JsonProblem("SYN201", opening, opening + 1, message, _MAYBE_CUT, cut=True)
         if character == "," and reason.startswith("Illegal trailing"):  # as the scanner of Python 3.13 tells it
             start = skip(text, start + 1)

@@ -73,7 +73,7 @@ class OwnDataset:
         formats = self.labels.get("formats", ())
         if self.elsewhere or len(formats) != 1 or not isinstance(format := get(formats[0]), Dialect):
             return None
-        return self.with_classes(format) if width_and_header(file.data)[0] in (0, len(format.columns)) else None
+        return self.format if width_and_header(file.data)[0] in (0, len(format.columns)) else None
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -88,7 +88,8 @@ class OwnDataset:
             header = ",".join(str(column["header"]) for column in columns) if columns[0].get("header") else None
             return _dialect(self._said, self.vocabulary, header)
         formats = self.labels.get("formats", ())
-        return self.with_classes(get(formats[0])) if len(formats) == 1 else None
+        format = get(formats[0]) if len(formats) == 1 else None
+        return format if format is None or self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
 
     def clips(self, split: str) -> frozenset[str]:
         """Return the clips that a split lists."""
@@ -109,10 +110,6 @@ class OwnDataset:
             or ("pattern" in keys and re.fullmatch(keys["pattern"], clip))
             or any(clip in clips_of(clips) for clips in keys.get("clips", ()))
         ]
-
-    def with_classes(self, format: LabelFormat) -> LabelFormat:
-        """Return a format of its files with its classes."""
-        return format if self.vocabulary is None else replace(format, vocabulary=self.vocabulary)
 
     @property
     def facts(self) -> dict[str, Any]:

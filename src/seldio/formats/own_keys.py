@@ -120,7 +120,16 @@ class OwnKeys(ItemFormat):
                 f"its keys are {listed([*keys], 20)}"
             )
         rows, numbers = list[Row](), list[int]()
-        first = self._first(records.values)
+        first = None  # the number of the first option if right answers are numbers; None if nothing tells it
+        if {"answer", "options"} <= self.keys.keys():
+            places: list[tuple[int, int]] = []
+            for record in records.values:
+                text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
+                if text and options and text not in options and _NUMBER.fullmatch(text):
+                    places.append((int(text), len(options)))
+            lowest = min((place for place, _ in places), default=1)
+            above = any(place >= count for place, count in places)
+            first = 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
         for number, record in enumerate(records.values):
             values = self._fields(record, number, first)
             if (row := row_of(self.model, values)) is not None:
@@ -142,19 +151,6 @@ class OwnKeys(ItemFormat):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:  # noqa: ARG002
         """Raise UsageError: a file of own keys has more than these."""
         raise UsageError("keys of your own are read, not written: choose another format with --to")
-
-    def _first(self, records: Iterable[Mapping[str, Any]]) -> int | None:
-        """Return the number of the first option if right answers are numbers; None if nothing tells it."""
-        if not {"answer", "options"} <= self.keys.keys():
-            return None
-        numbers: list[tuple[int, int]] = []
-        for record in records:
-            text, options = _text(_under(record, self.keys["answer"])), _options(record, self.keys["options"])
-            if text and options and text not in options and _NUMBER.fullmatch(text):
-                numbers.append((int(text), len(options)))
-        lowest = min((number for number, _ in numbers), default=1)
-        above = any(number >= count for number, count in numbers)
-        return 0 if lowest == 0 and not above else 1 if lowest > 0 and above else None
 
     def _fields(self, record: Mapping[str, Any], number: int, first: int | None) -> dict[str, Any]:
         values: dict[str, Any] = {} if self.holds == "predictions" else {"question": ""}

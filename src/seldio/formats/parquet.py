@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from types import MappingProxyType, NoneType
 from typing import Any, BinaryIO, TypeVar
@@ -73,9 +73,14 @@ def write_parquet(table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.Data
     written = pa.schema(list({**kinds, **types}.items()), metadata)
     numbered = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
     dictionary = pa.array(names, pa.string())
+    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
+    start = count = 0
     with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
-        for start, stop in _groups(codes):
-            group, group_names = numbered.slice(start, stop - start), dictionary
+        for end, following in zip_longest(ends, ends[1:]):
+            count += 1
+            if following is not None and count < GROUP_CLIPS and following - start <= GROUP_ROWS:
+                continue  # a row group is whole runs of clips, up to so many of them, or rows
+            group, group_names = numbered.slice(start, end - start), dictionary
             clips = group["clip"].to_numpy()
             # each row group has a dictionary of its own: of few clips, the names of all, as other programs write it;
             # of many clips, those that it needs, else the file would grow with their square
@@ -85,17 +90,7 @@ def write_parquet(table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.Data
             clip = pa.DictionaryArray.from_arrays(pa.array(clips, pa.int32()), group_names)
             group = group.set_column(group.column_names.index("clip"), "clip", clip)
             writer.write_table(group.select(written.names).cast(written), row_group_size=group.num_rows)
-
-
-def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
-    """Yield the row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
-    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
-    start, clips = 0, 0
-    for end, following in zip_longest(ends, ends[1:]):
-        clips += 1
-        if following is None or clips == GROUP_CLIPS or following - start > GROUP_ROWS:
-            yield start, end
-            start, clips = end, 0
+            start, count = end, 0
 
 
 def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink) -> pa.Table | None:
