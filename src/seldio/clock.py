@@ -107,11 +107,6 @@ class Convention:
         return (label_frame + self.aim) * hop
 
 
-def _truncated(label_frame: int, rate: Fraction, hop: Fraction) -> int:
-    """Return ``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as OpenCV programs compute it."""
-    return int(float(rate) * onset(label_frame, hop))
-
-
 #: Seconds of sound in a chunk of Sony's inference, which sees one picture.
 CHUNK = 1.2
 
@@ -147,7 +142,9 @@ CONVENTIONS: dict[str, Convention] = {
         Convention(
             "dcase2023-training", "the start times the rate, truncated: int(fps * seconds)", Fraction(0), "number",
             "0 to 33.4 ms early, 16.7 ms on average",
-            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py", _truncated,
+            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py",
+            # int(cap.get(CAP_PROP_FPS) * start_sec), in floats as OpenCV programs compute it
+            lambda frame, rate, hop: int(float(rate) * onset(frame, hop)),
         ),
         Convention(
             "dcase2023-inference", "one frame per chunk of 1.2 s, at its start, truncated", Fraction(0),

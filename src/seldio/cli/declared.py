@@ -118,10 +118,9 @@ def _parameter(
     name, annotation, default = parameter.name, str(parameter.annotation), parameter.default
     if isinstance(default, typer.models.OptionInfo):
         return parameter.replace(annotation=bool, kind=parameter.KEYWORD_ONLY)
+    kind, value = _KINDS.get(re.split(r"\W", annotation)[0], (str, "NAME"))
     if choices := re.match(r"Literal\[(.+?)\]", annotation):
-        kind, value = str, f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
-    else:
-        kind, value = _KINDS.get(re.split(r"\W", annotation)[0], (str, "NAME"))
+        value = f"[{re.sub('[^a-z-]+', '|', choices[1]).strip('|')}]"
     section = None
     if (head := re.match(r"(\w+): ", text)) is not None and head[1] in _SECTIONS:
         section, text = _SECTIONS[head[1]], text[head.end() :]

@@ -35,7 +35,7 @@ def validate(
         max_per_rule: report: show at most N findings of each rule; 0 shows all.
     """
     from seldio.check import settings
-    from seldio.reports import Options, checked
+    from seldio.reports import checked
     from seldio.rules import CATALOGUE
 
     see_free(out, *(given[name] for name in ("path", "reference", "baseline", "config")))
@@ -50,7 +50,7 @@ def validate(
         typer.echo(report.remark, err=True)
     if given["write_baseline"] is not None:
         return ExitCode.CLEAN
-    write_report(report, form, Options(CATALOGUE, max_per_rule or None, statistics), out)
+    write_report(report, form, out, catalogue=CATALOGUE, max_per_rule=max_per_rule or None, statistics=statistics)
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 
@@ -123,7 +123,6 @@ def score(
     details: bool = False,
 ) -> ExitCode:
     """Print scores."""
-    from seldio.reports import Options
     from seldio.reports.tables import worst_first
 
     predictions, reference = given["predictions"], given["reference"]
@@ -141,7 +140,7 @@ def score(
     formats = given["reference_format"], given["format"]
     page = clip_page(out, reference, predictions[0], *formats) if len(predictions) == 1 else None
     table = None if form == "json" or given["table"] == "all" else given["table"]
-    write_report(reports, form, Options(table=table, details=details, clip_page=page), out)
+    write_report(reports, form, out, table=table, details=details, clip_page=page)
     return ExitCode.CLEAN
 
 
@@ -159,14 +158,12 @@ def compare(
     Args:
         table: report: only this table, such as differences or ranks; not with json.
     """
-    from seldio.reports import Options
-
     form = _form(output, json, table)
     systems, reference = given["systems"], given["reference"]
     see_free(out, systems, reference, given["judgements"])
     report = api.compare(**given)
     page = clip_page(out, reference, systems[0], given["reference_format"], given["format"])
-    write_report([report], form, Options(table=table, details=details, clip_page=page), out)
+    write_report([report], form, out, table=table, details=details, clip_page=page)
     return ExitCode.CLEAN
 
 
@@ -187,11 +184,9 @@ def _form(output: str, json: bool, table: str | None = None) -> str:
 @verb(api.rank, scores="PATH…")
 def rank(given: dict[str, Any], output: str = "text", json: bool = False, out: str | None = None) -> ExitCode:
     """Print ranks."""
-    from seldio.reports import Options
-
     form = _form(output, json)
     see_free(out, given["scores"])
-    write_report([api.rank(**given)], form, Options(), out)
+    write_report([api.rank(**given)], form, out)
     return ExitCode.CLEAN
 
 
@@ -206,7 +201,6 @@ def verify(given: dict[str, Any]) -> ExitCode:
 @verb(api.package, outputs="OUTPUTS…")
 def package(given: dict[str, Any], json: bool = False) -> ExitCode:
     """Print what was packed and found."""
-    from seldio.reports import Options
     from seldio.rules import CATALOGUE
 
     packed = api.package(**given)
@@ -214,7 +208,7 @@ def package(given: dict[str, Any], json: bool = False) -> ExitCode:
         print_json(packed.as_dict())
     else:
         if packed.report.findings:
-            write_report(packed.report, "text", Options(CATALOGUE), None)
+            write_report(packed.report, "text", None, catalogue=CATALOGUE)
             typer.echo()
         typer.echo(str(packed))
     return ExitCode.CLEAN if packed.complete else ExitCode.FINDINGS
@@ -235,14 +229,12 @@ def diff(
         table: report: only this table: changes, clips, events or rows. JSON has every table.
         details: report: print long tables of clips, events and rows too.
     """
-    from seldio.reports import Options
-
     form = _form(output, json)
     old, new = given["old"], given["new"]
     see_free(out, old, new)
     difference = api.diff(**given)
     page = clip_page(out, old, new, given["format"], given["new_format"])
-    write_report([difference], form, Options(table=table, details=details, clip_page=page), out)
+    write_report([difference], form, out, table=table, details=details, clip_page=page)
     return ExitCode.CLEAN if difference.same else ExitCode.FINDINGS
 
 
