@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +40,7 @@ Element = dict[str, Any]
 Signature = dict[str, tuple[tuple[int | None, ...], str]]
 Target = Literal["rows", "activity", "activity-doa", "accdoa", "multi-accdoa"]
 
-#: Recordings, videos and labels that are kept open.
+#: Recordings, videos and labels that are kept.
 _OPEN, _VIDEOS = 256, 8
 #: The highest rate that is resampled to, samples per second.
 _MAX_RATE = 768_000
@@ -181,7 +180,6 @@ class Windows(Sequence[Element]):
         # no reference to the windows themselves: files are closed as soon as they are let go of
         events, hop = self._events, self.hop
         self._labels = lru_cache(self.label_cache)(lambda clip: targets.ClipLabels.of(clip, events[clip], hop))
-        # each process opens its own: a fork must not share the place in the file
         self._video = lru_cache(_VIDEOS)(_video)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -262,8 +260,8 @@ class Windows(Sequence[Element]):
         if self.target is not None:
             window["target"] = self.form.encode(self._labels(name).between(first, stop), stop - first)
         if (film := sources.videos[clip]) is not None:
-            video = self._video(film, os.getpid())
-            window["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
+            pictures = self._video(film).pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
+            window["video"] = pictures
         return window
 
     def _sounds(
@@ -426,7 +424,7 @@ def _recording(entry: Entry) -> Recording:
     return Recording(entry)
 
 
-def _video(entry: Entry, _process: int) -> Video:
+def _video(entry: Entry) -> Video:
     from seldio.media.video import Video
 
     return Video(entry)
@@ -586,8 +584,8 @@ def _frames_without_sound(dataset: Dataset, name: str, film: Entry | None) -> in
     """Return label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if film is not None:
-        with _video(film, os.getpid()) as video:
-            return -int(-(video.start + video.duration) / hop // 1)
+        video = _video(film)
+        return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
         (file.frames for file in origin_of(table).files if file.clip == name), None

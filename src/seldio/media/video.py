@@ -12,9 +12,8 @@ when each picture is shown, and where decoding can begin.
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
-import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from fractions import Fraction
@@ -64,32 +63,6 @@ class SoundOnly(NotVideo):
     """A file of a type for videos that holds sound and no pictures."""
 
 
-class _SharedStream:
-    """A reader with a position of its own on a stream that others read as well, in other threads too."""
-
-    def __init__(self, stream: BinaryIO, lock: threading.Lock) -> None:
-        self._stream, self._lock, self._at = stream, lock, 0
-
-    def read(self, size: int = -1) -> bytes:
-        with self._lock:
-            self._stream.seek(self._at)
-            data = self._stream.read(size)
-        self._at += len(data)
-        return data
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        with self._lock:
-            begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._at}.get(whence)
-            place = offset + (self._stream.seek(0, os.SEEK_END) if begin is None else begin)
-            if place < 0:
-                raise OSError("before the beginning")
-            self._at = place
-        return place
-
-    def tell(self) -> int:
-        return self._at
-
-
 # Tags that are no UTF-8 are replaced; from version 19 on PyAV has no other way, and refuses the keyword.
 _TAGS: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.partition(".")[0]) < 19 else {}
 #: What PyAV raises at damaged files.
@@ -111,47 +84,51 @@ def speaking() -> Iterator[None]:
 
 
 @contextmanager
-def opened(file: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open the container in *file* and its main video stream, which nothing has been decoded of."""
-    reader: Any = _SharedStream(file, lock)
+def opened(open_file: Callable[[], BinaryIO]) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """Open the container in a file and its main video stream, which nothing has been decoded of."""
 
     def stay_closed(url: str, *_: Any) -> Any:
         raise OSError(f"{url} stays closed")
 
-    try:
-        container = av.open(reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
-    except FAILURES as error:
-        reader.seek(0)
-        start = reader.read(512)
-        text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
-        other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
-        raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
-    with container:
-        stream: Any = None
-        with suppress(IndexError):  # streams that appear only while reading
-            stream = container.streams.best("video")
-        if not isinstance(stream, VideoStream) or stream.disposition & av.stream.Disposition.attached_pic:
-            sound = next(iter(container.streams.audio), None)
-            if sound is None or sound.codec_context is None:
-                raise NotVideo("it has no video stream")
-            kind = f"{sound.codec_context.name.upper()}, {plural(sound.channels, 'channel')} at {sound.rate:,} Hz"
-            seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
-            raise SoundOnly(f"it has no video stream, only sound ({kind}{seconds})")
-        context = stream.codec_context
-        if context is None:
-            raise NotVideo("its video codec cannot be decoded")
-        if context.width <= 0 or context.height <= 0:
-            raise NotVideo("its pictures have no size")
-        if context.width * context.height > MOST_PIXELS:
-            raise NotVideo(f"its pictures have {context.width:,} × {context.height:,} pixels, over {MOST_PIXELS:,}")
-        context.options = {"max_pixels": str(MOST_PIXELS)}
-        yield container, stream
+    with open_file() as file:
+        try:
+            container = av.open(file, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, **_TAGS)
+        except FAILURES as error:
+            file.seek(0)
+            start = file.read(512)
+            text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
+            other = "it is not a video container, or it is damaged (known are MP4, MOV, Matroska, WebM, AVI, …)"
+            raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
+        with container:
+            yield container, _main_stream(container)
+
+
+def _main_stream(container: InputContainer) -> VideoStream:
+    stream: Any = None
+    with suppress(IndexError):  # streams that appear only while reading
+        stream = container.streams.best("video")
+    if not isinstance(stream, VideoStream) or stream.disposition & av.stream.Disposition.attached_pic:
+        sound = next(iter(container.streams.audio), None)
+        if sound is None or sound.codec_context is None:
+            raise NotVideo("it has no video stream")
+        kind = f"{sound.codec_context.name.upper()}, {plural(sound.channels, 'channel')} at {sound.rate:,} Hz"
+        seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
+        raise SoundOnly(f"it has no video stream, only sound ({kind}{seconds})")
+    context = stream.codec_context
+    if context is None:
+        raise NotVideo("its video codec cannot be decoded")
+    if context.width <= 0 or context.height <= 0:
+        raise NotVideo("its pictures have no size")
+    if context.width * context.height > MOST_PIXELS:
+        raise NotVideo(f"its pictures have {context.width:,} × {context.height:,} pixels, over {MOST_PIXELS:,}")
+    context.options = {"max_pixels": str(MOST_PIXELS)}
+    return stream
 
 
 class Video(Closing):
     """A video file; a context manager. Opening it reads the packets once and decodes nothing.
 
-    Several threads may ask for pictures at once: each call has a decoder of its own.
+    Several threads may ask for pictures at once: each call opens the file and has a decoder of its own.
 
     Attributes:
         scan: what its packets tell.
@@ -163,7 +140,7 @@ class Video(Closing):
         duration: seconds from the start of the first picture to the end of the last one.
 
     Args:
-        source: a path, a file of an opened source, or a seekable stream of bytes, which stays open.
+        source: a path, a file of an opened source, or a seekable stream of bytes, which is read whole and stays open.
         threads: for decoding; 0 lets FFmpeg choose.
 
     Raises:
@@ -183,26 +160,27 @@ class Video(Closing):
                     why = faults[0] if faults else f"it is a {files.kind}"
                     raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {why}")
                 entry = files.entries[0]
-        self._stream = entry.open() if isinstance(entry, Entry) else entry
-        # the file is closed when nothing refers to the video any more
-        self._close = weakref.finalize(self, self._stream.close) if isinstance(entry, Entry) else lambda: None
-        self._open, self._threads = partial(opened, self._stream, threading.Lock()), threads
+        if isinstance(entry, Entry) and entry.on_disk:
+            open_file: Callable[[], BinaryIO] = entry.open
+        else:
+            if not isinstance(entry, Entry):
+                entry.seek(0)
+            open_file = partial(io.BytesIO, entry.read())
+        self._open, self._threads = partial(opened, open_file), threads
         try:
             with self._open() as (container, stream):
                 self.scan = scan(container, stream)
                 self._stored = stream.codec_context.width, stream.codec_context.height
                 self.codec, self.container = stream.codec_context.name, container.format.name
-        except BaseException as error:
-            self.close()
-            if isinstance(source, str | os.PathLike) and isinstance(error, NotVideo):
-                raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
-            raise
+        except NotVideo as error:
+            if not isinstance(source, str | os.PathLike):
+                raise
+            raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
         self.rate, self.frames = self.scan.rate, len(self.scan)
         self.start, self.duration = self.scan.start, self.scan.end - self.scan.start
 
     def close(self) -> None:
-        """Close the file, if it was opened here."""
-        self._close()
+        """Do nothing, as no file stays open between two calls."""
 
     @cached_property
     def rotation(self) -> int:
