@@ -303,18 +303,19 @@ class FileLook:
     ) -> None:
         """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
         places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
-        findings = []
-        for row in rows[:SINGLY].tolist():
+        shown = SINGLY if places <= SINGLY else 1
+        findings: list[Finding] = []
+        for row in rows[:shown].tolist():
             line = int(self.lines[row - begin])
             excerpt = self.line(line - 1, shown=True)
-            for at in [at for at, mask in marked.items() if mask[row]]:
+            for at in [at for at, mask in marked.items() if mask[row]][:shown]:
                 problem = columns[at].problem(row)
                 (value, shift), (message, hint) = problem.shown, problem.sentences
                 place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
                 rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
                 fixable = bool(number % 2) and self.certain
                 findings.append(rule.at(self.file.path, message, hint, line, place, value, excerpt, fixable=fixable))
-        self.cell_findings += findings if places <= SINGLY else [findings[0].times(places, self.lines[rows - begin])]
+        self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows - begin])]
 
     def findings(self) -> list[Finding]:
         """Return everything that was found: of each cause a few findings, or one for all."""
