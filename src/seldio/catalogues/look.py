@@ -401,7 +401,7 @@ def is_table(file: Entry, *contents: Content) -> bool:
 
 
 def begins_like_numbers(file: Entry) -> bool:
-    """Whether the first byte of a file is a digit, as of no question and of no table with names of its columns."""
+    """Return whether the first byte of a file is a digit, as of no question and of no table with names of columns."""
     return file.head(1).isdigit()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -113,7 +113,27 @@ class Tree:
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
         """The recordings with their files, sorted by set, split and name."""
-        clips = _clips(self.row, self.places)
+        places = [place for place in self.places if place.field is not None]
+        labels = {(place.home, place.stem) for place in places if place.field == "metadata"}
+        groups: dict[tuple[str | None, ...], list[TreePlace]] = {}
+        for place in places:
+            beside = f"metadata_{place.stem.removeprefix('audio_')}"  # as spatialscaper calls labels and recordings
+            if not place.inside and place.stem.startswith("audio_") and (place.home, beside) in labels:
+                place = replace(place, stem=beside)
+            group = place.top.group if place.top is not None else ""
+            home = None if place.inside else place.home
+            groups.setdefault((place.set, _split(self.row, place), group, home, place.stem), []).append(place)
+        clips: list[Clip] = []
+        for together in groups.values():
+            # two files of one name that would take the same field are of two clips
+            by_clip: dict[tuple[str, int], list[TreePlace]] = {}
+            taken: Counter[tuple[str, Field | None]] = Counter()
+            distinct = len({place.field for place in together}) == len(together)
+            for place in together:
+                key = (place.home, place.field)
+                by_clip.setdefault(("", 0) if distinct else (place.home, taken[key]), []).append(place)
+                taken[key] += 1
+            clips += (_clip(self.row, files) for files in by_clip.values())
         return tuple(sorted(clips, key=lambda clip: (clip.set or "", clip.split or "", clip.clip)))
 
     @cached_property
@@ -199,29 +219,6 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Tre
     if not inside and named is not None and named.clip != stem:
         named = None
     return TreePlace(name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named)
-
-
-def _clips(row: DatasetSpec, places: Iterable[TreePlace]) -> Iterator[Clip]:
-    places = [place for place in places if place.field is not None]
-    labels = {(place.home, place.stem) for place in places if place.field == "metadata"}
-    groups: dict[tuple[str | None, ...], list[TreePlace]] = {}
-    for place in places:
-        beside = f"metadata_{place.stem.removeprefix('audio_')}"  # as spatialscaper calls labels and recordings
-        if not place.inside and place.stem.startswith("audio_") and (place.home, beside) in labels:
-            place = replace(place, stem=beside)
-        group = place.top.group if place.top is not None else ""
-        home = None if place.inside else place.home
-        groups.setdefault((place.set, _split(row, place), group, home, place.stem), []).append(place)
-    for together in groups.values():
-        # two files of one name that would take the same field are of two clips
-        clips: dict[tuple[str, int], list[TreePlace]] = {}
-        taken: Counter[tuple[str, Field | None]] = Counter()
-        distinct = len({place.field for place in together}) == len(together)
-        for place in together:
-            key = (place.home, place.field)
-            clips.setdefault(("", 0) if distinct else (place.home, taken[key]), []).append(place)
-            taken[key] += 1
-        yield from (_clip(row, files) for files in clips.values())
 
 
 def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:

@@ -48,15 +48,6 @@ _FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _THOUSANDS = re.compile(rb"[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 
 
-def delimiter_of(line: str, columns: int) -> str:
-    """Return what separates the cells of *line*: a comma unless another sign does so better."""
-    if line.count(",") == columns - 1:
-        return ","
-    text = line.strip()  # a sign behind the last cell is a fault of its own
-    signs = (sign for sign in _DELIMITERS if columns - 1 in (text.count(sign), text.rstrip(sign).count(sign)))
-    return next((sign for sign in signs if sign != " " or ", " not in line), ",")
-
-
 def thousands_in(text: bytes) -> str:
     """Return a number whose comma may separate thousands; empty where there is none, or another shows decimals.
 
@@ -312,18 +303,19 @@ class FileLook:
     ) -> None:
         """Take the cells with one cause in *rows* of all files, of which this one's begin at *begin*."""
         places = sum(int(np.count_nonzero(mask[rows])) for mask in marked.values())
-        findings = []
-        for row in rows[:SINGLY].tolist():
+        shown = SINGLY if places <= SINGLY else 1
+        findings: list[Finding] = []
+        for row in rows[:shown].tolist():
             line = int(self.lines[row - begin])
             excerpt = self.line(line - 1, shown=True)
-            for at in [at for at, mask in marked.items() if mask[row]]:
+            for at in [at for at, mask in marked.items() if mask[row]][:shown]:
                 problem = columns[at].problem(row)
                 (value, shift), (message, hint) = problem.shown, problem.sentences
                 place = len(",".join([*self.line(line - 1).split(",")[:at], ""])) + 1 + shift
                 rule, value = reader_rule(problem.fault.code), excerpt[place - 1 :][: len(value)]
                 fixable = bool(number % 2) and self.certain
                 findings.append(rule.at(self.file.path, message, hint, line, place, value, excerpt, fixable=fixable))
-        self.cell_findings += findings if places <= SINGLY else [findings[0].times(places, self.lines[rows - begin])]
+        self.cell_findings += findings if shown > 1 else [findings[0].times(places, self.lines[rows - begin])]
 
     def findings(self) -> list[Finding]:
         """Return everything that was found: of each cause a few findings, or one for all."""
@@ -359,7 +351,12 @@ class FileLook:
     def separator(self, first: int) -> str:
         """Return what separates the cells; report it where it is not a comma."""
         line = self.line(first, shown=True)
-        sign = delimiter_of(line, self.width)
+        text, sign = line.strip(), ","  # a sign behind the last cell is a fault of its own
+        if line.count(",") != self.width - 1:
+            signs = (
+                each for each in _DELIMITERS if self.width - 1 in (text.count(each), text.rstrip(each).count(each))
+            )
+            sign = next((each for each in signs if each != " " or ", " not in line), ",")
         if sign != ",":
             message = f"cells are separated by {_DELIMITERS[sign]}, not commas"
             if b"," in self.shown:
@@ -439,36 +436,34 @@ class FileLook:
         """Report a line of names where none belongs, and what it says against the columns."""
         titles = self.line(number).split(",")
         names = [title.strip(' "#') for title in titles]
-        faults = list(self.header_faults(names, number if what == "a header" else len(self.ends)))
+        fields = [part.field for part in self.dialect.columns]
+        faults: list[tuple[int | None, str, str]] = []  # the place of a name (None for all), message, hint
+        for index, name in enumerate(names if len(names) > 1 else ()):
+            if name in names[:index] and name and not cells.numeric(name):  # a row may be commented out
+                more = "programs that read columns by name keep only one of the two"
+                faults.append((index, f"the header lists {clipped(name)} twice", more))
+                break
+            field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
+            if index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
+                message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
+                faults.append((index, message, "columns in another order are misread: loaders ignore the header"))
+                break
+        below = int(self.widths[number + 1]) if what == "a header" and number + 1 < len(self.ends) else 0
+        if below not in (0, len(names)):
+            more = "pandas then reads the first column as an index and shifts the others"
+            faults.append((None, f"the header has {len(names)} columns, but the next line has {below}", more))
         if faults:
             hint += "; but first check what its names say about the columns"
         message = f"{what} line, but {self.dialect.name} has none"
         self.report("SYN111", message, number + 1, hint, whole=True, fixable=not faults)
         if not faults and "SYN111" in self.undone:
             self.meant[number] = None
-        for index, message, more in faults:
+        for place, message, more in faults:
             at, width = 1, None
-            if index is not None:
-                at = len(",".join([*titles[:index], ""])) + titles[index].index(names[index]) + 1
-                width = len(names[index])
+            if place is not None:
+                at = len(",".join([*titles[:place], ""])) + titles[place].index(names[place]) + 1
+                width = len(names[place])
             self.report("SYN113", message, number + 1, more, whole=True, column=at, width=width)
-
-    def header_faults(self, names: list[str], number: int) -> Iterator[tuple[int | None, str, str]]:
-        """Yield what a line of names says against the columns: the place of a name (None for all), message, hint."""
-        fields = [part.field for part in self.dialect.columns]
-        for index, name in enumerate(names if len(names) > 1 else ()):
-            if name in names[:index] and name and not cells.numeric(name):  # a row may be commented out
-                hint = "programs that read columns by name keep only one of the two"
-                yield index, f"the header lists {clipped(name)} twice", hint
-                break
-            field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
-            if index < len(fields) and (field != fields[index] or cells.is_confidence(name)):
-                message = f"column {index + 1} is headed {name}, but in {self.dialect.name} it is {fields[index]}"
-                yield index, message, "columns in another order are misread: loaders ignore the header"
-                break
-        if number + 1 < len(self.ends) and (width := int(self.widths[number + 1])) not in (0, len(names)):
-            hint = "pandas then reads the first column as an index and shifts the others"
-            yield None, f"the header has {len(names)} columns, but the next line has {width}", hint
 
     def same_width(self, begin: int) -> bool:
         """Return False, with one finding, where all rows have the same wrong number of cells."""
