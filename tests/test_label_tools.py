@@ -157,12 +157,8 @@ def test_no_other_file_is_taken_for_one_of_a_tool() -> None:
     names = {tool.name for tool in TOOLS}
     for folder in (CASES / "formats", CASES / "formats-items", CASES / "rules", CASES / "answers"):
         for path in sorted(folder.rglob("*.*")):
-            own = (
-                names & {*path.relative_to(CASES).parts}
-                or path.parent.name.startswith("SYN5")
-                or "LAB120" in path.parts
-            )
-            if path.is_file() and not own:
+            of_a_tool = names & {*path.relative_to(CASES).parts} or "LAB120" in path.parts
+            if path.is_file() and not of_a_tool and not path.parent.name.startswith("SYN5"):
                 data = path.read_bytes()
                 assert [tool.name for tool in TOOLS if tool.likes(data, path.name) >= 0.5] == [], path
 
@@ -179,8 +175,7 @@ def test_every_tool_to_the_next_and_back(tool: ToolFormat, target: str, tmp_path
     before, after = (seldio.read(path) for path in (example(tool), second))
     if "elan" in (tool.name, target):  # whole milliseconds
         before, after = (_rounded(table) for table in (before, after))
-    before, after = rows(before), rows(after)
-    assert before == after
+    assert rows(before) == rows(after)
 
 
 def _rounded(table: pa.Table) -> pa.Table:
@@ -216,18 +211,14 @@ def test_two_people_are_two_clips_and_a_prediction_is_neither() -> None:
 
 def test_namespaces_of_jams() -> None:
     def jams(**annotation: Any) -> str:
-        return json.dumps(
-            {"annotations": [{"annotation_metadata": {}, "sandbox": {}, **annotation}], "file_metadata": {}}
-        )
+        annotations = [{"annotation_metadata": {}, "sandbox": {}, **annotation}]
+        return json.dumps({"annotations": annotations, "file_metadata": {}})
 
     value = {"label": "Bell", "event_time": 1.0, "role": "foreground"}
     data = [{"time": 1.0, "duration": 2.0, "value": value, "confidence": 1.0}]
     table, found, _ = read(get("jams"), jams(namespace="scaper", data=data))
-    assert (found, table["class_id"].to_pylist(), json.loads(table["extra"][0].as_py())["role"]) == (
-        [],
-        [11],
-        "foreground",
-    )
+    role = json.loads(table["extra"][0].as_py())["role"]
+    assert (found, table["class_id"].to_pylist(), role) == ([], [11], "foreground")
     dense = {"time": [0.0, 1.0], "duration": [1.0, 1.0], "value": ["Knock", "Bell"], "confidence": [None, 0.5]}
     table, found, _ = read(get("jams"), jams(namespace="tag_open", data=dense))
     assert (found, table["class_id"].to_pylist(), table["score"].to_pylist()) == ([], [12, 11], [None, 0.5])
@@ -267,10 +258,9 @@ def test_a_raven_row_without_a_recording_is_named(tmp_path: Path) -> None:
 
 
 def test_tables_of_classes_become_label_tracks_and_back(tmp_path: Path) -> None:
-    rows = [
-        Event(clip="a", frame=frame, class_id=12, source=0, azimuth=30, elevation=0, distance=2) for frame in range(5)
-    ]
-    seldio.write(from_events(rows), tmp_path / "a.txt", "audacity")
+    event = {"clip": "a", "class_id": 12, "source": 0, "azimuth": 30, "elevation": 0, "distance": 2}
+    events = [Event(frame=frame, **event) for frame in range(5)]
+    seldio.write(from_events(events), tmp_path / "a.txt", "audacity")
     assert (tmp_path / "a.txt").read_text() == "0.000000\t0.500000\tKnock az=30 el=0 dist=2 source=0\n"
     seldio.convert(tmp_path / "a.txt", tmp_path / "a.csv", "starss23")
     assert (tmp_path / "a.csv").read_text() == "".join(f"{frame},12,0,30,0,200\n" for frame in range(5))
@@ -288,12 +278,10 @@ def test_points_limits_and_texts_of_audacity() -> None:
 def test_sources_are_counted(tmp_path: Path) -> None:
     text = "0.0\t1.0\tKnock source=1\n0.5\t1.0\tKnock\n0.2\t1.0\tKnock\n0.0\t1.0\tBell\n"
     (tmp_path / "k.txt").write_text(text)
-    seldio.convert(
-        tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill={"source": "count", "azimuth": 10, "elevation": 0}
-    )
+    fill = {"source": "count", "azimuth": 10, "elevation": 0}
+    seldio.convert(tmp_path / "k.txt", tmp_path / "k.csv", "starss22", fill=fill)
     table = seldio.read(tmp_path / "k.csv")
     assert {(row["class_id"], row["source"]) for row in table.to_pylist()} == {(12, 1), (12, 2), (12, 3), (11, 0)}
+    submission = CASES / "formats/dcase2023-submission/mix001.csv"
     with pytest.raises(seldio.UsageError, match="only events"):
-        seldio.convert(
-            CASES / "formats/dcase2023-submission/mix001.csv", tmp_path / "x.csv", "starss22", fill={"source": "count"}
-        )
+        seldio.convert(submission, tmp_path / "x.csv", "starss22", fill={"source": "count"})

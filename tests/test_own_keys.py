@@ -46,13 +46,8 @@ def as_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def as_list(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text(json.dumps(rows))
-    return path
-
-
-def as_object(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text(json.dumps({"model": "m", "results": rows}))
+def as_document(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text(json.dumps({"model": "m", "results": rows} if path.name == "wrapped.json" else rows))
     return path
 
 
@@ -70,7 +65,7 @@ def as_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], Path]] = {
-    "own.jsonl": as_lines, "own.json": as_list, "wrapped.json": as_object, "own.csv": as_csv, "own.parquet": as_parquet,
+    "own.jsonl": as_lines, "own.json": as_document, "wrapped.json": as_document, "own.csv": as_csv, "own.parquet": as_parquet,
 }  # fmt: skip
 
 
@@ -193,7 +188,9 @@ def test_numbers_of_right_answers_count_from_where_the_file_tells(
     numbers: list[int], right: str, tmp_path: Path
 ) -> None:
     rows = [{"n": n, "options": ["a", "b"], "gold": number} for n, number in enumerate(numbers)]
-    table = seldio.read(as_list(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True))
+    table = seldio.read(
+        as_document(tmp_path / "own.json", rows), format=spelled("id=n,options=options,answer=gold", True)
+    )
     assert table["answer"].to_pylist() == [*right]
 
 
@@ -289,9 +286,7 @@ CHOICE = {"id": "2", "audio": ["b.mp3"], "question": "Who?", "options": ["A man"
 
 
 def items(folder: Path, *rows: dict[str, Any]) -> Path:
-    path = folder / "qa.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
+    return as_lines(folder / "qa.jsonl", [*rows])
 
 
 def test_nothing_is_lost(tmp_path: Path) -> None:

@@ -90,9 +90,14 @@ class JsonFormat(LabelFormat):
         decimals).
         """
         parts = [JsonPart(file) for file in files]
-        tables = [part.read(self, sink) for part in parts]
-        joined = pa.concat_tables(tables) if tables else _table(self, _columns([]))
-        columns = {name: joined[name] for name in joined.column_names}
+        tables = []
+        for values in [part.read(sink) for part in parts] or [_columns([])]:
+            azimuth, elevation = _directions(values["segmentation"])
+            named = {KEYS.get(key, key): value for key, value in values.items()}
+            tables.append(pa.table(named | {"azimuth": azimuth, "elevation": elevation}))
+        joined = pa.concat_tables(tables)
+        columns = {name: joined[name] for name in COLUMNS if name in joined.column_names}
+        columns["distance"] = pc.divide(columns["distance"], float(self.metre))
         for name in ("score", "extra"):
             if columns[name].null_count == len(columns[name]):
                 del columns[name]
@@ -135,15 +140,15 @@ class JsonPart(FileRows):
         #: number of the annotation that each row came from
         self.numbers: Sequence[int] = ()
 
-    def read(self, format: JsonFormat, sink: Sink) -> pa.Table:
-        """Return the columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
+    def read(self, sink: Sink) -> dict[str, pa.Array]:
+        """Return the values, by key, of annotations that can be read; what is wrong with others goes to *sink*."""
         data = self.file.data
         if (quick := _columns_of(data)) is not None:
             columns, layout = quick
             self.rows = len(columns["segmentation"])
             self.numbers = range(self.rows)
             self.origin = dataclasses.replace(self.origin, extra=layout.to_extra({"annotations": None}))
-            return _table(format, columns)
+            return columns
         from seldio.formats.json_text import parse  # for few files, and for none of CSV
 
         document = parse(data, self.file.path, sink)
@@ -161,7 +166,7 @@ class JsonPart(FileRows):
             if document is not None:
                 sink(document.finding("SYN213", message, pointer, hint=hint))
             self.readable = False
-            return _table(format, _columns([]))
+            return _columns([])
         segmentations = [row.get("segmentation", []) if isinstance(row, dict) else [] for row in listed]
         # Arrow takes true for a number
         segmentation = None if b"true" in data or b"false" in data else triplets(segmentations)
@@ -170,7 +175,7 @@ class JsonPart(FileRows):
         self.rows = len(rows)
         extra = JsonLayout.of(data, annotations).to_extra(document.value)
         self.origin = dataclasses.replace(self.origin, extra=extra)
-        return _table(format, _columns(annotations, segmentation if len(rows) == len(listed) else None))
+        return _columns(annotations, segmentation if len(rows) == len(listed) else None)
 
     @cached_property
     def _document(self) -> JsonDocument | None:
@@ -299,13 +304,6 @@ def _columns(annotations: Sequence[dict[str, Any]], segmentation: pa.Array | Non
     unknown = ({key: value for key, value in row.items() if key not in KEYS} for row in annotations)
     extra = pa.array([json.dumps(e, ensure_ascii=False) if e else None for e in unknown], pa.string())
     return columns | {"segmentation": segmentation, "extra": extra}
-
-
-def _table(format: JsonFormat, values: Mapping[str, pa.Array]) -> pa.Table:
-    columns = {KEYS.get(key, key): value for key, value in values.items()}
-    columns["distance"] = pc.divide(columns["distance"], float(format.metre))
-    columns["azimuth"], columns["elevation"] = _directions(columns["segmentation"])
-    return pa.table({name: columns[name] for name in COLUMNS if name in columns})
 
 
 #: Larger files are read the long way.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from xml.parsers import expat
@@ -94,26 +95,20 @@ def parse(data: bytes) -> Element:
     return root.children[0]
 
 
-def tag(name: str, attributes: dict[str, str], text: str | None = None, *, closed: bool = True) -> str:
-    """Return an element as text, with what is in it if it is nothing but text; not *closed*: its start alone."""
-    start = " ".join([name, *(f"{key}={quoteattr(value)}" for key, value in attributes.items())])
-    if text is not None:
-        return f"<{start}>{escape(text)}</{name}>"
-    return f"<{start}/>" if closed else f"<{start}>"
-
-
-def fits(text: str) -> bool:
-    """Return whether XML can hold *text*, and gives it back as it was."""
-    return all(
-        character in "\t\n" or " " <= character <= "\ud7ff" or "\ue000" <= character <= "\ufffd" or character > "\uffff"
-        for character in text
-    )
-
-
 #: The tier that seldio writes labels to that have none.
 TIER = "events"
 _ALIGNED, _DEPENDENT = "ALIGNABLE_ANNOTATION", "REF_ANNOTATION"
 _HEAD = 4096
+#: What XML can hold, and gives back as it was.
+_FITS = re.compile("[\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*")
+#: How a document begins.
+_BEGIN = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<ANNOTATION_DOCUMENT AUTHOR="" DATE="1970-01-01T00:00:00Z" FORMAT="3.0" VERSION="3.0" '
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+    'xsi:noNamespaceSchemaLocation="http://www.mpi.nl/tools/elan/EAFv3.0.xsd">\n'
+    '    <HEADER MEDIA_FILE="" TIME_UNITS="milliseconds">'
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -155,49 +150,36 @@ class ElanFormat(ToolFormat):
             is_name = isinstance(tier, str) and tier.isprintable() and tier.strip() == tier and not field_named(tier)
             whole = is_name and tier and label.name and tier not in (TIER, label.name)
             tiers.setdefault(tier if whole else TIER, []).append(label)
+        url = quoteattr(f"{file.clip}.wav" if _FITS.fullmatch(file.clip) else "")
         lines = [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            tag(
-                "ANNOTATION_DOCUMENT",
-                {
-                    "AUTHOR": "",
-                    "DATE": "1970-01-01T00:00:00Z",
-                    "FORMAT": "3.0",
-                    "VERSION": "3.0",
-                    "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
-                    "xsi:noNamespaceSchemaLocation": "http://www.mpi.nl/tools/elan/EAFv3.0.xsd",
-                },
-                closed=False,
-            ),
-            "    " + tag("HEADER", {"MEDIA_FILE": "", "TIME_UNITS": "milliseconds"}, closed=False),
-            "        "
-            + tag(
-                "MEDIA_DESCRIPTOR",
-                {"MEDIA_URL": f"{file.clip}.wav" if fits(file.clip) else "", "MIME_TYPE": "audio/x-wav"},
-            ),
+            _BEGIN,
+            f'        <MEDIA_DESCRIPTOR MEDIA_URL={url} MIME_TYPE="audio/x-wav"/>',
             "    </HEADER>",
             "    <TIME_ORDER>",
-            *("        " + tag("TIME_SLOT", {"TIME_SLOT_ID": s, "TIME_VALUE": str(t)}) for t, s in slots.items()),
+            *(f'        <TIME_SLOT TIME_SLOT_ID="{slot}" TIME_VALUE="{time}"/>' for time, slot in slots.items()),
             "    </TIME_ORDER>",
         ]
         number = 0
         for tier, labels_of_tier in tiers.items() or [(TIER, [])]:
-            lines.append("    " + tag("TIER", {"LINGUISTIC_TYPE_REF": "default-lt", "TIER_ID": tier}, closed=False))
+            lines.append(f'    <TIER LINGUISTIC_TYPE_REF="default-lt" TIER_ID={quoteattr(tier)}>')
             for label in labels_of_tier:
                 number += 1
                 first, last = (slots[round(1000 * time)] for time in (label.onset, label.offset))
-                place = {"ANNOTATION_ID": f"a{number}", "TIME_SLOT_REF1": first, "TIME_SLOT_REF2": last}
+                span = f'TIME_SLOT_REF1="{first}" TIME_SLOT_REF2="{last}"'
+                value = escape(text_of(label, () if tier == TIER else ("tier",)))
                 lines += [
                     "        <ANNOTATION>",
-                    "            " + tag(_ALIGNED, place, closed=False),
-                    "                " + tag("ANNOTATION_VALUE", {}, text_of(label, () if tier == TIER else ("tier",))),
+                    f'            <{_ALIGNED} ANNOTATION_ID="a{number}" {span}>',
+                    f"                <ANNOTATION_VALUE>{value}</ANNOTATION_VALUE>",
                     f"            </{_ALIGNED}>",
                     "        </ANNOTATION>",
                 ]
             lines.append("    </TIER>")
-        tier_type = {"GRAPHIC_REFERENCES": "false", "LINGUISTIC_TYPE_ID": "default-lt", "TIME_ALIGNABLE": "true"}
-        lines.append("    " + tag("LINGUISTIC_TYPE", tier_type))
-        return "\n".join([*lines, "</ANNOTATION_DOCUMENT>"]) + "\n"
+        lines += [
+            '    <LINGUISTIC_TYPE GRAPHIC_REFERENCES="false" LINGUISTIC_TYPE_ID="default-lt" TIME_ALIGNABLE="true"/>',
+            "</ANNOTATION_DOCUMENT>\n",
+        ]
+        return "\n".join(lines)
 
 
 def _first_parent(key: str, parents: dict[str, str], rows: Mapping[str, int]) -> str:

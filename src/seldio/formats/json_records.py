@@ -56,8 +56,9 @@ class Layout:
 
     def record(self, record: Mapping[str, Any]) -> str:
         """Return the text of a record, with its lead; raise InvalidData if JSON cannot hold it."""
-        first = {key: record[key] for key in self.order if key in record}
-        whole = {**first, **record} if first else record
+        whole = record
+        if self.order and (*record,) != self.order:
+            whole = {**{key: record[key] for key in self.order if key in record}, **record}
         if self.indent is None and not self.ascii:
             return self.lead + dumps(whole, separators=self.separators)
         dumps(whole)  # says what JSON cannot hold

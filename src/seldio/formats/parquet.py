@@ -113,8 +113,13 @@ class Wrong:
 
 def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
     """Return the result of *read* for the file in *data*; None after a finding, if it is damaged, too large, wrong."""
+    from seldio.files.exports import parquet_file  # only tables need it
+
+    source = pa.BufferReader(data) if isinstance(data, bytes) else data
     try:
-        file = opened(data)
+        # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
+        bare = parquet_file(pa.BufferReader(footer_of(data).replace(_ARROW, _NO_ARROW)))
+        file = pq.ParquetFile(source, metadata=bare.metadata, page_checksum_verification=True)
         result = too_large(file.metadata) or read(file)
     except DAMAGE as error:
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
@@ -123,20 +128,6 @@ def guarded(data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.Pa
         sink(reader_rule(result.code).at(path, result.message, result.hint))
         return None
     return result
-
-
-def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
-    """Return the file in *data*, of which nothing but the footer is read yet.
-
-    Raises:
-        One of the errors that :func:`guarded` turns into a finding.
-    """
-    from seldio.files.exports import parquet_file  # only tables need it
-
-    # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
-    bare = parquet_file(pa.BufferReader(footer_of(data).replace(_ARROW, _NO_ARROW)))
-    source = pa.BufferReader(data) if isinstance(data, bytes) else data
-    return pq.ParquetFile(source, metadata=bare.metadata, page_checksum_verification=True)
 
 
 def footer_of(data: bytes | BinaryIO) -> bytes:
