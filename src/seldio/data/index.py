@@ -449,7 +449,7 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     if clip is not None and not names:
         raise UsageError(f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
     if not labelled:
-        from seldio.rules.ignored import why_no_labels
+        from seldio.rules.collection import why_no_labels
 
         raise UsageError(f"{where} holds no labels{why_no_labels(index.source)}")
     raise UsageError(f"{where} holds {plural(len(names), 'clip')}: choose one with --clip, such as {listed(names, 3)}")

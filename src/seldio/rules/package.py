@@ -27,8 +27,7 @@ from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
 from seldio.rules import ERROR, findings
 from seldio.rules.collection import Collection, MakeFinding, Reference, grouped
-from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
-from seldio.rules.submissions import CLIP_NAME, SAME_ROWS
+from seldio.rules.submissions import CLIP_NAME, META_NAME, SAME_ROWS, TASK, label_folder, prefix_of, task_of
 from seldio.text import clipped, listed, plural, printable
 
 _LABEL = re.compile(

@@ -262,13 +262,9 @@ def changed_copy(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
         for name, (ours, theirs) in both.items():
             if ours is not None and theirs is not None and ours != theirs:
                 id = clipped(questions.values("id")[item])
-                message = f"{name} is {_shown(ours)}, but {_shown(theirs)} for {id}"
-                yield finding(row, name, message, answered.join["copy"])
-
-
-def _shown(value: Any) -> str:
-    """Return a text, or options, in quotes."""
-    return ", ".join(f'"{clipped(text, 40)}"' for text in ([value] if isinstance(value, str) else value))
+                texts = ([value] if isinstance(value, str) else value for value in (ours, theirs))
+                copy, original = (", ".join(f'"{clipped(text, 40)}"' for text in side) for side in texts)
+                yield finding(row, name, f"{name} is {copy}, but {original} for {id}", answered.join["copy"])
 
 
 def other_questions(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
