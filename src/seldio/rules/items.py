@@ -40,8 +40,10 @@ def repeated_id(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
 
 
 def times_of_item(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    start, end = table.numbers("start"), table.numbers("end")
-    first, last = table.spans
+    spans = table.column("answer_meta.time_span")
+    columns = [*(table.column(name).cast(pa.float64()) for name in ("start", "end"))]
+    columns += [pc.list_element(spans, place) for place in (0, 1)]
+    start, end, first, last = (np.asarray(times.to_numpy(zero_copy_only=False), np.float64) for times in columns)
     reversed_ = end < start
     late = (last > end - start + 0.05) & ~reversed_  # where it is, the length of the clip is unknown
     for row in rows_where(reversed_ | (last < first) | late):

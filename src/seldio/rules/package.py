@@ -207,11 +207,12 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     if not metas:
         return grouped(files, lambda file: label_folder(file.name) or None)
 
-    def home(file: PackageFile) -> str | None:
+    for file in files:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
-        return next((folder for folder in above if folder in homes), "" if "" in homes else None)
-
-    return {folder: group for folder, group in grouped(files, home).items() if len(group) > 1}
+        home = next((folder for folder in above if folder in homes), "" if "" in homes else None)
+        if home is not None:
+            groups.setdefault(home, []).append(file)
+    return {folder: group for folder, group in groups.items() if len(group) > 1}
 
 
 def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageFile]) -> PackageFile | None:
@@ -235,12 +236,10 @@ def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> Sy
     track = parts.track if task in (None, "task3") and parts is not None else task
     csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if is_csv(file.name) else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
-    documented = (label, f"{label}.output")  # both occur; otherwise the folder with most files is used
-
-    def rank(name: str) -> tuple[int, int, str]:
-        return documented.index(name) if name in documented else 2, -len(outputs[name]), name
-
-    output, path = min(outputs, key=rank, default=""), group[0].shown(folder)
+    # both names are documented; otherwise the folder with most files is used
+    ranks = {label: 0, f"{label}.output": 1}
+    output = min(outputs, key=lambda name: (ranks.get(name, 2), -len(outputs[name]), name), default="")
+    path = group[0].shown(folder)
     entries = outputs.pop(output, ())
     others = (file for file in group if not is_csv(file.name) and suffix_of(file.name) != "pdf")
     return System(

@@ -302,6 +302,7 @@ ANSWERED_RULES = (
 
 # --- the answers of a submission to MERA ---------------------------------------------------------------
 
+_LATIN = frozenset(string.ascii_lowercase)
 _LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
 
 
@@ -317,10 +318,6 @@ class Answers:
         from seldio.answers.matching import normalised  # reads the tables of words
 
         return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
-
-
-def _latin(text: str) -> bool:
-    return len(text) == 1 and text in string.ascii_lowercase
 
 
 def missing_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
@@ -366,7 +363,7 @@ def letter_outside_options(answers: Answers, finding: MakeFinding) -> Iterator[F
     for number, _, letter in answers.letters():
         item = (answers.gold or {}).get(answers.table.values("id")[number] or "")
         count = len(item.options) if item is not None and item.options else 4  # where it is unknown
-        if _latin(letter) and letter not in string.ascii_lowercase[:count]:
+        if letter in _LATIN and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is not one of the {count} options"
             yield finding(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
 
@@ -380,7 +377,7 @@ def homoglyph_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding
 
 def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
-        if not _latin(letter) and letter not in CYRILLIC:
+        if letter not in _LATIN and letter not in CYRILLIC:
             letters = {CYRILLIC.get(letter, letter).upper() for letter in _LETTER.findall(text)}
             hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
             # in quotes where it begins or ends with invisible characters
@@ -390,7 +387,7 @@ def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Findi
 
 def decorated_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
-        if _latin(letter) and text != letter.upper():
+        if letter in _LATIN and text != letter.upper():
             yield finding(
                 number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}"
             )
