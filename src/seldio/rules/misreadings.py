@@ -112,12 +112,8 @@ def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterato
     for file in labels.explain(empty & (labels.sizes >= 2), *fields):
         yield labels.fault(file, None, rows=plural(int(labels.sizes[file]), "row"))
     ahead = not (labels.reach("azimuth").any() or labels.reach("elevation").any()) and not labels.has("x")
-    if (
-        ahead
-        and not empty.all()
-        and len(labels) >= 3 * ENOUGH
-        and len({*labels.low("class_id"), *labels.high("class_id")}) > 1
-    ):
+    several = len({*labels.low("class_id"), *labels.high("class_id")}) > 1
+    if ahead and several and not empty.all() and len(labels) >= 3 * ENOUGH:
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was localised, or the "
         hint = "check where the directions are lost"
@@ -195,10 +191,8 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
     written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
-    doubtful = (
-        fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT else []
-    )
-    return certain, [file for file in doubtful if file not in certain]
+    likely = written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT
+    return certain, [file for file in fits if likely and file not in certain]
 
 
 def _whole(labels: Labels, field: str) -> Bools:

@@ -162,10 +162,8 @@ def package_of(collection: Collection) -> Package:
     sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
     chosen = {sheet.name for sheet in sheets.values() if sheet is not None}
     metas = {file.name: Meta(file) for file in files if META_NAME.search(file.base) or file.name in chosen}
-    systems = tuple(
-        _system(folder, groups[folder], metas[sheet.name] if sheet is not None else None)
-        for folder, sheet in sheets.items()
-    )
+    chosen_metas = {folder: metas[sheet.name] if sheet is not None else None for folder, sheet in sheets.items()}
+    systems = tuple(_system(folder, groups[folder], meta) for folder, meta in chosen_metas.items())
     owned = {system.sheet.path for system in systems if system.sheet is not None}
     astray = []
     for meta in metas.values() if tree else ():
@@ -218,14 +216,11 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
 def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageFile]) -> PackageFile | None:
     """Return the meta file that is meant for a system, in its folder or not, correctly named or not."""
     label = PurePosixPath(folder).name
-    files = (
-        [file for file in group if META_NAME.search(file.base)]
-        or [file for file in outside if META_NAME.search(file.base) and file.label == label]
-        or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
-    )
-    return min(
-        files, key=lambda file: (file.folder != folder, file.base != f"{label}.meta.yaml", file.name), default=None
-    )
+    inside = [file for file in group if META_NAME.search(file.base)]
+    inside = inside or [file for file in outside if META_NAME.search(file.base) and file.label == label]
+    files = inside or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
+    name = f"{label}.meta.yaml"
+    return min(files, key=lambda file: (file.folder != folder, file.base != name, file.name), default=None)
 
 
 def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:

@@ -325,25 +325,14 @@ def missing_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
-            yield finding(
-                None,
-                None,
-                f"no answer to question {clipped(name)}",
-                "one unanswered question makes the whole task score 0",
-            )
+            message = f"no answer to question {clipped(name)}"
+            yield finding(None, None, message, "one unanswered question makes the whole task score 0")
     for number, id in enumerate(ids):
         item = (answers.gold or {}).get(id or "")
-        if (
-            (item is not None or answers.gold is None)
-            and _quoted(answers.table.extra(number))
-            and not (item is not None and _quoted(item.extra))
-        ):
-            yield finding(
-                number,
-                "id",
-                f"the id is the string {json.dumps(id)}, which does not answer question {id}",
-                "write the number without quotes: MERA compares types as well",
-            )
+        asked = answers.gold is None if item is None else not _quoted(item.extra)
+        if asked and _quoted(answers.table.extra(number)):
+            message = f"the id is the string {json.dumps(id)}, which does not answer question {id}"
+            yield finding(number, "id", message, "write the number without quotes: MERA compares types as well")
 
 
 def _quoted(extra: Mapping[str, Any] | None) -> bool:
@@ -388,9 +377,8 @@ def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Findi
 def decorated_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
         if letter in _LATIN and text != letter.upper():
-            yield finding(
-                number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}"
-            )
+            message = f"{clipped(text)} counts as {letter.upper()}"
+            yield finding(number, "prediction", message, f"write {letter.upper()}")
 
 
 # --- running them -----------------------------------------------------------------------------------
