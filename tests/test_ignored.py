@@ -158,24 +158,23 @@ def test_a_list_is_passed_over_by_every_verb(labels: str, tmp_path: Path) -> Non
     assert done.rows[1] == 2 * (len(labels.splitlines()) - labels.startswith("frame"))
 
 
-def test_a_list_that_is_no_text_is_an_error_for_every_verb(tmp_path: Path) -> None:
-    folder = laid(tmp_path, mix001=PLAIN, mix002=PLAIN)
-    (folder / "rooms.csv").write_bytes("clip,room\nmix001,küche\n".encode("latin-1"))
-    assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == ["SYN101"]
-    with pytest.raises(seldio.SeldioError, match=r"rooms\.csv"):
+@pytest.mark.parametrize(
+    ("labels", "name", "content", "code"),
+    [
+        ({"mix001": PLAIN, "mix002": PLAIN}, "rooms", "clip,room\nmix001,küche\n", "SYN101"),
+        ({"mix001": HEADED, "mix003": HEADED}, "mix002", "one,two,three\nno,data,here\n", "SYN901"),
+        ({"mix001": PLAIN, "mix003": PLAIN}, "mix002", "one,two,three\nno,data,here\n", "SYN901"),
+        ({"street": PLAIN}, "park", "time,label,where\none,dog,left\ntwo,cat,right\n", "SYN901"),
+    ],
+    ids=["a list that is no text", "words, called like labels", "words beside plain labels", "a header of labels"],
+)
+def test_a_file_that_may_be_labels_is_an_error_for_every_verb(
+    labels: dict[str, str], name: str, content: str, code: str, tmp_path: Path
+) -> None:
+    folder = laid(tmp_path, **labels)
+    (folder / f"{name}.csv").write_bytes(content.encode("latin-1"))
+    assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == [code]
+    with pytest.raises(seldio.SeldioError, match=rf"{name}\.csv"):
         list(seldio.open(folder).events.items())
-
-
-@pytest.mark.parametrize("labels", [HEADED, PLAIN], ids=["headed", "plain"])
-def test_words_in_a_file_that_is_called_like_labels_are_an_error(labels: str, tmp_path: Path) -> None:
-    folder = laid(tmp_path, mix001=labels, mix003=labels, mix002="one,two,three\nno,data,here\n")
-    assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == ["SYN901"]
-    with pytest.raises(seldio.SeldioError, match=r"mix002\.csv"):
-        list(seldio.open(folder).events.items())
-
-
-def test_a_header_of_labels_is_an_error_whatever_the_file_is_called(tmp_path: Path) -> None:
-    folder = laid(tmp_path, street=PLAIN, park="time,label,where\none,dog,left\ntwo,cat,right\n")
-    assert [one.code for one in seldio.validate(folder) if one.severity.value == "error"] == ["SYN901"]
-    with pytest.raises(seldio.SeldioError, match=r"park\.csv"):
+    with pytest.raises(seldio.SeldioError, match=rf"{name}\.csv"):
         seldio.convert(folder, tmp_path / "out.parquet", "parquet")

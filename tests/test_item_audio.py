@@ -274,15 +274,11 @@ def test_missing_bytes_are_counted_to_the_byte(cut: int, before: bytes, after: b
     assert stream.tell() == 0
 
 
-@pytest.mark.parametrize(("channels", "expected"), [(1, ["QAI310"]), (4, [])])
-def test_directions_of_one_channel(channels: int, expected: list[str], tmp_path: Path) -> None:
-    soundfile.write(tmp_path / "a.wav", np.full((800, channels), 0.1), 16_000)
+@pytest.mark.parametrize(("channels", "expected"), [(1, [("QAI310", 2)]), (4, [])])
+def test_directions_of_one_channel(channels: int, expected: list[tuple[str, int]], tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"id": "1", "audio": ["a.wav"], "question": "What is heard?", "answer": "A bell."},
         {"id": "2", "audio": ["a.wav"], "question": "Is the bell to the left or to the right?", "answer": "Left."},
     ]
-    path = tmp_path / "qa.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    found = [one for one in validate(path).findings if one.code == "QAI310"]
-    assert [one.code for one in found] == expected
-    assert all(one.line == 2 for one in found)
+    file = tree(tmp_path, rows, {"a.wav": wav(0.05, channels=channels)}, "qa.jsonl")
+    assert [(finding.code, finding.line) for finding in found(file)] == expected

@@ -22,7 +22,7 @@ from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules import CATALOGUE
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.package import Package, package_findings, package_of
-from seldio.rules.package_names import is_package
+from seldio.rules.submissions import is_package
 
 RULES = [rule for code, rule in CATALOGUE.items() if code.startswith("SUB2")]
 

@@ -27,10 +27,14 @@ from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, ga
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
-from seldio.rules.collection import Collection, Reference, grouped
-from seldio.rules.ignored import UNREAD_RULES, nothing_checked
-from seldio.rules.package_names import is_package
-from seldio.rules.submissions import NAME_RULES, REFERENCE_RULES, SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
+from seldio.rules.collection import UNREAD_RULES, Collection, Reference, grouped, nothing_checked
+from seldio.rules.submissions import (
+    NAME_RULES,
+    REFERENCE_RULES,
+    SUBMISSION_REFERENCE_RULES,
+    SUBMISSION_RULES,
+    is_package,
+)
 from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:

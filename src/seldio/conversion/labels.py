@@ -59,7 +59,7 @@ def convert_source(
     with reopened(path, strict(findings)) as source:
         labels = read_labels(source, format, strict(findings), without)
         if not labels.files:
-            from seldio.rules.ignored import why_no_labels
+            from seldio.rules.collection import why_no_labels
 
             nothing = f"no label files ({', '.join(suffixes())}) in {printable(source.path)}"
             raise UsageError(nothing + why_no_labels(source))

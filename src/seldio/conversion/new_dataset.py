@@ -29,8 +29,7 @@ from seldio.formats.label_csv import COMMA
 from seldio.formats.own_dataset import OwnDataset, parsed
 from seldio.formats.plain_csv import bare, delimiter_of, first_line, text_lines
 from seldio.media.intensity import array_heard
-from seldio.rules.collection import probed
-from seldio.rules.ignored import why_no_labels
+from seldio.rules.collection import probed, why_no_labels
 from seldio.schema.column_names import LIKELY, UNIT, plain_title
 from seldio.schema.events import origin_of
 from seldio.schema.own_columns import FIELDS, GIVEN, ZEROS

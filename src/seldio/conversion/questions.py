@@ -145,7 +145,7 @@ def make_questions(
     work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
     parts = label_parts(source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART)
     if not parts:
-        from seldio.rules.ignored import why_no_labels
+        from seldio.rules.collection import why_no_labels
 
         raise UsageError(f"no labels in {printable(source.path)}{why_no_labels(source)}")
     here = any(part.packed for part in parts)

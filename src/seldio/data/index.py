@@ -427,7 +427,7 @@ def open_clip(
                 f"{where} has no labels for a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}"
             )
         if not names:
-            from seldio.rules.ignored import why_no_labels
+            from seldio.rules.collection import why_no_labels
 
             raise UsageError(f"{where} holds no labels{why_no_labels(source)}")
         if len(names) > 1:

@@ -240,10 +240,8 @@ def labels_behind_end(audio: TreeAudio, finding: MakeFinding) -> Iterator[Findin
             late = np.flatnonzero(frames >= header.label_frames(hop))
             if len(late):
                 frame, place = int(frames[late[0]]), part.place(int(late[0]), "frame")
-                message = (
-                    f"frame {frame} begins at {onset(frame, hop):g} s, but {recording.file} ends at "
-                    f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
-                )
+                message = f"frame {frame} begins at {onset(frame, hop):g} s, but {recording.file} ends at "
+                message += f"{header.seconds:.3f} s: {plural(len(late), 'row')} past its end"
                 yield finding(part.file.path, message, None, place.line, place.column, place.value, place.excerpt)
 
 
@@ -270,9 +268,8 @@ def header_length(recording: TreeFile[Probe], header: Probe, finding: MakeFindin
 
 
 def recording_unlike_others(audio: TreeAudio, finding: MakeFinding) -> Iterator[Finding]:
-    for inside in by_folder(
-        (recording for recording, _ in audio.whole.values() if not recording.expected), attrgetter("place.name")
-    ):
+    others = (recording for recording, _ in audio.whole.values() if not recording.expected)
+    for inside in by_folder(others, attrgetter("place.name")):
         headers = [audio.whole[recording.place.name][1] for recording in inside]
         kinds = Counter((header.rate, header.channels) for header in headers)
         (rate, channels), most = kinds.most_common(1)[0]
@@ -406,9 +403,8 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> list[SurveyedSou
     Those that cannot be opened are skipped: rules about headers report them.
     """
     entries = [file.entry for file in files]
-    levels = parallel_map(
-        _levels, entries, what="listening to recordings", size=attrgetter("size"), here=packed(entries)
-    )
+    what, here = "listening to recordings", packed(entries)
+    levels = parallel_map(_levels, entries, what=what, size=attrgetter("size"), here=here)
     sounds: list[SurveyedSound] = []
     for file, level in zip(files, levels, strict=True):
         if isinstance(level, Finding):

@@ -320,12 +320,8 @@ class Fits:
         timings, exchanged = self.timings
         others = {fit.recording for fit, shown in timings if isinstance(shown, Other)}
         single = [] if exchanged else [fit for fit in self.single if fit.recording not in others]
-        verdicts = ((fit, fit.verdict) for fit in single)
-        faults = (
-            BlamedCause([fit], verdict, self.agree([fit], verdict.cause))
-            for fit, verdict in verdicts
-            if verdict is not None
-        )
+        pairs = [(fit, fit.verdict) for fit in single if fit.verdict is not None]
+        faults = (BlamedCause([fit], verdict, self.agree([fit], verdict.cause)) for fit, verdict in pairs)
 
         def blamed(fault: BlamedCause) -> Hashable:
             fit = fault.fits[0]
@@ -454,12 +450,10 @@ def judged(
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
     by_reference = pieces(labels, directions)
     verdict = judge(by_reference, format) if taken is None and not turned else None
-    sound = sound_frames(directions[0], field.activity())
+    sound, errors = sound_frames(directions[0], field.activity()), evidence_of(labels, directions[0])
     levels = unlike(field) if format == "foa" else None
-    errors = evidence_of(labels, directions[0])
-    return Fit(
-        clip, rows, recording, place, format, taken, turned, labels, sound, by_reference, verdict, levels, errors
-    )
+    measured = taken, turned, labels, sound, by_reference, verdict, levels, errors
+    return Fit(clip, rows, recording, place, format, *measured)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -579,21 +573,18 @@ def labels_shifted(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     for fit, moved, agree, names in by_file(fits, Shift):
         time, late = f"{float(abs(moved.frames) * fit.rows.hop):.1f} s", moved.frames * fit.rows.step
         count = plural(abs(late), "label frame")
-        fits_now = (
-            f"{100 * moved.before:.0f} % of isolated label frames fit as labelled, {100 * moved.after:.0f} % after"
-        )
+        fits_now = f"{100 * moved.before:.0f} % of isolated label frames fit as labelled, "
+        fits_now += f"{100 * moved.after:.0f} % after the shift"
         if agree:
             side = "early" if late > 0 else "late"
-            message = (
-                f"{fit.file} ({fit.format.upper()}) sounds {time} {side} ({count}) relative to the labels, which fit "
-                f"the other recording of the clip: {fits_now} the shift"
-            )
+            message = f"{fit.file} ({fit.format.upper()}) sounds {time} {side} ({count}) relative to the labels, which "
+            message += f"fit the other recording of the clip: {fits_now}"
             yield finding(fit.recording, message, "use the original recording")
         else:
             side = "late" if late > 0 else "early"
             hint = f"add {-late:+d} to each frame number"
             hint += "" if agree is False else "; if the recording was trimmed or padded, use the original instead"
-            yield finding(fit.labels, f"labels look {time} {side} ({count}): {fits_now} the shift ({names})", hint)
+            yield finding(fit.labels, f"labels look {time} {side} ({count}): {fits_now} ({names})", hint)
 
 
 def labels_of_another_clip(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
@@ -602,9 +593,9 @@ def labels_of_another_clip(fits: Fits, finding: MakeFinding) -> Iterator[Finding
         before = f"{100 * elsewhere.before:.0f} %"
         if agree:
             message = (
-                f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit "
-                f"{before}, but also the other recording of the clip"
+                f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit {before}, "
             )
+            message += "but also the other recording of the clip"
             yield finding(fit.recording, message, "use the recording that belongs to the labels")
         else:
             message = f"the labels seem to belong to another clip: {share}, these {before} ({names})"
@@ -613,10 +604,8 @@ def labels_of_another_clip(fits: Fits, finding: MakeFinding) -> Iterator[Finding
 
 def labels_fit_badly(fits: Fits, finding: MakeFinding) -> Iterator[Finding]:
     for fit, share, middle, frames, fits_sibling in fits.misfits:
-        numbers = (
-            f"{100 * share:.0f} % of {plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° off "
-            f"({_names([fit])})"
-        )
+        numbers = f"{100 * share:.0f} % of {plural(frames, 'label frame')} within 30°, the median is {middle:.0f}° "
+        numbers += f"off ({_names([fit])})"
         if fits_sibling:
             message = f"the labels fit the other recording of the clip, but not this one, for no known cause: {numbers}"
             yield finding(fit.recording, message, "use the original recording")
@@ -735,16 +724,12 @@ def _gain_explained(channel: int, decibels: float) -> tuple[str, str]:
     """Return a gain in words, and what to do."""
     name, size = f"channel {channel + 1} ({'WYZX'[channel]})", f"about {abs(decibels):g} dB"
     if not decibels:
-        return (
-            f"{name} sounds like W: it is as loud as the other three together",
-            "put the channels in order W, Y, Z, X",
-        )
+        what = f"{name} sounds like W: it is as loud as the other three together"
+        return what, "put the channels in order W, Y, Z, X"
     if channel:
         side = "louder" if decibels > 0 else "quieter"
-        return (
-            f"{name} is {size} {side} than a sound field permits",
-            "use the original, or undo the gain of the channel",
-        )
+        what = f"{name} is {size} {side} than a sound field permits"
+        return what, "use the original, or undo the gain of the channel"
     if decibels > 0:
         return f"Y, Z and X together are {size} quieter than W", "use the original, or undo the gain of W"
     louder = f"Y, Z and X together are {size} louder than W"

@@ -61,9 +61,23 @@ class HubFolder:
         records = (self.card or {}).get("configs")
         configs = []
         for record in records if isinstance(records, list) else ():
-            if isinstance(record, dict):
-                splits = dict(_splits(record.get("data_files"), record.get("data_dir")))
-                configs.append(Config(str(record.get("config_name", "default")), splits))
+            if not isinstance(record, dict):
+                continue
+            folder, files = record.get("data_dir"), record.get("data_files")
+            above = f"{folder.strip('/')}/" if isinstance(folder, str) and folder.strip("./") else ""
+            rows: list[Any] = files if isinstance(files, list) else [files]
+            if isinstance(files, dict):
+                rows = [{"split": split, "path": path} for split, path in files.items()]
+            splits: dict[str, tuple[str, ...]] = {}
+            if rows and all(isinstance(row, str) for row in rows):
+                splits["train"], rows = tuple(above + row for row in rows), []
+            for row in rows:
+                if isinstance(row, dict):
+                    paths = row.get("path", [])
+                    paths = [paths] if isinstance(paths, str) else paths
+                    name = str(row.get("split", "train"))
+                    splits[name] = tuple(above + str(path).removeprefix("./") for path in paths)
+            configs.append(Config(str(record.get("config_name", "default")), splits))
         return tuple(configs)
 
     def matching(self, pattern: str) -> list[Entry]:
@@ -81,21 +95,6 @@ class HubFolder:
 
 #: Files about the dataset, never part of a split.
 ASIDE = frozenset({"README.md", "croissant.json", ".gitattributes"})
-
-
-def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
-    above = f"{data_dir.strip('/')}/" if isinstance(data_dir, str) and data_dir.strip("./") else ""
-    rows = data_files if isinstance(data_files, list) else [data_files]
-    if isinstance(data_files, dict):
-        rows = [{"split": split, "path": path} for split, path in data_files.items()]
-    if rows and all(isinstance(row, str) for row in rows):
-        yield "train", tuple(above + row for row in rows)
-        return
-    for row in rows:
-        if isinstance(row, dict):
-            paths = row.get("path", [])
-            paths = [paths] if isinstance(paths, str) else paths
-            yield str(row.get("split", "train")), tuple(above + str(path).removeprefix("./") for path in paths)
 
 
 @cache

@@ -200,12 +200,10 @@ class _AnswersInWords:
             numbers = _numbers(answer)
             if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
                 return None  # most of them, and reading takes time
-            if (
-                truth == numbers
-                and "#" not in answer
-                and self._as_written(task, _NUMBER.sub(lambda number: "#.#" if "." in number[0] else "#", answer))
-            ):
-                return None
+            if truth == numbers and "#" not in answer:
+                frame = _NUMBER.sub(lambda number: "#.#" if "." in number[0] else "#", answer)
+                if self._as_written(task, frame):
+                    return None
         elif canonical is not None and answer == canonical and task not in TRUTHS:
             return None
         elif canonical is not None and task in SOURCE_TASKS and not _ODD.search(answer):
@@ -219,9 +217,8 @@ class _AnswersInWords:
         if said is not None and _is_other(task, answer, truth, said):
             return f"the meta has {', '.join(f'{value:g}' for value in truth)}"
         semantic = verdict["semantic"]
-        wrong = semantic["source_match_level"] == "wrong" or any(
-            semantic[name] is False for name in ("relation_match", "direction_match", "motion_match")
-        )
+        matches = [semantic[name] for name in ("relation_match", "direction_match", "motion_match")]
+        wrong = semantic["source_match_level"] == "wrong" or any(match is False for match in matches)
         return _right(canonical) if wrong and canonical is not None else None
 
     def _read(self, task: str, question: str, answer: str, canonical: str | None) -> dict[str, Any] | None:

@@ -171,10 +171,6 @@ class ItemTable:
             self._values[field] = self.column(field).to_pylist()
         return self._values[field]  # type: ignore[no-any-return]
 
-    def numbers(self, field: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return a column of numbers; NaN where one is not known."""
-        return np.asarray(self.column(field).cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
-
     def extra(self, row: int) -> dict[str, Any]:
         """Return the further keys of a row."""
         text = self.table["extra"][row].as_py()
@@ -273,14 +269,6 @@ class ItemTable:
     def value(self, row: int, field: str) -> Any:
         """Return the value of a row in a column."""
         return self.table[field][row].as_py()
-
-    @cached_property
-    def spans(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Starts and ends of ``time_span``; NaN where there is none."""
-        spans = self.column("answer_meta.time_span")
-        ends = (pc.list_element(spans, place) for place in (0, 1))
-        start, end = (np.asarray(each.to_numpy(zero_copy_only=False), np.float64) for each in ends)
-        return start, end
 
     @cached_property
     def paths(self) -> Paths:

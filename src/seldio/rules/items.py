@@ -40,8 +40,10 @@ def repeated_id(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
 
 
 def times_of_item(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
-    start, end = table.numbers("start"), table.numbers("end")
-    first, last = table.spans
+    spans = table.column("answer_meta.time_span")
+    columns = [*(table.column(name).cast(pa.float64()) for name in ("start", "end"))]
+    columns += [pc.list_element(spans, place) for place in (0, 1)]
+    start, end, first, last = (np.asarray(times.to_numpy(zero_copy_only=False), np.float64) for times in columns)
     reversed_ = end < start
     late = (last > end - start + 0.05) & ~reversed_  # where it is, the length of the clip is unknown
     for row in rows_where(reversed_ | (last < first) | late):
@@ -231,14 +233,10 @@ def _misformed(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
         answer = table.value(row, "answer")
         written = f"the letter {answer}" if form == "text" else f'the text "{clipped(answer)}"'
         shown = f'"{clipped(right[0])}"' if form == "text" else " or ".join(right)
-        yield finding(
-            row,
-            "answer",
-            f"the answer is {written}, but {home.name} holds {ANSWERS[form]}",
-            f"write {shown}" + f": {home.graded}" * bool(home.graded),
-            severity=WARNING if home.letters else ERROR,
-            fixable=len(right) == 1,
-        )
+        message = f"the answer is {written}, but {home.name} holds {ANSWERS[form]}"
+        hint = f"write {shown}" + f": {home.graded}" * bool(home.graded)
+        severity = WARNING if home.letters else ERROR
+        yield finding(row, "answer", message, hint, severity=severity, fixable=len(right) == 1)
 
 
 def misformed(table: ItemTable) -> Iterator[tuple[int, list[str]]]:
@@ -306,12 +304,8 @@ def homoglyph_letter(table: ItemTable, finding: MakeFinding) -> Iterator[Finding
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
         if letter := next((each for each in letters if each in HOMOGLYPHS), None):
             for row in rows_where(pc.equal(instructions.indices, number)):
-                yield finding(
-                    row,
-                    "instruction",
-                    f"the instruction labels an option with {_named(letter)}",
-                    f"write {HOMOGLYPHS[letter]}: the answers are Latin letters",
-                )
+                message = f"the instruction labels an option with {_named(letter)}"
+                yield finding(row, "instruction", message, f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")
 
 
 def no_options(table: ItemTable, finding: MakeFinding) -> Iterator[Finding]:
@@ -387,12 +381,8 @@ def instruction_placeholders(table: ItemTable, finding: MakeFinding) -> Iterator
         filled |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
             if name not in filled and not _OPTION.fullmatch(name) and name.isidentifier():
-                yield finding(
-                    number,
-                    "instruction",
-                    f"no value for the placeholder {clipped(name)}",
-                    "use question, audio and the options",
-                )
+                message = f"no value for the placeholder {clipped(name)}"
+                yield finding(number, "instruction", message, "use question, audio and the options")
         lacking = [] if fields is None or "question" in fields else ["{question}"]
         lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
         if lacking:
@@ -559,10 +549,8 @@ def field_of_another_task(table: ItemTable, finding: MakeFinding) -> Iterator[Fi
 
         for row, message in table.judged(("task", field), other) if right else ():
             yield finding(row, field.field, message, f"correct the task, or write {right[table.value(row, 'task')]}")
-    options = table.judged(
-        ("task", "options"), lambda task, given: _options(benchmark.tasks.get(task, {}), given or ())
-    )
-    for row, wrong in options:
+    tasks = benchmark.tasks
+    for row, wrong in table.judged(("task", "options"), lambda task, given: _options(tasks.get(task, {}), given or ())):
         where = "options" if table.value(row, "options") else "question"
         yield finding(row, where, f"{table.value(row, 'task')} has {wrong}", "correct the task or the options")
 

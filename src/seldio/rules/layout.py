@@ -56,9 +56,9 @@ def file_type(_: Collection, tree: Tree, finding: MakeFinding) -> Iterator[Findi
         types = listed(sorted({f".{place.suffix}" if place.suffix else "no suffix" for place in places}))
         only = " and ".join(f".{suffix}" for suffix in _wanted_types(places[0]))
         message = (
-            f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder}, which should hold only {only}"
+            f"{plural(len(places), 'file')} of the wrong type ({types}) in {folder}, which should hold only {only}: "
         )
-        yield finding(places, f"{message}: {_file_names(places)}")
+        yield finding(places, message + _file_names(places))
 
 
 def _wanted_types(place: TreePlace) -> tuple[str, ...]:

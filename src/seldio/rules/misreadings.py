@@ -5,7 +5,7 @@ Where a misreading accounts for the values of a column, rules for single rows do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -112,12 +112,8 @@ def nothing_but_zeros(frame: Values, azimuth: Values, labels: Labels) -> Iterato
     for file in labels.explain(empty & (labels.sizes >= 2), *fields):
         yield labels.fault(file, None, rows=plural(int(labels.sizes[file]), "row"))
     ahead = not (labels.reach("azimuth").any() or labels.reach("elevation").any()) and not labels.has("x")
-    if (
-        ahead
-        and not empty.all()
-        and len(labels) >= 3 * ENOUGH
-        and len({*labels.low("class_id"), *labels.high("class_id")}) > 1
-    ):
+    several = len({*labels.low("class_id"), *labels.high("class_id")}) > 1
+    if ahead and several and not empty.all() and len(labels) >= 3 * ENOUGH:
         labels.explain(labels.every, "azimuth", "elevation")
         message = f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was localised, or the "
         hint = "check where the directions are lost"
@@ -195,10 +191,8 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     # among files in whole degrees, one with decimals is suspicious; among decimals it is a source near the front
     odd = not alone and labels.count(whole["azimuth"])[~close].sum() > SURELY * labels.sizes[~close].sum()
     written = isinstance(labels.origin, Dialect) or labels.origin.role == "table"  # and not derived from an image
-    doubtful = (
-        fits if written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT else []
-    )
-    return certain, [file for file in doubtful if file not in certain]
+    likely = written and not (certain and not alone) and (odd or alone) and small[fits].max() > IN_FRONT
+    return certain, [file for file in fits if likely and file not in certain]
 
 
 def _whole(labels: Labels, field: str) -> Bools:
@@ -229,7 +223,8 @@ def frames_start_over(frame: Values, class_id: Values, source: Values, labels: L
         return
     # rows of one clip in any order go back often, by little; in runs by class, by source or by track they start over,
     # but only a clip whose sources have no numbers of their own then has one source in two places at once
-    breaks, owners = _breaks(labels), labels.owners(labels.unsorted)
+    owners = labels.owners(labels.unsorted)
+    breaks = np.bincount(owners, minlength=len(labels.filled))
     falls = frame[labels.unsorted - 1] - frame[labels.unsorted]
     far = falls > np.maximum(STEPS, (labels.high("frame") - labels.low("frame")) / 2)[owners]
     first, second = map(labels.rows, labels.twins_apart)
@@ -247,10 +242,6 @@ def frames_start_over(frame: Values, class_id: Values, source: Values, labels: L
         yield RowFault(row, "frame", words, severity=severity)
 
 
-def _breaks(labels: Labels) -> Ints:
-    return np.bincount(labels.owners(labels.unsorted), minlength=len(labels.filled))
-
-
 def swapped_class_and_source(class_id: Values, source: Values, labels: Labels, classes: int) -> Iterator[RowFault]:
     most, sources = class_id.max(), source.max()
     if labels.dialect is None or labels.has("class_name"):
@@ -266,7 +257,8 @@ def swapped_class_and_source(class_id: Values, source: Values, labels: Labels, c
 def frames_jump(frame: Values, labels: Labels) -> Iterator[RowFault]:
     if not len(labels.unsorted):
         return
-    breaks, reach = _breaks(labels), labels.high("frame") - labels.low("frame")
+    breaks = np.bincount(labels.owners(labels.unsorted), minlength=len(labels.filled))
+    reach = labels.high("frame") - labels.low("frame")
     many = (breaks >= ENOUGH) & (4 * breaks > labels.sizes) & (reach > 2) & (labels.sizes > 4 * (reach + 1))
     for file in np.flatnonzero(breaks).tolist() if len(labels.filled) > 1 and labels.dialect is not None else ():
         most = max(len(np.unique(labels.values(file, "frame"))), 2 * ENOUGH)  # more than there are classes
@@ -393,7 +385,12 @@ def other_hop(frame: Values, labels: Labels) -> Iterator[RowFault]:
         return
     limit = labels.format.clip_frames or 0  # 0 where the length of recordings is unknown
     last, lengths = labels.high("frame"), [labels.lengths.get(clip, limit) for clip in labels.clips]
-    coarser, finer = _coarser(labels, last, lengths), []
+    # what frame numbers must be multiplied by, judged by recordings of known length (too large: SUB119)
+    coarser, finer, measured = 1, [], np.array(lengths) > 0
+    # short clips, or only a few, may well have no event after their beginning
+    if np.count_nonzero(measured) >= 3 and min(labels.lengths.values(), default=0) >= LONG_CLIP:
+        share = float(((last[measured] + 1) / np.array(lengths)[measured]).max())
+        coarser = next((factor for factor in (10, 5) if FILLED[0] < share * factor <= FILLED[1]), 1)
     for file, clip in enumerate(labels.clips):
         end, length, step = int(last[file]), lengths[file], _step(labels.values(file, "frame"))
         begin, (longest, recording) = int(labels.low("frame")[file]), _longest(labels, clip)
@@ -442,16 +439,6 @@ def _longest(labels: Labels, clip: str) -> tuple[float, str]:
     return 10 * high * (1 + ABOUT), f" of {split} has about {10 * high:,}"
 
 
-def _coarser(labels: Labels, last: Ints, lengths: Sequence[int]) -> int:
-    """Return what frame numbers must be multiplied by, judged by recordings of known length (too large: SUB119)."""
-    measured = np.array(lengths) > 0
-    # short clips, or only a few, may well have no event after their beginning
-    if np.count_nonzero(measured) < 3 or min(labels.lengths.values(), default=0) < LONG_CLIP:
-        return 1
-    share = float(((last[measured] + 1) / np.array(lengths)[measured]).max())
-    return next((factor for factor in (10, 5) if FILLED[0] < share * factor <= FILLED[1]), 1)
-
-
 def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
     if metre is None:
         return
@@ -462,17 +449,13 @@ def millimetres(distance: Values, labels: Labels, metre: int | None) -> Iterator
         return
     unit = "centimetres" if metre == 100 else "metres"
     for file in labels.explain(labels.count(far) > 0, "distance"):
-        yield labels.fault(file, "distance", farthest=_farthest(labels)[file], unit=unit)
-
-
-def _farthest(labels: Labels) -> Values:
-    return np.asarray(np.fmax.reduceat(labels.column("distance"), labels.starts))
+        yield labels.fault(file, "distance", farthest=np.nanmax(labels.values(file, "distance")), unit=unit)
 
 
 def distance_unit(distance: Values, labels: Labels, metre: int | None) -> Iterator[RowFault]:
     if metre not in (1, 100) or labels.explained("distance").any():
         return
-    high = _farthest(labels)
+    high = np.fmax.reduceat(distance, labels.starts)
     # what comes out of the repair must not look wrong again
     near, far = (high >= TOO_NEAR[0]) & (high < TOO_NEAR[1]), (high > TOO_FAR[0]) & (high <= TOO_FAR[1])
     suspects, unit, meant, do = (

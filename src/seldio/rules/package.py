@@ -27,8 +27,7 @@ from seldio.formats.yaml_text import Pointer, YamlDocument, parse
 from seldio.reader_rules import reader_rule
 from seldio.rules import ERROR, findings
 from seldio.rules.collection import Collection, MakeFinding, Reference, grouped
-from seldio.rules.package_names import META_NAME, TASK, label_folder, prefix_of, task_of
-from seldio.rules.submissions import CLIP_NAME, SAME_ROWS
+from seldio.rules.submissions import CLIP_NAME, META_NAME, SAME_ROWS, TASK, label_folder, prefix_of, task_of
 from seldio.text import clipped, listed, plural, printable
 
 _LABEL = re.compile(
@@ -163,10 +162,8 @@ def package_of(collection: Collection) -> Package:
     sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
     chosen = {sheet.name for sheet in sheets.values() if sheet is not None}
     metas = {file.name: Meta(file) for file in files if META_NAME.search(file.base) or file.name in chosen}
-    systems = tuple(
-        _system(folder, groups[folder], metas[sheet.name] if sheet is not None else None)
-        for folder, sheet in sheets.items()
-    )
+    chosen_metas = {folder: metas[sheet.name] if sheet is not None else None for folder, sheet in sheets.items()}
+    systems = tuple(_system(folder, groups[folder], meta) for folder, meta in chosen_metas.items())
     owned = {system.sheet.path for system in systems if system.sheet is not None}
     astray = []
     for meta in metas.values() if tree else ():
@@ -208,24 +205,22 @@ def _by_system(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     if not metas:
         return grouped(files, lambda file: label_folder(file.name) or None)
 
-    def home(file: PackageFile) -> str | None:
+    for file in files:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
-        return next((folder for folder in above if folder in homes), "" if "" in homes else None)
-
-    return {folder: group for folder, group in grouped(files, home).items() if len(group) > 1}
+        home = next((folder for folder in above if folder in homes), "" if "" in homes else None)
+        if home is not None:
+            groups.setdefault(home, []).append(file)
+    return {folder: group for folder, group in groups.items() if len(group) > 1}
 
 
 def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageFile]) -> PackageFile | None:
     """Return the meta file that is meant for a system, in its folder or not, correctly named or not."""
     label = PurePosixPath(folder).name
-    files = (
-        [file for file in group if META_NAME.search(file.base)]
-        or [file for file in outside if META_NAME.search(file.base) and file.label == label]
-        or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
-    )
-    return min(
-        files, key=lambda file: (file.folder != folder, file.base != f"{label}.meta.yaml", file.name), default=None
-    )
+    inside = [file for file in group if META_NAME.search(file.base)]
+    inside = inside or [file for file in outside if META_NAME.search(file.base) and file.label == label]
+    files = inside or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
+    name = f"{label}.meta.yaml"
+    return min(files, key=lambda file: (file.folder != folder, file.base != name, file.name), default=None)
 
 
 def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
@@ -236,12 +231,10 @@ def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> Sy
     track = parts.track if task in (None, "task3") and parts is not None else task
     csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if is_csv(file.name) else None)
     outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
-    documented = (label, f"{label}.output")  # both occur; otherwise the folder with most files is used
-
-    def rank(name: str) -> tuple[int, int, str]:
-        return documented.index(name) if name in documented else 2, -len(outputs[name]), name
-
-    output, path = min(outputs, key=rank, default=""), group[0].shown(folder)
+    # both names are documented; otherwise the folder with most files is used
+    ranks = {label: 0, f"{label}.output": 1}
+    output = min(outputs, key=lambda name: (ranks.get(name, 2), -len(outputs[name]), name), default="")
+    path = group[0].shown(folder)
     entries = outputs.pop(output, ())
     others = (file for file in group if not is_csv(file.name) and suffix_of(file.name) != "pdf")
     return System(

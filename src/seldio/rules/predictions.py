@@ -262,13 +262,9 @@ def changed_copy(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
         for name, (ours, theirs) in both.items():
             if ours is not None and theirs is not None and ours != theirs:
                 id = clipped(questions.values("id")[item])
-                message = f"{name} is {_shown(ours)}, but {_shown(theirs)} for {id}"
-                yield finding(row, name, message, answered.join["copy"])
-
-
-def _shown(value: Any) -> str:
-    """Return a text, or options, in quotes."""
-    return ", ".join(f'"{clipped(text, 40)}"' for text in ([value] if isinstance(value, str) else value))
+                texts = ([value] if isinstance(value, str) else value for value in (ours, theirs))
+                copy, original = (", ".join(f'"{clipped(text, 40)}"' for text in side) for side in texts)
+                yield finding(row, name, f"{name} is {copy}, but {original} for {id}", answered.join["copy"])
 
 
 def other_questions(answered: Answered, finding: MakeFinding) -> Iterator[Finding]:
@@ -306,6 +302,7 @@ ANSWERED_RULES = (
 
 # --- the answers of a submission to MERA ---------------------------------------------------------------
 
+_LATIN = frozenset(string.ascii_lowercase)
 _LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
 
 
@@ -323,34 +320,19 @@ class Answers:
         return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
 
 
-def _latin(text: str) -> bool:
-    return len(text) == 1 and text in string.ascii_lowercase
-
-
 def missing_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     left_out, ids = answers.left_out, answers.table.values("id")
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
-            yield finding(
-                None,
-                None,
-                f"no answer to question {clipped(name)}",
-                "one unanswered question makes the whole task score 0",
-            )
+            message = f"no answer to question {clipped(name)}"
+            yield finding(None, None, message, "one unanswered question makes the whole task score 0")
     for number, id in enumerate(ids):
         item = (answers.gold or {}).get(id or "")
-        if (
-            (item is not None or answers.gold is None)
-            and _quoted(answers.table.extra(number))
-            and not (item is not None and _quoted(item.extra))
-        ):
-            yield finding(
-                number,
-                "id",
-                f"the id is the string {json.dumps(id)}, which does not answer question {id}",
-                "write the number without quotes: MERA compares types as well",
-            )
+        asked = answers.gold is None if item is None else not _quoted(item.extra)
+        if asked and _quoted(answers.table.extra(number)):
+            message = f"the id is the string {json.dumps(id)}, which does not answer question {id}"
+            yield finding(number, "id", message, "write the number without quotes: MERA compares types as well")
 
 
 def _quoted(extra: Mapping[str, Any] | None) -> bool:
@@ -370,7 +352,7 @@ def letter_outside_options(answers: Answers, finding: MakeFinding) -> Iterator[F
     for number, _, letter in answers.letters():
         item = (answers.gold or {}).get(answers.table.values("id")[number] or "")
         count = len(item.options) if item is not None and item.options else 4  # where it is unknown
-        if _latin(letter) and letter not in string.ascii_lowercase[:count]:
+        if letter in _LATIN and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is not one of the {count} options"
             yield finding(number, "prediction", message, f"choose from A to {string.ascii_uppercase[count - 1]}")
 
@@ -384,7 +366,7 @@ def homoglyph_answer(answers: Answers, finding: MakeFinding) -> Iterator[Finding
 
 def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
-        if not _latin(letter) and letter not in CYRILLIC:
+        if letter not in _LATIN and letter not in CYRILLIC:
             letters = {CYRILLIC.get(letter, letter).upper() for letter in _LETTER.findall(text)}
             hint = f"write only {letters.pop()}" if len(letters) == 1 else "write the letter of an option"
             # in quotes where it begins or ends with invisible characters
@@ -394,10 +376,9 @@ def text_around_letter(answers: Answers, finding: MakeFinding) -> Iterator[Findi
 
 def decorated_letter(answers: Answers, finding: MakeFinding) -> Iterator[Finding]:
     for number, text, letter in answers.letters():
-        if _latin(letter) and text != letter.upper():
-            yield finding(
-                number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}"
-            )
+        if letter in _LATIN and text != letter.upper():
+            message = f"{clipped(text)} counts as {letter.upper()}"
+            yield finding(number, "prediction", message, f"write {letter.upper()}")
 
 
 # --- running them -----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """SUB1: a submission as a whole: its files and formats, the grid of time that all count by, and its names.
 
-Names are those of other clips, of other splits, or of no clip.
+Names are those of other clips, of other splits, or of no clip, or those of the files of a package.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio import plugins
+from seldio.files import Source
 from seldio.files.names import in_lower_case, is_csv
 from seldio.findings import SINGLY, Finding
 from seldio.formats import LabelFormat, TextFile, get, stem_of
@@ -29,6 +30,63 @@ from seldio.rules import ERROR, WARNING
 from seldio.rules.collection import Collection, FramedClip, MakeFinding, grouped
 from seldio.schema.arrays import to_numpy
 from seldio.text import listed, plural, printable
+
+#: Folders of tasks, and common variants of their names.
+TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
+_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
+_OUTPUT = re.compile(r"(?i)mix[0-9]{3}\.csv")
+META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
+
+
+def is_package(collection: Source | Collection) -> bool:
+    """Return whether a source looks like a package or a part of one.
+
+    It has a meta file, or folders ``taskN/LABEL/``, or several folders ``LABEL/`` of outputs.
+    """
+    prefix, names = prefix_of(collection), [entry.name for entry in collection.entries]
+    if any(META_NAME.search(name) or _is_labelled(prefix + name) for name in names):
+        return True
+    outputs = [name for name in names if _OUTPUT.fullmatch(name.rpartition("/")[2])]
+    return len({label_folder(name) for name in outputs} - {""}) > 1
+
+
+def prefix_of(collection: Source | Collection) -> str:
+    """Return the prefix of names if the source is the folder of a task or system inside a package."""
+    names = [entry.name for entry in collection.entries]
+    if collection.kind != "folder" or any(task_of(name) is not None for name in names):
+        return ""
+    parts = collection.path.replace("\\", "/").rstrip("/").split("/")
+    levels = {name.count("/") for name in names if META_NAME.search(name)}
+    for depth in (1, 2):  # taskN, and taskN/LABEL
+        prefix = "/".join(parts[-depth:]) + "/"
+        placed = 2 - depth in levels or any(_is_labelled(prefix + name) for name in names)
+        if len(parts) >= depth and TASK.fullmatch(parts[-depth]) and placed:
+            return prefix
+    return ""
+
+
+def task_of(name: str) -> str | None:
+    """Return the innermost folder of a task on the way to a file."""
+    folders = name.split("/")[:-1]
+    places = [place for place, part in enumerate(folders, 1) if TASK.fullmatch(part)]
+    return "/".join(folders[: places[-1]]) if places else None
+
+
+def label_folder(name: str) -> str:
+    """Return the outermost folder on the way to a file that is called like a label; empty if none is."""
+    folders = name.split("/")[:-1]
+    at = next((place for place, part in enumerate(folders, 1) if _LABEL_FOLDER.fullmatch(part)), 0)
+    return "/".join(folders[:at])
+
+
+def _is_labelled(name: str) -> bool:
+    """Return whether a file is in the folder of a label, inside that of a task."""
+    task = task_of(name)
+    label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
+    return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
+
+
+# --- names ---------------------------------------------------------------------------------------------
 
 #: How datasets name their clips.
 CLIP_NAME = re.compile(
@@ -172,9 +230,8 @@ def other_split(collection: Collection) -> tuple[Names[str], str, str] | None:
     mine = {clip: split for clip in clips if (split := split_of(clip)) is not None and split not in wanted}
     if len(mine) >= _FEWEST:
         return mine, listed(sorted(set(mine.values()))), listed(sorted(filter(None, wanted)))
-    rooms, wanted_rooms = (
-        {match[2] for clip in names if (match := _DEVELOPMENT.search(clip))} for names in (clips, expected)
-    )
+    sides = (filter(None, map(_DEVELOPMENT.search, names)) for names in (clips, expected))
+    rooms, wanted_rooms = ({match[2] for match in matches} for matches in sides)
     if len(clips) >= _FEWEST and rooms and wanted_rooms and not rooms & wanted_rooms:
         mine_of, theirs_of = (f"rooms {listed(sorted(side, key=int))}" for side in (rooms, wanted_rooms))
         return clips, mine_of, theirs_of
@@ -265,10 +322,8 @@ def missing_clip(collection: Collection, finding: MakeFinding) -> Iterator[Findi
 def surplus_clip(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
     surplus, missing = _alone(collection)
     if len(surplus) > SINGLY:
-        message = (
-            f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of {collection.where}: "
-        )
-        message += listed([printable(clip) for clip in surplus], 3)
+        message = f"{len(surplus):,} of {plural(len(collection.clips), 'file')} are not of a clip of "
+        message += f"{collection.where}: {listed([printable(clip) for clip in surplus], 3)}"
         if len(missing) == len(collection.expected):
             message += f"; its clips are {listed([printable(clip) for clip in missing], 2)}"
         yield finding(collection.path, message)
@@ -436,17 +491,11 @@ def frame_past_end(collection: Collection, finding: MakeFinding) -> Iterator[Fin
         if clip.sure and clip.end is not None and len(clip.behind):
             place = clip.part.place(int(clip.behind[0]), "frame")
             end = f"{clip.end:,} frames, {float(clip.end * clip.hop):g} s"
-            count = plural(len(clip.behind), "row")
-            late = len(clip.behind) == clip.part.rows
-            yield finding(
-                clip.part.file.path,
-                f"frame {place.value} is past the end of the clip ({end}); {count} in total",
-                "all rows are late" if late else None,
-                place.line,
-                place.column,
-                place.value,
-                place.excerpt,
-            )
+            message = f"frame {place.value} is past the end of the clip ({end}); "
+            message += f"{plural(len(clip.behind), 'row')} in total"
+            hint = "all rows are late" if len(clip.behind) == clip.part.rows else None
+            at = place.line, place.column, place.value, place.excerpt
+            yield finding(clip.part.file.path, message, hint, *at)
 
 
 def padded_output(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -543,12 +592,11 @@ def result_twice(collection: Collection, finding: MakeFinding) -> Iterator[Findi
         message += f"{printable(min(twice))} for {printable(posixpath.basename(min(twice)))}"
         yield finding(collection.path, message, f"check one folder at a time: {listed(folders, 3)}")
     elif collection.submitted:
-        by_name = grouped(
-            (part.file for _, part in collection.parts), lambda file: posixpath.basename(file.name).lower()
-        )
+        files = (part.file for _, part in collection.parts)
+        by_name = grouped(files, lambda file: posixpath.basename(file.name).lower())
         several = [files for files in by_name.values() if len(files) > 1]
-        for files in several if len(several) * 2 < len(by_name) else ():
-            yield finding(files[1].path, f"same file name as {listed([files[0].path])}", "keep one file per recording")
+        for first, second, *_ in several if len(several) * 2 < len(by_name) else ():
+            yield finding(second.path, f"same file name as {listed([first.path])}", "keep one file per recording")
     else:
         by_clip = grouped((part for _, part in collection.parts), lambda part: part.origin.clip)
         for clip, parts in by_clip.items():
@@ -596,9 +644,8 @@ def conversion(path: str, format: LabelFormat, wanted: LabelFormat) -> str:
     computed = ("azimuth", "elevation") if "x" in given else ()
     fills = [f"--fill {field}=VALUE" for field in asked if field not in (*given, *computed)]
     losses = [f"--allow-loss {lost}"] if lost else []
-    return " ".join(
-        ["to convert: seldio convert", printable(path), "--to", wanted.name, *losses, *fills, "-o NEW-FOLDER"]
-    )
+    options = ["--to", wanted.name, *losses, *fills, "-o NEW-FOLDER"]
+    return " ".join(["to convert: seldio convert", printable(path), *options])
 
 
 def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator[Finding]:
@@ -629,17 +676,10 @@ def labels_for_results(collection: Collection, finding: MakeFinding) -> Iterator
         if secret is None or "metadata" in folder.lower() or not (called or numbered) or format.role == "submission":
             continue
         message += f" called as the evaluation clips of {secret.title}, whose labels were never published"
-        place = part.place(0, None)
-        called_labels = finding(
-            part.file.path,
-            message,
-            f"{hint}, or name the format if these are labels of your own",
-            place.line,
-            place.column,
-            place.value,
-            place.excerpt,
-        )
-        yield called_labels if called else dataclasses.replace(called_labels, severity=WARNING)
+        place, severity = part.place(0, None), None if called else WARNING
+        at = place.line, place.column, place.value, place.excerpt
+        hint += ", or name the format if these are labels of your own"
+        yield finding(part.file.path, message, hint, *at, severity=severity)
 
 
 #: What folders of results are called.
@@ -670,9 +710,8 @@ def missing_number(collection: Collection, finding: MakeFinding) -> Iterator[Fin
             continue
         names = [f"{before}{number:0{digits}}{behind}" for number in (*missing, min(numbers), max(numbers))]
         message = f"no {listed(names[:-2])} among {plural(len(numbers), 'file')} from {names[-2]} to {names[-1]}"
-        yield finding(
-            collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that none is missing"
-        )
+        hint = f"--reference {names[-2]}..{names[-1]} checks that none is missing"
+        yield finding(collection.path, printable(message), hint)
 
 
 _NUMBERED_NAME = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)

@@ -28,7 +28,7 @@ from seldio.formats.datasets import named_split
 from seldio.formats.detect import CHOSEN, Wanted, means_the_same, years
 from seldio.formats.dialects import DIALECTS
 from seldio.parallel import cut
-from seldio.rules.ignored import why_no_labels
+from seldio.rules.collection import why_no_labels
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.splits import within
 from seldio.scores.seld import profiles
