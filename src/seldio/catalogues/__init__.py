@@ -261,18 +261,30 @@ def _look_at(
     contents: Mapping[str, bytes],
     datasets: OwnDatasets | None,
 ) -> _Look:
-    """Look at each of *entries* by itself; large questions need not be looked at where their format is named."""
+    """Look at each of *entries* by itself: of large tables and lines, at what tells what they are.
+
+    Large questions need not be looked at where their format is named.
+    """
     small = sum(max(entry.size, 0) for entry in entries) <= HOLD
     look = _Look()
     for entry in tracked(entries, "looking at files") if len(entries) > 1 else entries:
-        given = contents.get(entry.path)
+        name, given, whole = entry.name.lower(), contents.get(entry.path), True
         try:
             if given is not None:
-                whole, data = True, given
+                data = given
             elif format is not None and format.holds != "events" and not small:
                 whole, data = False, b""
+            elif not small and entry.on_disk and name.endswith(PARQUET_SUFFIX):
+                from seldio.formats.parquet import footer_of
+
+                with entry.open() as stream:
+                    whole, data = False, footer_of(stream)
+            elif not small and name.endswith(_LINES):
+                with entry.open() as stream:
+                    head = stream.read(_HEAD)
+                whole, data = False, head[: head.rfind(b"\n") + 1] or head
             else:
-                whole, data = _evidence(entry, small)
+                data = entry.read()
         except InvalidData as error:
             look.findings.append(error.finding)
             continue
@@ -289,26 +301,6 @@ def _look_at(
         if whole and (small or not asks or given is not None):
             look.held[entry.path] = data
     return look
-
-
-def _evidence(entry: Entry, small: bool) -> tuple[bool, bytes]:
-    """Return whether it is all of a file that is read, and that; of large tables and lines what tells what they are.
-
-    Raises:
-        InvalidData: it is damaged or over a limit.
-        SeldioError: the disk fails.
-    """
-    name = entry.name.lower()
-    if not small and entry.on_disk and name.endswith(PARQUET_SUFFIX):
-        from seldio.formats.parquet import footer_of
-
-        with entry.open() as stream:
-            return False, footer_of(stream)
-    if small or not name.endswith(_LINES):
-        return True, entry.read()
-    with entry.open() as stream:
-        head = stream.read(_HEAD)
-    return False, head[: head.rfind(b"\n") + 1] or head
 
 
 # --- labels by format ------------------------------------------------------------------------------------
