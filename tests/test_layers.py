@@ -185,7 +185,7 @@ _DEEDS = frozenset([
     *("hardlink_to", "touch", "truncate", "chmod", "write_text", "copy", "copy2", "copyfile", "copytree", "mkfifo", "mknod"),
 ])  # fmt: skip
 #: Where that is right, and why.
-_OTHERS = {("cli/guard.py", "open"): "the null device, in the place of an output that nobody reads"}
+_OTHERS = {("cli/printing.py", "open"): "the null device, in the place of an output that nobody reads"}
 #: Where files are written that the user names as such, through links too; in them the folder above is not given.
 _NAMED_BY_THE_USER = {
     "challenge.py": "-o of package, and the meta file beside it", "cli/printing.py": "-o of reports", "cli/verbs.py": "-o of a response", "check/settings.py": "--write-baseline",

@@ -411,7 +411,7 @@ class Report(Displayed):
         return sum(finding.count for finding in self.findings)
 
     def by_rule(self) -> dict[str, int]:
-        """Number of findings by code, codes sorted."""
+        """Return the number of findings by code, codes sorted."""
         return dict(sorted(Counter(finding.code for finding in self.findings).items()))
 
     def reaches(self, threshold: Severity) -> bool:

@@ -166,8 +166,7 @@ def as_text(description: dict[str, Any]) -> str:
     for group in description["groups"]:
         lines += _labels_text(group, path)
     for media in description.get("media", []):
-        lines += ["", f"{media['kind']}  {printable(media['type'])}"]
-        lines += _sound_text(media) if media["kind"] == "recording" else _video_text(media)
+        lines += ["", f"{media['kind']}  {printable(media['type'])}", *_media_text(media)]
         lines += [f"  fault       {printable(media['fault'])}"] if "fault" in media else []
     if passed_over := [group for group in description.get("catalogue", ()) if group["kind"] in ("list", "other")]:
         lines += ["", "passed over"]
@@ -247,23 +246,21 @@ def _labels_text(group: dict[str, Any], path: str) -> list[str]:
     return lines
 
 
-def _video_text(video: dict[str, Any]) -> list[str]:
-    size, mean = f"{video['width']} × {video['height']}", " on average (variable)" if video.get("variable") else ""
-    lines = [f"  frames      {video['pictures']:,} of {size} at {video['rate']:.6g} fps{mean}"]
-    if video.get("rotation"):
-        lines.append(f"  rotated     by {video['rotation']}° counter-clockwise when shown; the size is that as shown")
-    return [*lines, f"  length      from {video['start']:.3f} to {video['end']:.3f} s"]
-
-
-def _sound_text(sound: dict[str, Any]) -> list[str]:
-    if "channels" not in sound:
+def _media_text(media: dict[str, Any]) -> list[str]:
+    if media["kind"] != "recording":
+        size, mean = f"{media['width']} × {media['height']}", " on average (variable)" if media.get("variable") else ""
+        lines = [f"  frames      {media['pictures']:,} of {size} at {media['rate']:.6g} fps{mean}"]
+        if turn := media.get("rotation"):
+            lines.append(f"  rotated     by {turn}° counter-clockwise when shown; the size is that as shown")
+        return [*lines, f"  length      from {media['start']:.3f} to {media['end']:.3f} s"]
+    if "channels" not in media:
         return []
-    lines = [f"  channels    {sound['channels']} at {sound['rate']:,} Hz"]
-    if "array" in sound:
-        lines.append(f"  array       {_array(**sound['array'])}")
-    lines.append(f"  length      {sound['seconds']:.3f} s ({plural(sound['frames'], 'frame')})")
-    lines.append(f"  peak        {_level(sound['peak'])}")
-    for number, channel in enumerate(sound["by_channel"]):
+    lines = [f"  channels    {media['channels']} at {media['rate']:,} Hz"]
+    if "array" in media:
+        lines.append(f"  array       {_array(**media['array'])}")
+    lines.append(f"  length      {media['seconds']:.3f} s ({plural(media['frames'], 'frame')})")
+    lines.append(f"  peak        {_level(media['peak'])}")
+    for number, channel in enumerate(media["by_channel"]):
         peak = f", peak {_level(channel['peak'])}" if channel["level"] is not None else ""
         lines.append(f"  {'levels' if not number else '':<11} channel {number + 1}: {_level(channel['level'])}{peak}")
     return lines

@@ -70,11 +70,12 @@ def admitted(groups: Sequence[LabelGroup], findings: Sequence[Finding]) -> list[
         for code in {findings[place].code for place in fixable} & (_ON_LAYOUT | _ON_FILE | _ON_SET):
             alike = {place: findings[place] for place in fixable if findings[place].code == code}
             shared = _doubt_of_all(group, code, alike.values())
+            another = None if group.named else _another_format(group, code)
+            others = {other: paths for other, paths in doubts.items() if other != code}
             for place, finding in alike.items():
-                where = {finding.path} if code in _ON_FILE else group.files.keys()
-                against = sorted(other for other, paths in doubts.items() if other != code and paths & where)
-                if not group.named and (reason := _another_format(group, code)) is not None:
-                    reasons[place] = f"{reason}: --format {group.format.name} says that it is not so"
+                against = sorted(other for other in others if code not in _ON_FILE or finding.path in others[other])
+                if another is not None:
+                    reasons[place] = f"{another}: --format {group.format.name} says that it is not so"
                 elif against:
                     reasons[place] = f"not repaired because of {', '.join(against)}: the format is in doubt"
                 elif shared is not None:

@@ -91,25 +91,25 @@ def load(start: Path | None = None) -> Settings:
     for place in (folder, *folder.parents):
         for name in ("seldio.toml", "pyproject.toml"):
             file = place / name
-            if file.is_file() and (name == "seldio.toml" or "seldio" in _table(file).get("tool", {})):
-                return load_file(file)
+            if file.is_file() and (section := _section(file)) is not None:
+                return parse(section, str(file))
     return Settings()
 
 
 def load_file(file: Path) -> Settings:
     """Return the settings of *file*: a pyproject.toml or a file like seldio.toml."""
-    table = _table(file)
-    section = table.get("tool", {}).get("seldio", {}) if file.name == "pyproject.toml" else table
-    return parse(section, str(file))
+    return parse(_section(file) or {}, str(file))
 
 
-def _table(file: Path) -> dict[str, Any]:
+def _section(file: Path) -> dict[str, Any] | None:
+    """Return what a file says of seldio; None for a pyproject.toml that does not."""
     try:
-        return from_toml(file.read_text("utf-8"))
+        table = from_toml(file.read_text("utf-8"))
     except ValueError as error:
         raise UsageError(f"{printable(str(file))} is not valid TOML: {error}") from None
     except OSError as error:
         raise SeldioError(f"cannot read {printable(str(file))}: {error.strerror}") from error
+    return table.get("tool", {}).get("seldio") if file.name == "pyproject.toml" else table
 
 
 def parse(section: Mapping[str, Any], path: str) -> Settings:

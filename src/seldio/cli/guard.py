@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from seldio import progress
+from seldio.cli.printing import close_output, print_error
 from seldio.errors import ExitCode, SeldioError, SeldioWarning
 from seldio.text import printable
 
@@ -46,19 +47,12 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
             if not (as_json and data):
                 _say(text)
             if as_json:  # on standard output, or instead of the text on standard error where the output holds data
-                from seldio.cli.printing import print_error
-
                 print_error(text, kind, code, aside=data)
             if isinstance(error, OSError):
                 close_output()  # only now: JSON says it there
         raise typer.Exit(code)
 
     return run
-
-
-def close_output() -> None:
-    """Keep Python from complaining at exit of what standard output could not take."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _explained(error: BaseException) -> tuple[str, ExitCode]:

@@ -32,18 +32,13 @@ def push(given: dict[str, Any], json: bool = False) -> ExitCode:
         quiet()
     pushed = hub.push(**given)
     if json:
-        print_json(_record(pushed))
+        fields = {field.name: getattr(pushed, field.name) for field in dataclasses.fields(pushed)}
+        files = [dataclasses.asdict(file) for file in pushed.files]
+        print_json(fields | {"files": files, "refused": pushed.refused, "report": pushed.report.as_dict()})
     else:
         for line in _push_lines(pushed, given["dry_run"]):
             typer.echo(line)
     return ExitCode.FINDINGS if pushed.refused else ExitCode.CLEAN
-
-
-def _record(pushed: Pushed) -> dict[str, object]:
-    """Return the record that --json prints."""
-    fields = {field.name: getattr(pushed, field.name) for field in dataclasses.fields(pushed)}
-    files = [dataclasses.asdict(file) for file in pushed.files]
-    return fields | {"files": files, "refused": pushed.refused, "report": pushed.report.as_dict()}
 
 
 def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seldio.errors import ExitCode, UsageError
-from seldio.text import printable
+from seldio.plugins import version
+from seldio.text import json_text, printable, view_command
 
 if TYPE_CHECKING:
     from seldio.reports import Subject
@@ -30,9 +32,6 @@ def working(workers: str | None) -> AbstractContextManager[None]:
 
 def print_json(value: Mapping[str, object], *, aside: bool = False) -> None:
     """Print what a command did or knows as JSON, with the version of seldio; on standard error if *aside*."""
-    from seldio.plugins import version
-    from seldio.text import json_text
-
     typer.echo(json_text({"seldio": version(), **value}, indent=2, default=str), err=aside)
 
 
@@ -41,9 +40,12 @@ def print_error(message: str, kind: ExitCode, code: int, *, aside: bool = False)
     try:
         print_json({"error": {"kind": kind.name.lower(), "exit_code": int(code), "message": message}}, aside=aside)
     except OSError:  # standard output is full or closed
-        from seldio.cli.guard import close_output
-
         close_output()
+
+
+def close_output() -> None:
+    """Keep Python from complaining at exit of what standard output could not take."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def print_wrapped(text: str, *, fill: bool = False) -> None:
@@ -59,13 +61,12 @@ def see_free(out: str | None, *inputs: object) -> None:
     Raises:
         UsageError: it is one of the *inputs*, or a file in one of them that holds data.
     """
-    from seldio.files import input_at
+    from seldio.files import input_at, open_source
 
     given = [place for each in inputs for place in (each if isinstance(each, list | tuple) else [each])]
     if out is None or not Path(out).is_file() or (place := input_at(Path(out), given)) is None:
         return
     from seldio.catalogues import Catalogue
-    from seldio.files import open_source
 
     if Path(place).is_dir():
         with open_source(out, lambda _: None) as source:
@@ -105,7 +106,6 @@ def clip_page(
     if out is None or labels is None:
         return None
     from seldio.reports.page import page_name
-    from seldio.text import view_command
 
     whole = labels.rpartition(":")[0]  # before a split
     shown = whole if whole and Path(whole).exists() else labels

@@ -43,6 +43,8 @@ def convert_any(
     """Convert *path* by the function for what it holds; labels become questions if the target holds these."""
     if not isinstance(out, str | os.PathLike) and not hasattr(out, "write"):
         raise UsageError(f"the output is a path or a binary stream, not {type(out).__name__}")
+    if not isinstance(fill, Mapping):
+        raise UsageError(f"--fill: values by field, such as --fill distance=2.5, not {type(fill).__name__}")
     if isinstance(path, str):
         path, format_named = resolved(path)
         format = format_named if format is None else format
