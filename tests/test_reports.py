@@ -24,7 +24,7 @@ from releases import printed_by_rich
 import seldio
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, Finding, Heard, Report, Severity
-from seldio.reports import Options, outputs, render, screens, terminal, write
+from seldio.reports import Options, outputs, render, terminal, write
 from seldio.reports.ci import FINGERPRINT, file_uri
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sections import verdict
@@ -144,9 +144,9 @@ def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
 @pytest.mark.parametrize("files", [0, 1, 12_345])
 def test_a_verdict_alone_reads_as_where_there_is_more(files: int) -> None:
     clean = Report([], files)
-    assert list(screens.text(clean, Options())) == list(terminal.text(clean, Options())) != []
-    assert not any("\x1b" in piece for piece in screens.text(clean, Options()))
-    assert "\x1b" in "".join(screens.text(clean, Options(color=True)))
+    assert list(render(clean)) == list(terminal.text(clean, Options())) != []
+    assert not any("\x1b" in piece for piece in render(clean))
+    assert "\x1b" in "".join(render(clean, "text", Options(color=True)))
 
 
 @given(reports, st.sampled_from((*FOR_TERMINALS, "json", "jsonl", "sarif")))

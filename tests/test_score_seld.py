@@ -392,8 +392,9 @@ def test_clips_without_any_row_count(tmp_path: Path) -> None:
     assert done.over == "2 clips, 13 classes, micro average"
 
 
+CLIPS = ["fold4_room1_mix001", "fold4_room2_mix002", "fold4_room2_mix003"]
 ROW = st.tuples(
-    st.sampled_from(["fold4_room1_mix001", "fold4_room2_mix002", "fold4_room2_mix003"]), st.integers(0, 24),
+    st.sampled_from(CLIPS), st.integers(0, 24),
     st.integers(0, 3), st.integers(0, 2), st.integers(-9, 9), st.integers(-3, 3), st.integers(1, 6), st.booleans(),
 )  # fmt: skip
 WAYS = [(profile, average) for profile in PROFILES for average in profile.averages]
@@ -409,12 +410,11 @@ def frames_of(rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.table({name: pa.array(values, types.get(name, pa.int32())) for name, values in columns.items()})
 
 
-def analysed(rows: tuple[pa.Table, pa.Table], profile: SeldProfile, limits: Thresholds) -> tuple[Any, list[Any]]:
-    """Both sides in arrays, and the names of clips."""
-    clips = ["fold4_room1_mix001", "fold4_room2_mix002", "fold4_room2_mix003"]
-    index = {clip: number for number, clip in enumerate(clips)}
-    a, b = (event_frames(table, index) for table in rows)
-    return mistakes.count(a, b, profile, limits, 13, 3), clips
+def analysed(
+    sides: list[pa.Table], profile: SeldProfile, limits: Thresholds | None = None, clips: list[str] = CLIPS
+) -> mistakes.Mistakes:
+    a, b = (event_frames(table, {clip: number for number, clip in enumerate(clips)}) for table in sides)
+    return mistakes.count(a, b, profile, limits or profile.limits, 13, len(clips))
 
 
 @settings(max_examples=examples(60))
@@ -422,9 +422,9 @@ def analysed(rows: tuple[pa.Table, pa.Table], profile: SeldProfile, limits: Thre
 def test_shares_add_up_to_the_lost_f(left: Any, right: Any, way: tuple[SeldProfile, Any], flags: bool) -> None:
     profile, average = way
     limits = dataclasses.replace(profile.limits, onscreen=flags and "OnscreenAcc" in profile.names)
-    sides = frames_of(left), frames_of(right)
-    found, clips = analysed(sides, profile, limits)
-    score = score_tables(*sides, clips, profile, classes=13, average=average, limits=limits)
+    sides = [frames_of(left), frames_of(right)]
+    found = analysed(sides, profile, limits)
+    score = score_tables(*sides, CLIPS, profile, classes=13, average=average, limits=limits)
     lost = mistakes.lost_f(score, found.kinds)
     f = score.overall["F"]
     if not math.isnan(f):
@@ -447,15 +447,9 @@ def test_shares_add_up_to_the_lost_f(left: Any, right: Any, way: tuple[SeldProfi
 def test_parts_of_clips_add_up(left: Any, right: Any) -> None:
     """Every sum over all clips is that over each clip by itself, to the last bit."""
     sides = [frames_of(list({row[:4]: row for row in rows}.values())) for rows in (left, right)]
-    clips = ["fold4_room1_mix001", "fold4_room2_mix002", "fold4_room2_mix003"]
     profile = get("dcase2024")
-
-    def counted(some: list[str]) -> mistakes.Mistakes:
-        index = {clip: number for number, clip in enumerate(some)}
-        a, b = (event_frames(table, index) for table in sides)
-        return mistakes.count(a, b, profile, profile.limits, 13, len(some))
-
-    for whole, *each in zip(counted(clips), *(counted([clip]) for clip in clips), strict=True):
+    parts = [analysed(sides, profile, clips=[clip]) for clip in CLIPS]
+    for whole, *each in zip(analysed(sides, profile), *parts, strict=True):
         assert np.array_equal(whole, sum(each))
 
 
@@ -470,10 +464,9 @@ def most_pairs(good: np.ndarray[Any, np.dtype[np.bool_]]) -> int:
 @given(st.lists(ROW, max_size=40), st.lists(ROW, max_size=40))
 def test_wrong_classes_are_as_many_as_can_be(left: Any, right: Any) -> None:
     profile = get("dcase2024")
-    sides = frames_of(left), frames_of(right)
-    found, clips = analysed(sides, profile, profile.limits)
-    index = {clip: number for number, clip in enumerate(clips)}
-    a, b = (event_frames(table, index) for table in sides)
+    sides = [frames_of(left), frames_of(right)]
+    found = analysed(sides, profile)
+    a, b = (event_frames(table, {clip: number for number, clip in enumerate(CLIPS)}) for table in sides)
     lengths = grid_lengths(profile, a, 3)
     total = 0
     for group in paired(a, b, lengths, 13, profile.measure):
@@ -502,8 +495,7 @@ def test_each_kind_of_error_by_hand(tmp_path: Path) -> None:
         5: line(5, 0, 0) + line(5, 3, 170),
     }  # fmt: skip
     for name, text in (("ref", truth), ("out", "".join(told.values()))):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "fold4_room1_mix001.csv").write_text(text)
+        written(tmp_path, name, {CLIPS[0]: text})
     report = seldio.score(
         tmp_path / "out", tmp_path / "ref", profile="dcase2024", table="errors", average="micro", format="starss23",
         force=True,
@@ -517,9 +509,7 @@ def test_each_kind_of_error_by_hand(tmp_path: Path) -> None:
 
 def test_errors_are_in_every_output(tmp_path: Path) -> None:
     for name, azimuth in (("ref", 0), ("out", 60)):
-        (tmp_path / name).mkdir()
-        text = "".join(line(frame, 0, azimuth) for frame in range(30))
-        (tmp_path / name / "fold4_room1_mix001.csv").write_text(text)
+        written(tmp_path, name, {CLIPS[0]: "".join(line(frame, 0, azimuth) for frame in range(30))})
     common = ["score", str(tmp_path / "out"), "-r", str(tmp_path / "ref"), "--format", "starss23"]
     brief = invoke(*common, "--table", "all")
     assert brief.exit_code == 0, brief.output

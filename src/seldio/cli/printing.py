@@ -50,7 +50,7 @@ def close_output() -> None:
 
 def print_wrapped(text: str, *, fill: bool = False) -> None:
     """Print lines for people, broken between words where the terminal is narrower; *fill*: paragraphs anew."""
-    from seldio.reports.screens import wrapped
+    from seldio.reports import wrapped
 
     typer.echo(wrapped(text, sys.stdout, fill=fill))
 

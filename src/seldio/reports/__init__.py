@@ -8,6 +8,9 @@ they are never cut short, and keep every digit, shares from 0 to 1.
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
+import textwrap
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TextIO
@@ -16,12 +19,17 @@ from seldio.errors import UsageError
 from seldio.findings import Report
 from seldio.reports.tables import Options, Subject
 
-__all__ = ["OUTPUTS", "Options", "Subject", "checked", "outputs", "render", "write"]
+__all__ = ["OUTPUTS", "Options", "Subject", "checked", "outputs", "render", "wrapped", "write"]
+
+LEAST_ROOM = 20
+DEFAULT_WIDTH = 100
+#: Sentences are broken here on a terminal that is wider: longer lines are hard to read.
+READABLE = 100
 
 #: By name, what each output shows, and the function below this package that writes it, loaded when it is first used:
 #: from what is reported and :class:`Options` to pieces of text.
 OUTPUTS = {
-    "text": (("findings", "scores"), "screens:text"),
+    "text": (("findings", "scores"), "terminal:text"),
     "concise": (("findings",), "ci:concise"),
     "json": (("findings", "scores"), "json_report:json"),
     "jsonl": (("findings",), "json_report:jsonl"),
@@ -62,8 +70,14 @@ def render(subject: Subject, output: str = "text", options: Options | None = Non
     if not isinstance(subject, Report) and not subject:
         raise UsageError("no scores to report")
     _, place = OUTPUTS[checked(output, "findings" if isinstance(subject, Report) else "scores")]
+    options = options or Options()
+    plain = output == "text" and not (options.color or options.wrap)
+    if plain and isinstance(subject, Report) and not (subject.findings or subject.heard):
+        from seldio.reports.sections import verdict  # all there is to say, for which rich would be loaded in vain
+
+        return iter([f"{verdict(subject)}\n"])
     module, function = place.split(":")
-    pieces: Iterator[str] = getattr(import_module(f"{__name__}.{module}"), function)(subject, options or Options())
+    pieces: Iterator[str] = getattr(import_module(f"{__name__}.{module}"), function)(subject, options)
     return pieces
 
 
@@ -74,8 +88,43 @@ def write(subject: Subject, stream: TextIO, output: str = "text", options: Optio
     """
     options = options or Options()
     if output == "text":
-        from seldio.reports.screens import screen
-
         color, width, wrap = screen(stream)
         options = dataclasses.replace(options, color=color, width=width, wrap=wrap)
     stream.writelines(render(subject, output, options))
+
+
+def screen(stream: TextIO) -> tuple[bool, int, bool]:
+    """Return whether to use colours on *stream*, its width in cells, and if it is a terminal; honours ``NO_COLOR``."""
+    if not (stream.isatty() or os.environ.get("FORCE_COLOR") or os.environ.get("TTY_COMPATIBLE") == "1"):
+        width = os.environ.get("COLUMNS", "")
+        return False, int(width) if width.isdigit() else DEFAULT_WIDTH, False
+    from seldio.reports import terminal
+
+    return terminal.screen(stream)
+
+
+_INDENTED = re.compile(r" *\S+ {2,}| +")
+
+
+def wrapped(lines: str, stream: TextIO, *, fill: bool = False) -> str:
+    """Return *lines* as *stream* shows them: on a terminal long ones are broken between words, below the second column.
+
+    Where *fill* is asked for, lines that follow one another are one paragraph, but for those of an example.
+    """
+    _, width, terminal = screen(stream)
+    if not terminal and not os.environ.get("COLUMNS", "").isdigit():
+        return lines
+    width, shown = max(min(width, READABLE), 2 * LEAST_ROOM), []
+    if fill:  # each paragraph in one line, below its heading if it has one ("Fix:"); examples as they are
+        blocks = lines.split("\n\n")
+        lines = "\n\n".join(
+            block if block.startswith("Example:") else re.sub(r"(?<!:)\n *", " ", block) for block in blocks
+        )
+    for line in lines.split("\n"):
+        start = _INDENTED.match(line)
+        indent = start.end() if start is not None and start.end() < width // 2 else 0
+        broken = textwrap.wrap(
+            line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )
+        shown += broken if len(line) > width and " " in line[indent:].strip() else [line]
+    return "\n".join(shown)

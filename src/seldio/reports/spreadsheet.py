@@ -19,7 +19,7 @@ _FORMULA = re.compile(r"[=+\-@'＝＋－＠]")
 
 
 def csv_text(subject: Subject, options: Options) -> Iterator[str]:
-    """The findings; one table of scores, systems side by side; or all tables of scores, a line for each number."""
+    """Yield the findings; one table of scores, systems side by side; or all of them, a line for each number."""
     if isinstance(subject, Report):
         yield write_table(findings_table(subject))
     elif options.table is not None:

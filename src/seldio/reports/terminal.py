@@ -19,7 +19,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.screens import DEFAULT_WIDTH, LEAST_ROOM, READABLE
+from seldio.reports import DEFAULT_WIDTH, LEAST_ROOM, READABLE
 from seldio.reports.sections import (
     by_cause,
     conclusion,

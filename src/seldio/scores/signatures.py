@@ -98,18 +98,17 @@ def of_comparison(signatures: Sequence[Signature], settings: Mapping[str, object
 
 
 def signature(
-    profile: str, settings: Mapping[str, object], reference: str, predictions: str, judge: str = "no judge"
+    profile: str, settings: Mapping[str, object], reference: int | str, predictions: int | str, judge: str = "no judge"
 ) -> Signature:
-    """Return that of a score by this version, from the digests of both sides."""
-    return Signature(version(), profile, given(settings), judge, reference, predictions)
+    """Return that of a score by this version, from sums of digests of the rows of both sides, or :data:`NONE`."""
+    sides = (
+        side if isinstance(side, str) else sha256(str(side).encode()).hexdigest()[:12]
+        for side in (reference, predictions)
+    )
+    return Signature(version(), profile, given(settings), judge, *sides)
 
 
-def of_total(total: int) -> str:
-    """Return the digest of a sum of digests of rows, such as :func:`seldio.scores.seld.counting.digest` gives."""
-    return sha256(str(total).encode()).hexdigest()[:12]
-
-
-def of_questions(items: Sequence[Item] | None) -> str:
+def of_questions(items: Sequence[Item] | None) -> int | str:
     """Return the digest of questions with what is known of their answers."""
     if items is None:
         return NONE
@@ -122,21 +121,21 @@ def of_questions(items: Sequence[Item] | None) -> str:
     )
 
 
-def of_replies(outputs: Sequence[Prediction]) -> str:
+def of_replies(outputs: Sequence[Prediction]) -> int:
     """Return the digest of predictions with what programs read besides."""
     return digest(
         [*(getattr(row, name) for name in _SAID), *((row.extra or {}).get(name) for name in _BESIDE)] for row in outputs
     )
 
 
-def digest(rows: Iterable[Sequence[object]]) -> str:
-    """Return the digest of rows, whatever their order: of the sum of their hashes; what is empty is as if absent."""
+def digest(rows: Iterable[Sequence[object]]) -> int:
+    """Return the digest of rows, whatever their order: the sum of their hashes; what is empty is as if absent."""
     total = 0
     for row in rows:
         values = [None if value in ("", []) else value for value in row]
         text = json.dumps(values, ensure_ascii=True, sort_keys=True, default=vars)
         total += int.from_bytes(sha256(text.encode()).digest(), "big")
-    return of_total(total)
+    return total
 
 
 def judged_by(model: str | None, url: str | None, judgements: bytes | None) -> str:

@@ -50,7 +50,7 @@ from seldio.scores.resampling import (
 from seldio.scores.seld.counting import WORD
 from seldio.scores.seld.join import SharedPart, join, reference_labels, rows_of, shared_parts
 from seldio.scores.seld.scoring import by_clip
-from seldio.scores.signatures import Signature, of_total, signature
+from seldio.scores.signatures import Signature, signature
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -358,7 +358,7 @@ def scored_maps(
             for error in (side.faults + faults).settle(options.force)
         ]
     clips = [clip for counted, *_ in parts for clip in counted]
-    digests = (of_total(sum(clip.digests[side] for clip in clips) & WORD) for side in (0, 1))
+    first, second = (sum(clip.digests[side] for clip in clips) & WORD for side in (0, 1))
     return ImagingCase(
         MapScores({name: clip.detections for name, clip in zip(scored, clips, strict=True)}, average),
         [classes.label(number) for number in range(len(classes))],
@@ -369,7 +369,7 @@ def scored_maps(
         [*skipped.values()],
         [str(error) for error in errors],
         options.by_clip,
-        signature(PROFILE, {name: getattr(options, name) for name in _SIGNED}, *digests),
+        signature(PROFILE, {name: getattr(options, name) for name in _SIGNED}, first, second),
     )
 
 

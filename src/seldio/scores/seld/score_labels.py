@@ -26,7 +26,7 @@ from seldio.scores.seld.join import USUAL, SideLabels, join, reference_labels, r
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
-from seldio.scores.signatures import of_total, signature
+from seldio.scores.signatures import signature
 from seldio.text import printable
 from seldio.vocabularies import vocabulary
 
@@ -187,7 +187,7 @@ def scored_case(
     )
     causes = () if dropped else tuple(probable_causes(score, a, b, limits, len(classes)))
     given = {name: getattr(options, name) for name in _SIGNED} | dict(options.threshold)
-    signed = signature(profile.name, given, of_total(labels.digest), of_total(written.digest))
+    signed = signature(profile.name, given, labels.digest, written.digest)
     drawn = options.intervals or Intervals()
     mistakes = None
     if options.errors:
