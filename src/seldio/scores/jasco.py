@@ -688,17 +688,6 @@ _OTHERS = (
 _ROWS = Column("answers", "answers", "", 0, None, "answers counted")
 
 
-def score(
-    predictions: Sequence[Prediction],
-    items: Sequence[Item] | None = None,
-    *,
-    system: str = "predictions",
-    **options: Any,
-) -> ScoreReport:
-    """Return the score of a model's outputs; the other arguments, and what is raised, are those of :func:`count`."""
-    return count(predictions, items, **options).report(system)
-
-
 def tables(case: JascoCase) -> tuple[Table, ...]:
     """Return the tables of a case; both readings stand in the first, the one that was asked for first."""
     marks, whole = case.reading(case.mode), range(len(case.rows))
