@@ -228,27 +228,23 @@ def _opened(text: str, options: KnownOptions) -> int | None:
 def _rows(text: str, options: KnownOptions) -> dict[int, str]:
     rows: dict[int, str] = {}
     for piece in _RE.piece.split(text):
-        place = _row(piece, text, options)
-        if place is not None and place not in rows:
-            rows[place] = piece
+        body = _RE.bullet.sub("", piece)
+        mark = _RE.labelled.match(body)
+        label = options.of_label(mark["label"], text) if mark else None
+        behind = body[mark.end() :].strip() if mark else body
+        place = options.leading(behind)
+        if place is None:
+            place = options.leading(body)
+        if place is None and (mark or (body != piece and len(behind) > 1)):
+            begun = [number for number, option in enumerate(options.texts) if loose(option).startswith(loose(behind))]
+            place = only(begun)
+        if place is None and mark and label is not None and mark["label"].isalpha():
+            place = label if not behind or _RE.right.search(behind) or _RE.wrong.search(behind) else None
+        elif label not in (None, place):
+            place = None
+        if place is not None:
+            rows.setdefault(place, piece)
     return rows
-
-
-def _row(piece: str, text: str, options: KnownOptions) -> int | None:
-    body = _RE.bullet.sub("", piece)
-    mark = _RE.labelled.match(body)
-    label = options.of_label(mark["label"], text) if mark else None
-    behind = body[mark.end() :].strip() if mark else body
-    place = options.leading(behind)
-    if place is None:
-        place = options.leading(body)
-    if place is None and (mark or (body != piece and len(behind) > 1)):
-        begun = [number for number, option in enumerate(options.texts) if loose(option).startswith(loose(behind))]
-        place = only(begun)
-    if place is None and mark and label is not None and mark["label"].isalpha():
-        verdict = _RE.right.search(behind) or _RE.wrong.search(behind)
-        return label if not behind or verdict else None
-    return place if label in (None, place) else None
 
 
 def _without_lists(text: str, options: KnownOptions) -> tuple[str, int | None]:

@@ -183,10 +183,6 @@ class JudgeRequest:
         """Return the conversation that is sent."""
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
-    def again(self, why: object) -> str:
-        """Return what a judge is told whose reply cannot be read."""
-        return _messages()["again" if self.schema.read is None else "again_plain"].format(why=why, tag=self.tag)
-
     def key(self, *settings: object) -> str:
         """Return the key in the cache: a digest of all that is sent and of the *settings* of the judge."""
         return _digest(VERSION, self.task, self.system, self.user, self.schema.as_json(), *settings)
@@ -288,14 +284,12 @@ def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict) or "properties" not in schema:
         return value
     properties: Mapping[str, Any] = schema["properties"]
-    absent = {key: inner.get("default") for key, inner in properties.items() if "default" in inner or _nullable(inner)}
+    absent = {}
+    for key, inner in properties.items():
+        kinds = (inner, *inner.get("anyOf", ()))
+        nullable = any("null" in kind.get("type", ()) or None in kind.get("enum", ()) for kind in kinds)
+        absent |= {key: inner.get("default")} if nullable or "default" in inner else {}
     return absent | {key: _fitted(value[key], inner) for key, inner in properties.items() if key in value}
-
-
-def _nullable(schema: Mapping[str, Any]) -> bool:
-    """Return whether null fits a schema of ours."""
-    listed_null = "null" in schema.get("type", ()) or None in schema.get("enum", ())
-    return listed_null or any(_nullable(each) for each in schema.get("anyOf", ()))
 
 
 #: Text as a judge wrote it, or the verdict as an object.
@@ -638,7 +632,8 @@ class Judge:
             if reply.verdict is not None:
                 break
             bad = {"role": "assistant", "content": text[:_SHOWN] or "(empty)"}
-            messages += [bad, {"role": "user", "content": request.again(reply.error)}]
+            text = _messages()["again" if request.schema.read is None else "again_plain"]
+            messages += [bad, {"role": "user", "content": text.format(why=reply.error, tag=request.tag)}]
         self.cache.keep(key, reply.text, reply.model, request.task, unread=reply.verdict is None)
         return reply
 
