@@ -26,12 +26,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from seldio import progress
@@ -479,7 +479,7 @@ class CallFailed(Exception):
         self.again, self.wait, self.hopeless = again, wait, hopeless
 
 
-class Judge:
+class Judge(AbstractContextManager["Judge"]):
     """A model on a server that speaks OpenAI's chat completions.
 
     Without a cache, replies are kept as long as this object, and with *dry_run* nothing is written, not even a cache.
@@ -514,9 +514,6 @@ class Judge:
         self.cache = Cache(self.options.cache, read_only=self.options.dry_run)
         self.tally = JudgeTally()
         self._counting = threading.Lock()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *args: object) -> None:
         self.cache.close()
