@@ -92,18 +92,17 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
     ``orientation`` is read as well.
     """
     rating: int | None = None
+    orientation: Orientation | None = None
+    scale: int | None = None
     if mode == "eval.py":
+        orientation = next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
         for line in text.split("\n"):
             if "Rating: " in line:
                 rating = next((number for number in (0, 1, 2) if str(number) in line), 0)
-        return Judged(
-            rating, next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
-        )
+        return Judged(rating, orientation)
     values = proven([text.strip().encode("utf-8", "replace")])
     if values and isinstance(values[0], dict):
         return _of_object(values[0])
-    orientation: Orientation | None = None
-    scale: int | None = None
     if match := _NUMBER.match(_value(text, "rating") or ""):
         rating = int(match[1]) if int(match[1]) <= 2 else None
         if upper_end := _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>")):

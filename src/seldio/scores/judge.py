@@ -284,7 +284,7 @@ def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict) or "properties" not in schema:
         return value
     properties: Mapping[str, Any] = schema["properties"]
-    absent = {}
+    absent: dict[str, Any] = {}
     for key, inner in properties.items():
         kinds = (inner, *inner.get("anyOf", ()))
         nullable = any("null" in kind.get("type", ()) or None in kind.get("enum", ()) for kind in kinds)
@@ -540,12 +540,9 @@ class Judge(AbstractContextManager["Judge"]):
         """
         if self.options.dry_run:
             raise Planned(str(self.plan(requests)))
-        keys, cached = self._look_up(requests)
-        fresh = self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in cached})
-        replies = [
-            dataclasses.replace((cached | fresh)[key], id=request.id)
-            for key, request in zip(keys, requests, strict=True)
-        ]
+        keys, by_key = self._look_up(requests)
+        by_key |= self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in by_key})
+        replies = [dataclasses.replace(by_key[key], id=request.id) for key, request in zip(keys, requests, strict=True)]
         self.tally.add(replies)
         return replies
 
@@ -629,8 +626,8 @@ class Judge(AbstractContextManager["Judge"]):
             if reply.verdict is not None:
                 break
             bad = {"role": "assistant", "content": text[:_SHOWN] or "(empty)"}
-            text = _messages()["again" if request.schema.read is None else "again_plain"]
-            messages += [bad, {"role": "user", "content": text.format(why=reply.error, tag=request.tag)}]
+            asked = _messages()["again" if request.schema.read is None else "again_plain"]
+            messages += [bad, {"role": "user", "content": asked.format(why=reply.error, tag=request.tag)}]
         self.cache.keep(key, reply.text, reply.model, request.task, unread=reply.verdict is None)
         return reply
 
