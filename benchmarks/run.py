@@ -32,8 +32,8 @@ from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.media.recording import Recording
 from seldio.scores.so_bench import Offline
+from seldio.scores.so_bench import count as so_bench_count
 from seldio.scores.so_bench import get as so_bench_profile
-from seldio.scores.so_bench import score as so_bench_score
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")
@@ -164,7 +164,7 @@ def answering() -> None:
     profile = so_bench_profile("so-bench")
 
     def score(offline: Offline) -> Callable[[], object]:
-        return lambda: so_bench_score(items, rows, profile, offline=offline)
+        return lambda: so_bench_count(items, rows, profile, offline=offline).report("benchmark")
 
     name = f"read and score {len(items):,} answers of SO-Bench"
     side_by_side(name, score("extract"), score("official-fallback"), "by the official fallback", 4, 3)

@@ -75,17 +75,11 @@ def test_english_questions_are_as_they_were() -> None:
 
 
 SPOKEN = list(oracle.SPOKEN)
-
-
 SECTOR = "спереди слева|спереди справа|сзади слева|сзади справа|спереди|сзади|слева|справа"
-
-
 ENGLISH_SIDES = {
     "спереди": "front", "спереди слева": "front-left", "слева": "left", "сзади слева": "back-left", "сзади": "back",
     "сзади справа": "back-right", "справа": "right", "спереди справа": "front-right", "сверху": "above", "снизу": "below",
 }  # fmt: skip
-
-
 WORDS = (
     (r"\b[Вв] момент (\d+),(\d) с\b", r"at \1.\2s"), (r"с (\d+),(\d) до (\d+),(\d) с\b", r"from \1.\2s to \3.\4s"),
     (r"\bазимут[еа]\b", "azimuth"), (r"\bвозвышения\b", "elevation"), (r"\bградус(?:а|ов)?\b", "degrees"),

@@ -238,15 +238,15 @@ def test_every_score_of_answers_has_them_by_group() -> None:
                                      "answer": answer}) for n in range(30)]  # fmt: skip
 
     said = [Prediction.model_validate({"id": str(n), "prediction": "x" if n % 2 else "y"}) for n in range(30)]
-    report = choices.score(asked("x"), said)
+    report = choices.count(asked("x"), said).report("x")
     assert [(row[0], row[1]) for row in report.table("intervals")] == [("all", 30), ("task: a", 15), ("task: b", 15)]
     assert [row[3][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
     assert report.overall["accuracy"] == 0.5
     assert [row[4][0] for row in report.table("intervals")] == [0.5, 0.0, 1.0]  # type: ignore[index]
     letters = [row.model_copy(update={"prediction": "A"}) for row in said]
-    table = choices.score(asked("A"), letters, profile="ruenvaqa").table("intervals")
+    table = choices.count(asked("A"), letters, profile="ruenvaqa").report("x").table("intervals")
     assert [row[0] for row in table] == ["all", "task type: a", "task type: b"]
-    some = choices.score(asked("x"), said[:20], allow_missing=True).table("intervals")
+    some = choices.count(asked("x"), said[:20], allow_missing=True).report("x").table("intervals")
     assert some.rows[0][1] == 20  # the official program counts those with a prediction
 
 

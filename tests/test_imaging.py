@@ -311,7 +311,7 @@ def test_info_counts_maps(tmp_path: Path) -> None:
 @given(st.integers(0, 99), st.integers(5, 60))
 def test_a_packed_map_is_the_map(column: int, wide: int) -> None:
     """Also where it goes over the edge of the panorama."""
-    from seldio.viewer.page_content import packed
+    from seldio.viewer.page import packed
 
     x = column * 3.6
     square = [[x, 80.0, 1.0], [(x + wide) % 360, 80.0, 0.9], [x, 100.0, 0.8], [(x + wide) % 360, 100.0, 1.0]]

@@ -24,7 +24,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.hub import Pulled
 from seldio.reports.tables import Column, Notice, ScoreReport, Table
 from seldio.synth.tree import write_demo
-from seldio.viewer.page_content import COLOURS
+from seldio.viewer.page import COLOURS
 
 #: Frame, class, source, azimuth, elevation, distance in cm: a bell that passes behind, a man, a knock of one frame.
 ROWS = (

@@ -30,21 +30,17 @@ AXES = "".join(f"{frame},1,0,1,0,0\n" for frame in range(25))
 STEREO = "frame,class,source,azimuth,distance,onscreen\n"
 
 
-def write(folder: Path, name: str, text: str) -> Path:
-    (folder / name).mkdir(exist_ok=True)
-    (folder / name / "a.csv").write_text(text, "utf-8")
-    return folder / name
-
-
 def scored(
     folder: Path, prediction: str, reference: str, profile: str | None = None, force: bool = False
 ) -> ScoreReport:
     options = SeldOptions(profile, "micro", force=force)
-    return score_labels(write(folder, "pred", prediction), write(folder, "ref", reference), options)
+    return score_labels(
+        _written(folder / "pred", {"a": prediction}), _written(folder / "ref", {"a": reference}), options
+    )
 
 
-def notice(report: ScoreReport, name: str) -> Notice | None:
-    return next((notice for notice in report.notices if notice.name == name), None)
+def said(done: ScoreReport) -> dict[str, Notice]:
+    return {notice.name: notice for notice in done.notices}
 
 
 @pytest.mark.parametrize(
@@ -61,20 +57,20 @@ def test_predictions_are_outputs_of_the_year_of_the_labels(
 ) -> None:
     report = scored(tmp_path, prediction, reference, profile)
     assert report.overall["F"] == pytest.approx(1)
-    found = notice(report, "format-chosen")
+    found = said(report).get("format-chosen")
     assert found is not None
     assert found.text.startswith(f"the prediction is read as {read}; the content also fits ")
     assert instead in found.text
     assert "use --format " in found.text
     same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
     assert same.overall == report.overall
-    assert notice(same, "format-chosen") is None
+    assert said(same).get("format-chosen") is None
 
 
 def test_the_reference_is_labels(tmp_path: Path) -> None:
     reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
     report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
-    found = notice(report, "format-chosen")
+    found = said(report).get("format-chosen")
     assert found is not None
     assert found.text.startswith("the reference is read as starss23; the content also fits")
     assert "use --reference-format " in found.text
@@ -85,16 +81,16 @@ def test_the_reference_is_labels(tmp_path: Path) -> None:
 def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
     good = "".join(f"{f},1,0,0.9,0.1,0.2,0\n" for f in range(25))
     for prediction in (good, STARSS23, "".join(f"{f},1,10,5,150\n" for f in range(25))):
-        assert notice(scored(tmp_path, prediction, STARSS23), "format-chosen") is None
+        assert "format-chosen" not in said(scored(tmp_path, prediction, STARSS23))
 
 
 @pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
 def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
     report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
-    assert notice(report, "misread") is None
+    assert said(report).get("misread") is None
     assert report.overall["F"] == 0
     full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
-    assert notice(full, "misread") is not None
+    assert said(full).get("misread") is not None
 
 
 def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
@@ -102,13 +98,13 @@ def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
     behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
     report = scored(tmp_path, behind, reference, force=True)  # stereo has no azimuth of 120
     assert report.overall["AngE"] == pytest.approx(0)  # 120 is 60 in front
-    found = notice(report, "folded")
+    found = said(report).get("folded")
     assert found is not None
     assert found.text.startswith("4 predicted rows with an azimuth beyond ±90°")
-    assert notice(report, "elevation-unused") is None
+    assert said(report).get("elevation-unused") is None
     above = "".join(f"{frame},0,0,60,{30 * (frame % 2)},100\n" for frame in range(9))
     report = scored(tmp_path, above, reference)
-    found = notice(report, "elevation-unused")
+    found = said(report).get("elevation-unused")
     assert found is not None
     assert found.text == "4 predicted rows with an elevation, which dcase2025 does not look at"
     assert {"folded", "elevation-unused"}.isdisjoint(one.name for one in scored(tmp_path, reference, reference).notices)
@@ -200,14 +196,10 @@ def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
 
 
 def _written(folder: Path, texts: dict[str, str]) -> Path:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for clip, text in texts.items():
         (folder / f"{clip}.csv").write_text(text)
     return folder
-
-
-def said(done: ScoreReport) -> dict[str, Notice]:
-    return {notice.name: notice for notice in done.notices}
 
 
 def row(done: ScoreReport, table: str, name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import math
 import re
 import string
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,6 +34,10 @@ def item(id: str, answer: str | None = "B", options: int = 4, **more: object) ->
 
 def said(**texts: str | None) -> list[Prediction]:
     return [Prediction(id=id, prediction=text) for id, text in texts.items()]
+
+
+def score(*given: Any, **options: Any) -> ScoreReport:
+    return choices.count(*given, **options).report("s")
 
 
 def names(report: ScoreReport) -> dict[str, bool]:
@@ -141,7 +146,7 @@ def test_each_way_of_counting() -> None:
         "1": "B", "2": " B", "3": "ОТВЕТ B", "4": "B) причал", "5": CYRILLIC_VE, "6": "C", "7": "", "8": "b.",
         "9": "РАССУЖДЕНИЕ: шум\n\nОТВЕТ B", "10": CYRILLIC_BE,
     }  # fmt: skip
-    report = choices.score([item(id) for id in answers], said(**answers), system="s", profile="ruenvaqa")
+    report = score([item(id) for id in answers], said(**answers), profile="ruenvaqa")
     assert report.overall == {
         "system": "s", "items": 10, "exact_match": 0.2, "stripped": 0.3, "answer_word": 0.4, "letter": 0.6,
         "letter_by_look": 0.7, "read": 0.8, "chance": 0.25,
@@ -166,7 +171,7 @@ def test_groups() -> None:
         item("2", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="two"),
         item("3", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="one"),
     ]
-    report = choices.score(items, said(**{"1": "A", "2": "B", "3": "A"}), profile="ruenvaqa")
+    report = score(items, said(**{"1": "A", "2": "B", "3": "A"}), profile="ruenvaqa")
     assert {name: row["exact_match"] for name, row in rows(report, "task_type").items()} == {
         "captioning": 1,
         "scenes": 0.5,
@@ -187,7 +192,7 @@ def published(path: Path) -> list[Item]:
 
 def test_real_records(shared: Path) -> None:
     items = published(shared / "data/ruenvaqa/records.jsonl")
-    report = choices.score(items, said(**{"24": "C", "1": CYRILLIC_VE}), profile="ruenvaqa")
+    report = score(items, said(**{"24": "C", "1": CYRILLIC_VE}), profile="ruenvaqa")
     assert (report.overall["exact_match"], report.overall["letter_by_look"]) == (0.5, 1.0)
     told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
     assert "the instructions of 1 question " in told
@@ -208,23 +213,21 @@ def test_real_records(shared: Path) -> None:
 def test_what_does_not_fit(items: list[Item], predictions: list[Prediction], message: str) -> None:
     for profile in ("ruenvaqa", "multiple-choice"):
         with pytest.raises(DataError, match=re.escape(message)):
-            choices.score(items, predictions, profile=profile)
+            score(items, predictions, profile=profile)
 
 
 def test_missing_ones_count_as_wrong_where_they_are_allowed() -> None:
-    report = choices.score(
-        [item("1"), item("2", "")], said(**{"1": "B", "9": "B"}), allow_missing=True, profile="ruenvaqa"
-    )
+    report = score([item("1"), item("2", "")], said(**{"1": "B", "9": "B"}), allow_missing=True, profile="ruenvaqa")
     assert report.overall["exact_match"] == 0.5
     assert names(report) == {"missing": True, "odd-answer": True, "surplus": False}
 
 
 def test_the_last_of_several_counts() -> None:
     twice = [*said(**{"1": "B"}), *said(**{"1": "A"})]
-    report = choices.score([item("1")], twice, profile="ruenvaqa")
+    report = score([item("1")], twice, profile="ruenvaqa")
     assert report.overall["exact_match"] == 0
     assert names(report)["repeated"] is True
-    same = choices.score([item("1")], [*said(**{"1": "B"}), *said(**{"1": "B"})], profile="ruenvaqa")
+    same = score([item("1")], [*said(**{"1": "B"}), *said(**{"1": "B"})], profile="ruenvaqa")
     assert names(same)["repeated"] is False
 
 
@@ -232,7 +235,7 @@ def test_the_last_of_several_counts() -> None:
 def test_no_measure_misses_what_a_stricter_one_finds(pairs: list[tuple[str, str]]) -> None:
     items = [item(str(n), answer) for n, (answer, _) in enumerate(pairs)]
     outputs = said(**{str(n): text for n, (_, text) in enumerate(pairs)})
-    overall = choices.score(items, outputs, profile="ruenvaqa").overall
+    overall = score(items, outputs, profile="ruenvaqa").overall
     share = {name: float(str(value)) for name, value in overall.items() if name not in ("system", "items")}
     assert share["exact_match"] <= min(share["stripped"], share["answer_word"])
     assert share["stripped"] <= share["letter"] <= share["letter_by_look"] <= 1
@@ -262,7 +265,7 @@ def test_each_way_of_reading_a_choice() -> None:
     options = ["Man", "Woman"]
     texts = {"1": "Man", "2": "A", "3": "(A) man", "4": "Woman", "5": "A man speaks"}
     items = [choice(id, options, "Man", category="Reasoning", difficulty="easy") for id in (*texts, "6")]
-    report = choices.score(items, said(**texts), allow_missing=True, profile="mmau")
+    report = score(items, said(**texts), allow_missing=True, profile="mmau")
     shares = {"accuracy": 3 / 5, "over_all": 3 / 6, "exact": 1 / 6, "text": 2 / 6, "letter": 2 / 6, "read": 4 / 6}
     assert shares == pytest.approx({name: report.overall[name] for name in shares})
     assert names(report) == {"missing": True, "letter-alone": True, "only-read": True}
@@ -272,7 +275,7 @@ def test_each_way_of_reading_a_choice() -> None:
 
 def test_odd_questions_are_told() -> None:
     questions = (("1", ["Man", "Man", "Dog"], "Man"), ("2", ["a b", "b a"], "a b"), ("3", ["x", "y"], "z"))
-    report = choices.score([choice(*each) for each in questions], said(**{"1": "B", "2": "b a", "3": "z"}))
+    report = score([choice(*each) for each in questions], said(**{"1": "B", "2": "b a", "3": "z"}))
     assert report.overall["letter"] == pytest.approx(1 / 3)
     assert names(report) == {
         "repeated-options": False, "same-words": True, "answer-not-an-option": True, "letter-alone": True,
@@ -281,7 +284,7 @@ def test_odd_questions_are_told() -> None:
 
 
 def test_nothing_predicted_is_not_defined() -> None:
-    report = choices.score([choice("1", ["x", "y"], "x")], [], allow_missing=True)
+    report = score([choice("1", ["x", "y"], "x")], [], allow_missing=True)
     assert math.isnan(float(str(report.overall["accuracy"])))
     assert report.overall["over_all"] == 0
 
@@ -289,11 +292,11 @@ def test_nothing_predicted_is_not_defined() -> None:
 @pytest.mark.slow
 def test_mmau(shared: Path) -> None:
     items = published(shared / "data/mmau/mmau-test-mini.json")
-    right = choices.score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
+    right = score(items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau")
     assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
     assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
     letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
     by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
-    report = choices.score(items, by_letter, profile="mmau")
+    report = score(items, by_letter, profile="mmau")
     assert report.overall["letter"] == 1
     assert float(str(report.overall["accuracy"])) < 0.01

@@ -27,18 +27,22 @@ from seldio.scores.jasco import (
     PROMPTS,
     Judged,
     as_text,
+    count,
     grouped,
     judged,
     key,
     parse,
     request,
-    score,
     with_judgements,
 )
 from seldio.scores.jasco import official as as_official
 from seldio.scores.judge import JudgeRequest, Malformed, Reply, read
 
 GOOD = "Explanation1: x\nRating: 2\nExplanation2: y\nOrientation: Good"
+
+
+def score(*given: Any, **options: Any) -> ScoreReport:
+    return count(*given, **options).report("mine")
 
 
 def text(rating: object, orientation: str) -> str:
@@ -196,7 +200,7 @@ def test_a_whole_file() -> None:
         "2": [text(2, "Audio-Oriented"), text(1, "Both")],  # best 1: a 2 from the sound alone is 0
         "3": [text(2, "Speech-Oriented")],  # best 0
     }
-    report = score(whole(texts), system="mine")
+    report = score(whole(texts))
     both = overall(report)
     expected = {"best_mean": 3 / 80, "mean": 4 / 640, "audio": 0.2, "both": 0.6, "speech": 0.2, "neither": 635 / 640, "no_verdict": 0.0}  # fmt: skip
     for reading in ("corrected", "eval.py"):

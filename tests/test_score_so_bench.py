@@ -28,7 +28,6 @@ from seldio.scores.so_bench import (
     get,
     join_answers,
     official_fallback,
-    score,
     to_judge,
 )
 from seldio.tasks import generate
@@ -42,6 +41,10 @@ def scored(*given, **options):
     """The report, and the questions one by one."""
     case = count(*given, **options)
     return case.report("predictions"), case.rows
+
+
+def score(*given, **options):
+    return scored(*given, **options)[0]
 
 
 def test_the_official_numbers(official):
@@ -236,8 +239,6 @@ def test_short_answers_score_one_but_where_they_lack_the_interval(items):
 #: The words of the opposite answer.
 TURNED = {"left": "right", "right": "left", "higher": "lower", "lower": "higher", "closer": "farther",
           "farther": "closer", "to": "from", "from": "to"}  # fmt: skip
-
-
 #: Texts that are wrong for sure, by task.
 WRONG = {
     "estimate_azimuth": lambda meta, item: f"{(meta.azimuth_deg + 30 + 180) % 360 - 180:g} degrees",
@@ -548,11 +549,10 @@ READERS = {
     "onset": (measures.onset, "{} s"),
     "count": (measures.count, "{} sources"),
 }
-each = pytest.mark.parametrize("about", READERS)
 
 
 @as_one
-@each
+@pytest.mark.parametrize("about", READERS)
 @pytest.mark.parametrize(
     "frame", ["between {0} and {1}", "{0} to {1}", "{0}-{1}", "{0} or {1}", "{0} or maybe {1}", "either {0} or {1}",
               "from about {0} to {1}, hard to say", "{0}, possibly {1}", "{0}/{1}", "somewhere between {0} and {1}",

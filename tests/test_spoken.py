@@ -15,7 +15,7 @@ from effort import as_one
 from seldio import synth
 from seldio.answers.extract import Names
 from seldio.schema.qa import Prediction
-from seldio.scores.so_bench import get, score
+from seldio.scores.so_bench import count, get
 from seldio.tasks import TASKS, generate
 from seldio.tasks.names import capitalized, name_of
 from seldio.tasks.russian import noun_of
@@ -132,7 +132,7 @@ def as_before(item):
 def test_answers_are_right_in_both_wordings(items, wording):
     assert {item.task for item in items} == {*TASKS}
     rows = [Prediction(id=item.id, audio=item.audio, task=item.task, prediction=wording(item)) for item in items]
-    report = score(items, rows, get("so-bench"))
+    report = count(items, rows, get("so-bench")).report("predictions")
     assert report.overall["accuracy"] == report.overall["decided"] == 1.0
 
 

@@ -28,8 +28,7 @@ from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav
 from seldio.media.video import NotVideo, Video
 from seldio.viewer import page as page_module
-from seldio.viewer import page_content
-from seldio.viewer.page import Page, embedded
+from seldio.viewer.page import Page, embedded, side
 from seldio.vocabularies import vocabulary
 
 CLIP, SPLIT = "fold3_room4_mix001", "dev-train-tau"
@@ -163,7 +162,7 @@ def test_no_row_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[tup
     """Every row of a file, repeated ones too, is in one event at its frame."""
     path = tmp_path_factory.getbasetemp() / "lost.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in sorted(rows)))
-    found = page_content.side(str(path), "starss23").events
+    found = side(str(path), "starss23").events
     back = [
         (event["f"] + i, event["n"], event["s"], event["a"][i], event["e"][i], round(event["d"][i] * 100))
         for event in found
@@ -179,9 +178,9 @@ def test_whole_events_and_vectors_are_drawn_as_well(tmp_path: Path) -> None:
     vectors = tmp_path / "v.csv"
     vectors.write_text("3,1,0,0.0,2.0,0.0\n4,1,0,0.0,2.0,0.0\n")
 
-    (event,) = page_content.side(str(tracked), None).events
+    (event,) = side(str(tracked), None).events
     assert ("keyboard", 10, 5, [-30] * 5) == (event["c"], event["f"], event["k"], event["a"])
-    (event,) = page_content.side(str(vectors), "dcase2020-output").events
+    (event,) = side(str(vectors), "dcase2020-output").events
     assert ([90, 90], [0, 0]) == (event["a"], event["e"])
 
 

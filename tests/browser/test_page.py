@@ -18,8 +18,7 @@ from videos import make as make_video
 
 import seldio
 from seldio.media.video import Video
-from seldio.viewer.page import Page
-from seldio.viewer.page_content import COLOURS
+from seldio.viewer.page import COLOURS, Page
 
 
 def rgb(colour: str) -> tuple[int, ...]:

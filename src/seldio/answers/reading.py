@@ -228,27 +228,23 @@ def _opened(text: str, options: KnownOptions) -> int | None:
 def _rows(text: str, options: KnownOptions) -> dict[int, str]:
     rows: dict[int, str] = {}
     for piece in _RE.piece.split(text):
-        place = _row(piece, text, options)
-        if place is not None and place not in rows:
-            rows[place] = piece
+        body = _RE.bullet.sub("", piece)
+        mark = _RE.labelled.match(body)
+        label = options.of_label(mark["label"], text) if mark else None
+        behind = body[mark.end() :].strip() if mark else body
+        place = options.leading(behind)
+        if place is None:
+            place = options.leading(body)
+        if place is None and (mark or (body != piece and len(behind) > 1)):
+            begun = [number for number, option in enumerate(options.texts) if loose(option).startswith(loose(behind))]
+            place = only(begun)
+        if place is None and mark and label is not None and mark["label"].isalpha():
+            place = label if not behind or _RE.right.search(behind) or _RE.wrong.search(behind) else None
+        elif label not in (None, place):
+            place = None
+        if place is not None:
+            rows.setdefault(place, piece)
     return rows
-
-
-def _row(piece: str, text: str, options: KnownOptions) -> int | None:
-    body = _RE.bullet.sub("", piece)
-    mark = _RE.labelled.match(body)
-    label = options.of_label(mark["label"], text) if mark else None
-    behind = body[mark.end() :].strip() if mark else body
-    place = options.leading(behind)
-    if place is None:
-        place = options.leading(body)
-    if place is None and (mark or (body != piece and len(behind) > 1)):
-        begun = [number for number, option in enumerate(options.texts) if loose(option).startswith(loose(behind))]
-        place = only(begun)
-    if place is None and mark and label is not None and mark["label"].isalpha():
-        verdict = _RE.right.search(behind) or _RE.wrong.search(behind)
-        return label if not behind or verdict else None
-    return place if label in (None, place) else None
 
 
 def _without_lists(text: str, options: KnownOptions) -> tuple[str, int | None]:
@@ -279,16 +275,27 @@ def _by_mentions(text: str, options: KnownOptions) -> int | None:
     affirmed = only(mention.option for mention in undenied if _RE.affirmed.match(text, mention.end))
     if affirmed is not None:
         return affirmed
-    if not all_mentions:
-        return _by_part(text, options) if len(text.split()) <= PART else None
+    length = len(text.split())
+    if not all_mentions and length > PART:
+        return None
+    if not all_mentions:  # the only option that has the words of a short text: *guitar* for *electric guitar*
+        short = trimmed(text)
+        part = stems(short)
+        if len(part) < 3 or asks(short) or _RE.negative.search(short) or _RE.doubt.search(short):
+            return None
+        said = {*stems(text).split()}
+        whose = only(place for place, terms in enumerate(options.stems) if said & {*terms})
+        if whose is None or _RE.joined.search(options.texts[whose]):
+            return None
+        return whose if f" {part} " in f" {' '.join(options.stems[whose])} " else None
     # "What is heard: rain" is whole
     is_list = undenied and len(text) - undenied[-1].end < 3 and _RE.at_end.search(text, 0, undenied[-1].start)
-    long = len(text.split()) > CUT_OFF or _RE.dangling.search(text)
+    long = length > CUT_OFF or _RE.dangling.search(text)
     cut_off = bool(not is_list and long and _RE.cut.search(text))
     places = sentences(text)
     if (option := only(mention.option for mention in undenied)) is not None:
         # a sentence that does not doubt it concludes
-        sure, length = {mention.sentence for mention in undenied if not mention.doubted}, len(text.split())
+        sure = {mention.sentence for mention in undenied if not mention.doubted}
         if not sure:
             return None
         if length <= SHORT:  # words of another option beside the mentions
@@ -309,19 +316,6 @@ def _by_mentions(text: str, options: KnownOptions) -> int | None:
         return None
     behind = [mention for mention in last if mention.start >= marks[-1]]
     return only(mention.option for mention in behind or last)
-
-
-def _by_part(text: str, options: KnownOptions) -> int | None:
-    """Return the only option that has the words of a short text: *guitar* for *electric guitar*."""
-    short = trimmed(text)
-    part = stems(short)
-    if len(part) < 3 or asks(short) or _RE.negative.search(short) or _RE.doubt.search(short):
-        return None
-    said = {*stems(text).split()}
-    option = only(place for place, terms in enumerate(options.stems) if said & {*terms})
-    if option is None or _RE.joined.search(options.texts[option]):
-        return None
-    return option if f" {part} " in f" {' '.join(options.stems[option])} " else None
 
 
 # --- yes and no ------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -288,13 +287,6 @@ class ChoiceCase:
             )
         shown = tables(system, self), self.notices(), settings
         return ScoreReport(system, self.profile, PROGRAMS[self.profile], over, *shown, verdict=verdict)
-
-
-def score(
-    items: Sequence[Item], predictions: Sequence[Prediction], *, system: str = "predictions", **options: Any
-) -> ScoreReport:
-    """Return the score of *predictions*; the other arguments, and what is raised, are those of :func:`count`."""
-    return count(items, predictions, **options).report(system)
 
 
 def count(

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pyarrow.csv
 
 from seldio.benchmarks import prompts
 from seldio.errors import DataError, SeldioError, UsageError
@@ -91,18 +92,17 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
     ``orientation`` is read as well.
     """
     rating: int | None = None
+    orientation: Orientation | None = None
+    scale: int | None = None
     if mode == "eval.py":
+        orientation = next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
         for line in text.split("\n"):
             if "Rating: " in line:
                 rating = next((number for number in (0, 1, 2) if str(number) in line), 0)
-        return Judged(
-            rating, next((name for name, parts in _FIRST.items() if any(part in text for part in parts)), None)
-        )
+        return Judged(rating, orientation)
     values = proven([text.strip().encode("utf-8", "replace")])
     if values and isinstance(values[0], dict):
         return _of_object(values[0])
-    orientation: Orientation | None = None
-    scale: int | None = None
     if match := _NUMBER.match(_value(text, "rating") or ""):
         rating = int(match[1]) if int(match[1]) <= 2 else None
         if upper_end := _SCALE.match(match[2].lstrip(" \t\r*_`\"')]>")):
@@ -354,30 +354,8 @@ def join(rows: Sequence[Prediction], items: Sequence[Item] | None = None, *, all
 
 # --- as eval.py counts -----------------------------------------------------------------------------
 
-#: What pandas reads as NaN.
-NAN_TEXTS = frozenset(
-    (
-        "",
-        "#N/A",
-        "#N/A N/A",
-        "#NA",
-        "-1.#IND",
-        "-1.#QNAN",
-        "-NaN",
-        "-nan",
-        "1.#IND",
-        "1.#QNAN",
-        "<NA>",
-        "N/A",
-        "NA",
-        "NULL",
-        "NaN",
-        "None",
-        "n/a",
-        "nan",
-        "null",
-    )
-)
+#: What pandas reads as NaN: two texts more than Arrow does.
+NAN_TEXTS = frozenset((*pyarrow.csv.ConvertOptions().null_values, "None", "<NA>"))
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _PRINTED_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 
@@ -686,17 +664,6 @@ _OTHERS = (
     Column("no_verdict", "no verdict", "%", 1, "lower", "judge's texts that cannot be read, of all answers; worth 0"),
 )
 _ROWS = Column("answers", "answers", "", 0, None, "answers counted")
-
-
-def score(
-    predictions: Sequence[Prediction],
-    items: Sequence[Item] | None = None,
-    *,
-    system: str = "predictions",
-    **options: Any,
-) -> ScoreReport:
-    """Return the score of a model's outputs; the other arguments, and what is raised, are those of :func:`count`."""
-    return count(predictions, items, **options).report(system)
 
 
 def tables(case: JascoCase) -> tuple[Table, ...]:

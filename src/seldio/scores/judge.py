@@ -26,12 +26,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed, wait
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from itertools import count
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from seldio import progress
@@ -183,10 +183,6 @@ class JudgeRequest:
         """Return the conversation that is sent."""
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
-    def again(self, why: object) -> str:
-        """Return what a judge is told whose reply cannot be read."""
-        return _messages()["again" if self.schema.read is None else "again_plain"].format(why=why, tag=self.tag)
-
     def key(self, *settings: object) -> str:
         """Return the key in the cache: a digest of all that is sent and of the *settings* of the judge."""
         return _digest(VERSION, self.task, self.system, self.user, self.schema.as_json(), *settings)
@@ -288,14 +284,12 @@ def _fitted(value: Any, schema: Mapping[str, Any]) -> Any:
     if not isinstance(value, dict) or "properties" not in schema:
         return value
     properties: Mapping[str, Any] = schema["properties"]
-    absent = {key: inner.get("default") for key, inner in properties.items() if "default" in inner or _nullable(inner)}
+    absent: dict[str, Any] = {}
+    for key, inner in properties.items():
+        kinds = (inner, *inner.get("anyOf", ()))
+        nullable = any("null" in kind.get("type", ()) or None in kind.get("enum", ()) for kind in kinds)
+        absent |= {key: inner.get("default")} if nullable or "default" in inner else {}
     return absent | {key: _fitted(value[key], inner) for key, inner in properties.items() if key in value}
-
-
-def _nullable(schema: Mapping[str, Any]) -> bool:
-    """Return whether null fits a schema of ours."""
-    listed_null = "null" in schema.get("type", ()) or None in schema.get("enum", ())
-    return listed_null or any(_nullable(each) for each in schema.get("anyOf", ()))
 
 
 #: Text as a judge wrote it, or the verdict as an object.
@@ -485,7 +479,7 @@ class CallFailed(Exception):
         self.again, self.wait, self.hopeless = again, wait, hopeless
 
 
-class Judge:
+class Judge(AbstractContextManager["Judge"]):
     """A model on a server that speaks OpenAI's chat completions.
 
     Without a cache, replies are kept as long as this object, and with *dry_run* nothing is written, not even a cache.
@@ -521,9 +515,6 @@ class Judge:
         self.tally = JudgeTally()
         self._counting = threading.Lock()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *args: object) -> None:
         self.cache.close()
 
@@ -549,12 +540,9 @@ class Judge:
         """
         if self.options.dry_run:
             raise Planned(str(self.plan(requests)))
-        keys, cached = self._look_up(requests)
-        fresh = self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in cached})
-        replies = [
-            dataclasses.replace((cached | fresh)[key], id=request.id)
-            for key, request in zip(keys, requests, strict=True)
-        ]
+        keys, by_key = self._look_up(requests)
+        by_key |= self._send({key: each for key, each in zip(keys, requests, strict=True) if key not in by_key})
+        replies = [dataclasses.replace(by_key[key], id=request.id) for key, request in zip(keys, requests, strict=True)]
         self.tally.add(replies)
         return replies
 
@@ -638,7 +626,8 @@ class Judge:
             if reply.verdict is not None:
                 break
             bad = {"role": "assistant", "content": text[:_SHOWN] or "(empty)"}
-            messages += [bad, {"role": "user", "content": request.again(reply.error)}]
+            asked = _messages()["again" if request.schema.read is None else "again_plain"]
+            messages += [bad, {"role": "user", "content": asked.format(why=reply.error, tag=request.tag)}]
         self.cache.keep(key, reply.text, reply.model, request.task, unread=reply.verdict is None)
         return reply
 

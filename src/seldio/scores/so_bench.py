@@ -317,7 +317,7 @@ def to_judge(request: AnsweredQuestion) -> JudgeRequest:
 
 
 def through(ask: Ask) -> Judge:
-    """Return a judge for :func:`seldio.scores.so_bench.score` that asks in seldio's words."""
+    """Return a judge for :func:`count` that asks in seldio's words."""
     return lambda asked: [reply.verdict for reply in ask([to_judge(request) for request in asked])]
 
 
@@ -595,16 +595,16 @@ def _number(asked: AnsweredQuestion, judged: Mapping[str, Any], profile: AnswerP
     return Outcome(float(off <= getattr(profile, task.threshold)), task.metric, True, details)
 
 
-def interval_iou(one: Any, other: Any) -> float | None:
+def interval_iou(said: Any, right: Any) -> float | None:
     """Return intersection over union of two intervals, ends in any order; None where one is no pair of finite numbers.
 
     Raises:
         TypeError: one is a number.
     """
-    if one is None or other is None or len(one) != 2 or len(other) != 2:
+    if said is None or right is None or len(said) != 2 or len(right) != 2:
         return None
     try:
-        numbers = [float(end) for end in (*one, *other)]
+        numbers = [float(end) for end in (*said, *right)]
     except (TypeError, ValueError):
         return None
     if not all(map(math.isfinite, numbers)):
@@ -728,15 +728,7 @@ class SoBenchCase:
             "whose source_match and source_match_level contradict each other ({ids}): the one that says right wins, as "
             "in the official program"
         )
-        levels = ("wrong", "related_but_wrong")
-        semantics = [(row, row.part("semantic")) for row in self.rows]
-        contradicted = [
-            row
-            for row, said in semantics
-            if (said.get("source_match") is True and said.get("source_match_level") in levels)
-            or (said.get("source_match") is False and said.get("source_match_level") == "exact_or_synonym")
-        ]
-        add("contradictory-judgements", "judgement", text, contradicted, False)
+        add("contradictory-judgements", "judgement", text, [row for row in self.rows if _contradicts(row)], False)
         if self.profile.departures:
             notices.append(Notice("not-the-whole-program", self.profile.departures, grave=True))
         notices += _float_trap(self, self.profile)
@@ -850,13 +842,8 @@ def _float_trap(marks: SoBenchCase, profile: AnswerProfile) -> Iterator[Notice]:
         yield from counted("float-trap", len(failed), "prediction", text)
 
 
-def score(
-    items: Sequence[Item],
-    predictions: Sequence[Prediction],
-    profile: AnswerProfile,
-    *,
-    system: str = "predictions",
-    **options: Any,
-) -> ScoreReport:
-    """Return the score of *predictions*; the other arguments, and what is raised, are those of :func:`count`."""
-    return count(items, predictions, profile, **options).report(system)
+def _contradicts(row: Scored) -> bool:
+    semantic = row.part("semantic")
+    match, level = semantic.get("source_match"), semantic.get("source_match_level")
+    wrong = match is True and level in ("wrong", "related_but_wrong")
+    return wrong or (match is False and level == "exact_or_synonym")

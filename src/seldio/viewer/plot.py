@@ -18,7 +18,7 @@ from seldio.data.index import Path, open_clip
 from seldio.errors import SeldioError, UsageError, needing
 from seldio.files import write_bytes
 from seldio.text import Displayed, clipped, listed, plural, printable
-from seldio.viewer.page_content import COLOURS, PageLabels, file_stem, of_another_clip, prediction_of, side
+from seldio.viewer.page import COLOURS, PageLabels, file_stem, of_another_clip, prediction_of, side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
