@@ -239,19 +239,6 @@ def test_as_many_labels_are_kept_as_asked(
     assert reads == len(seen)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"dtype": "float64"}, "unknown dtype 'float64'; choose from float32, int16"),
-        ({"rate": 0}, "rate=0: choose samples per second from 1"),
-        ({"label_cache": -1}, "label_cache=-1: choose a number of clips, or None for all"),
-    ],
-)
-def test_options_that_make_no_sense(root: Path, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        seldio.windows(root, seconds=0.5, **options)
-
-
 @settings(max_examples=examples(60), deadline=None)
 @given(st.integers(0, 30), st.integers(1, 4), st.integers(1, 3), st.sampled_from([None, "drop", "repeat"]),
        st.none() | st.integers(1, 7), st.booleans(), st.integers(0, 9))  # fmt: skip
