@@ -104,15 +104,6 @@ def mic_response(azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLik
     return np.moveaxis(series @ modes(frequencies, terms).T, 1, 2)
 
 
-def response(format: str, azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLike) -> Complexes:
-    """Return steering vectors of either format: n directions (degrees), f frequencies (Hz), shape (n, f, 4)."""
-    if check_format(format) == "mic":
-        return mic_response(azimuth, elevation, frequencies)
-    gains = foa_response(azimuth, elevation)
-    shape = (len(gains), len(_frequencies(frequencies)), 4)
-    return np.broadcast_to(gains[:, np.newaxis].astype(np.complex128), shape).copy()
-
-
 def modes(frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
     r"""Return how much of each spherical-harmonic order reaches the surface of the sphere, shape (f, terms).
 
