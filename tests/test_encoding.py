@@ -250,12 +250,12 @@ def test_diffuse_field_is_the_mean_over_all_directions() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(("mic", np.nan, 0, 1), "not finite"), (("mic", 0, 0, -1), "in Hz"), (("mic", [[0]], [[0]], 1), "dimensions"),
-     (("foa", 0, 0, np.inf), "in Hz"), (("stereo", 0, 0, 1), "foa (W, Y, Z, X) or mic")],
+    [((np.nan, 0, 1), "not finite"), ((0, 0, -1), "in Hz"), (([[0]], [[0]], 1), "dimensions"),
+     ((0, 0, np.inf), "in Hz")],
 )  # fmt: skip
 def test_requests_that_make_no_sense(arguments: Any, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)):
-        arrays.response(*arguments)
+        arrays.mic_response(*arguments)
 
 
 @pytest.mark.parametrize("rate", [16_000, 24_000, 44_100, 48_000])

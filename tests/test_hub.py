@@ -410,8 +410,10 @@ def test_the_card_is_complete(hub: HubStandIn, tree: Path) -> None:
 
 def test_the_split_of_questions_is_that_of_their_records(hub: HubStandIn, tmp_path: Path) -> None:
     record = {"id": "1", "audio": ["a.wav"], "question": "What?", "answer": "A bell.", "split": "test"}
-    card = push(write(tmp_path / "qa", {"qa.jsonl": json.dumps(record) + "\n"}), REPO, dry_run=True).card
-    assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == ["test"]
+    for split, expected in (("test", "test"), (None, "train")):
+        lines = {"qa.jsonl": json.dumps(record | {"split": split}) + "\n"}
+        card = push(write(tmp_path / "qa", lines), REPO, dry_run=True).card
+        assert [row["split"] for row in configs_of(card)["qa"]["data_files"]] == [expected]
 
 
 def test_labels_with_a_header_are_one_configuration(hub: HubStandIn, tmp_path: Path) -> None:

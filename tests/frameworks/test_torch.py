@@ -164,6 +164,7 @@ def test_workers_give_the_same_sound_with_all_options(dataset: Any, keys: Keys) 
         assert torch.bool == batches[0]["target_mask"].dtype
         assert all(torch.equal(batch["mark"], batch["frames"][:, 0]) for batch in batches)
         assert all(batch["audio"].is_shared() for batch in batches) or not workers
+        assert not any(batch["frames"].is_shared() for batch in batches)  # to hand over memory costs more than these
 
 
 def _marked(window: Any) -> Any:

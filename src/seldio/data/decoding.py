@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from seldio.schema import arrow_types
 
 Array: TypeAlias = np.ndarray[Any, Any]
-#: What windows say about themselves in a batch: the names of clips, and first and last label frames.
-Batch: TypeAlias = Mapping[str, Any]
 
 #: Tracks of a network with multi-ACCDOA.
 NETWORK_TRACKS = 3

@@ -428,18 +428,16 @@ def _shards(plan: ExportPlan, suffix: str, shard_bytes: int) -> Iterator[tuple[s
 def clip_shards(plan: ExportPlan, shard_bytes: int) -> Iterator[FilePart]:
     """Yield the Parquet files of clips, ``data/SPLIT-00000-of-00001.parquet``, with a row for each clip."""
     features: dict[str, Feature] = {"video": {"_type": "Video"}}
-    for column in plan.media:
-        if column != "video":
-            # all channels of a recording are in its bytes, whatever a decoder makes of them
-            rates: set[int | None] = set()
-            for row in plan.rows:
-                if column in row.media:
-                    try:
-                        rates.add(probe_entry(row.media[column]).rate)
-                    except NotAudio:
-                        rates.add(None)
-            rate = rates.pop() if len(rates) == 1 else None
-            features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
+    for column in (column for column in plan.media if column != "video"):
+        # all channels of a recording are in its bytes, whatever a decoder makes of them
+        rates: set[int | None] = set()
+        for entry in (row.media[column] for row in plan.rows if column in row.media):
+            try:
+                rates.add(probe_entry(entry).rate)
+            except NotAudio:
+                rates.add(None)
+        rate = rates.pop() if len(rates) == 1 else None
+        features[column] = ({"sampling_rate": rate} if rate else {}) | {"_type": "Audio"}
     if "events" in plan.schema.names:
         features["events"] = feature(plan.schema.field("events").type)
         if _CLASS[0] in features["events"]["feature"]:

@@ -449,8 +449,8 @@ def collate(elements: Sequence[Any], pad: Pad = None, *, tensors: bool = False, 
             one value for all); ``NAME_mask``, bool of shape (batch, longest), then tells what was there. ``list``
             makes a list of arrays. Parts that are named are always padded or listed, so that all batches have the
             same parts. None refuses different lengths.
-        tensors: torch tensors instead of NumPy arrays; in a worker of a loader they are made in the memory that it
-            shares, where arrays would be copied twice more.
+        tensors: torch tensors instead of NumPy arrays; in a worker of a loader large ones are made in the memory that
+            it shares, where arrays would be copied twice more.
         axes: by name the axes along which parts always differ.
 
     Returns:

@@ -290,7 +290,7 @@ class Windows(Sequence[Element]):
                 )
             rate = self.rate or file_rate
             if rate != file_rate:
-                from seldio.media.recording import as_int16, frames_at, read_at
+                from seldio.media.recording import frames_at, read_at
 
                 total = frames_at(recording, rate)
             first = round(start * rate)
@@ -303,7 +303,9 @@ class Windows(Sequence[Element]):
                 recording.read(first, filled, sound[:, :filled], pad=True, dtype=self.dtype)
             else:
                 part = read_at(recording, rate, first, filled)
-                sound[:, :filled] = as_int16(part) if self.dtype == "int16" else part
+                if self.dtype == "int16":  # the nearest whole numbers; what lies beyond full scale is at full scale
+                    part = np.clip(np.rint(part * np.float32(32768)), -32768, 32767)
+                sound[:, :filled] = part
             sound[:, filled:] = 0
             end = f"_{place}" if place > 1 else ""
             sounds |= {f"audio{end}": sound, f"rate{end}": np.int64(rate), f"length{end}": np.int64(filled)}

@@ -230,11 +230,12 @@ def split_files(
     named: dict[str, set[str]] = {}  # by file of questions, the splits that its records name
     for part, rows in examined.questions if examined is not None else ():
         if rows.part is not None and "split" in rows.part.table.column_names:
-            values = rows.part.table["split"].unique().drop_null().to_pylist()
-            named.setdefault(part.files[rows.file].entry.name, set()).update(values)
-    for name, (value, *others_of_file) in named.items():
-        if not others_of_file:
-            split_by_file[name] = WORDS.get(value, value)
+            splits = rows.part.table["split"].unique().drop_null().to_pylist()
+            named.setdefault(part.files[rows.file].entry.name, set()).update(splits)
+    for name, values in named.items():
+        if len(values) == 1:
+            split = values.pop()
+            split_by_file[name] = WORDS.get(split, split)
     groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Entry]]] = {}
     for entry in files:
         kind, table = kind_of(entry.name), label_files.get(entry.name)

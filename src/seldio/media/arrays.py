@@ -10,7 +10,7 @@ classical one for a hard sphere (Rafaely, "Fundamentals of Spherical Array Proce
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,22 +104,16 @@ def mic_response(azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLik
     return np.moveaxis(series @ modes(frequencies, terms).T, 1, 2)
 
 
-def response(format: str, azimuth: ArrayLike, elevation: ArrayLike, frequencies: ArrayLike) -> Complexes:
-    """Return steering vectors of either format: n directions (degrees), f frequencies (Hz), shape (n, f, 4)."""
-    if check_format(format) == "mic":
-        return mic_response(azimuth, elevation, frequencies)
-    gains = foa_response(azimuth, elevation)
-    shape = (len(gains), len(_frequencies(frequencies)), 4)
-    return np.broadcast_to(gains[:, np.newaxis].astype(np.complex128), shape).copy()
-
-
 def modes(frequencies: ArrayLike, terms: int = TERMS) -> Complexes:
     r"""Return how much of each spherical-harmonic order reaches the surface of the sphere, shape (f, terms).
 
     ``i^(n-1) / (x² h'_n(x))`` with ``x = 2πfR/c`` and the spherical Hankel function of the second kind. The
     recurrence runs on ``x h_n(x) / h_(n-1)(x)``, which is finite at 0 too, and upwards, where it is stable.
     """
-    x = 2 * np.pi * RADIUS / SPEED * _frequencies(frequencies)
+    hertz = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    if hertz.ndim != 1 or not (np.isfinite(hertz) & (hertz >= 0)).all():
+        raise UsageError("frequencies are one list of numbers in Hz, 0 or above")
+    x = 2 * np.pi * RADIUS / SPEED * hertz
     wave = np.exp(1j * x)
     ratio = 1 + 1j * x
     orders = np.empty((len(x), terms), dtype=np.complex128)
@@ -151,10 +145,3 @@ def diffuse_covariance(frequencies: ArrayLike, terms: int = TERMS) -> Floats:
     """Return the covariance of the capsules in a diffuse field of power 1, shape (f, 4, 4)."""
     polynomials = legendre(capsules() @ capsules().T, terms) * (2 * np.arange(terms) + 1)
     return np.moveaxis(polynomials @ (np.abs(modes(frequencies, terms)) ** 2).T, 2, 0)
-
-
-def _frequencies(frequencies: ArrayLike) -> Floats:
-    hertz: np.ndarray[Any, np.dtype[np.float64]] = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
-    if hertz.ndim != 1 or not (np.isfinite(hertz) & (hertz >= 0)).all():
-        raise UsageError("frequencies are one list of numbers in Hz, 0 or above")
-    return hertz

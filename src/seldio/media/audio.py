@@ -102,12 +102,7 @@ def read_header(stream: BinaryIO) -> WavHeader | None:
                 sizes = stream.read(16)
                 long = struct.unpack("<QQ", sizes)[1] if len(sizes) == 16 else 0
             elif name == b"fmt ":
-                body = stream.read(min(size, 40))
-                if len(body) >= 16:
-                    tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
-                    if tag == _EXTENSIBLE and len(body) >= 26:
-                        (tag,) = struct.unpack(f"{order}H", body[24:26])  # the GUID begins with the tag
-                    format = tag, channels, rate, block, bits
+                format = _format(stream.read(min(size, 40)), order)
             elif name == b"data":
                 promised = long if head[:4] == b"RF64" and size == 0xFFFFFFFF else size
                 # writers to a pipe cannot go back and correct it: FFmpeg and libsndfile leave 0xFFFFFFFF, sox
@@ -119,6 +114,16 @@ def read_header(stream: BinaryIO) -> WavHeader | None:
         return None
     finally:
         stream.seek(0)
+
+
+def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
+    """Return tag, channels, rate, block and bits of a ``fmt`` chunk; zeros if it is too short."""
+    if len(body) < 16:
+        return 0, 0, 0, 0, 0
+    tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
+    if tag == _EXTENSIBLE and len(body) >= 26:
+        (tag,) = struct.unpack(f"{order}H", body[24:26])  # the GUID begins with the tag
+    return tag, channels, rate, block, bits
 
 
 def _missing_part(stream: BinaryIO) -> tuple[int, bool]:

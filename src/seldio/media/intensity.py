@@ -188,24 +188,6 @@ def array_of(raw: Floats) -> Format | None:
 _PIECE, _PIECES = 10, 12
 
 
-def heard_array(recording: Recording) -> Format | None:
-    """Return which array a recording sounds like, from at most 12 s of it; None where that cannot be told.
-
-    It cannot where a channel is silent, where all channels are the same or have nothing in common, and where there are
-    not four of them.
-    """
-    frames, hop = recording.probe.label_frames(), clock.HOP
-    if recording.channels != 4 or not frames:
-        return None
-    count = min(_PIECE, frames)
-    starts = np.linspace(0, frames - count, min(_PIECES, -(-frames // count)), dtype=np.int64)
-    raw, low = np.zeros((4, 4)), _plan(recording.rate, "foa").low
-    for first in starts.tolist():
-        spectra = _spectra(recording, first, count, hop)[..., low]
-        raw += _by_amplitude(np.einsum("aktf,bktf->kab", spectra, spectra.conj(), optimize=True).real)
-    return array_of(raw)
-
-
 def _by_amplitude(covariances: Any) -> Any:
     """Return the sum of covariances of label frames, each as its amplitude: a few loud ones are not all of it."""
     total = np.trace(covariances, axis1=1, axis2=2)
@@ -319,19 +301,29 @@ def named_array(path: str) -> Format | None:
 
 
 def array_heard(entry: Entry, path: str | None = None) -> ArrayHeard | None:
-    """Detect the array of a recording, whose *path* may name it; None unless it has four channels.
+    """Detect the array of a recording, whose *path* may name it, from at most 12 s; None unless it has four channels.
 
-    Whatever cannot be read is None as well: whoever needs the sound says why.
+    Whatever cannot be read is None as well: whoever needs the sound says why. What is heard is None where a channel is
+    silent, and where all channels are the same or have nothing in common.
     """
     if path is None:  # of a dataset the folder, the split and the file
         path = "/".join(Path(entry.path).absolute().parts[-3:]) if entry.real is not None else entry.path
     try:
         with Recording(entry) as recording:
-            if recording.channels == 4:
-                return ArrayHeard(entry.path, named_array(path), heard_array(recording))
+            if recording.channels != 4:
+                return None
+            frames, heard = recording.probe.label_frames(), None
+            if frames:
+                count = min(_PIECE, frames)
+                starts = np.linspace(0, frames - count, min(_PIECES, -(-frames // count)), dtype=np.int64)
+                raw, low = np.zeros((4, 4)), _plan(recording.rate, "foa").low
+                for first in starts.tolist():
+                    spectra = _spectra(recording, first, count, clock.HOP)[..., low]
+                    raw += _by_amplitude(np.einsum("aktf,bktf->kab", spectra, spectra.conj(), optimize=True).real)
+                heard = array_of(raw)
     except SeldioError:
-        pass
-    return None
+        return None
+    return ArrayHeard(entry.path, named_array(path), heard)
 
 
 def check_heard(recordings: Iterable[ArrayHeard], hint: str) -> None:

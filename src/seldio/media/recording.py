@@ -315,8 +315,3 @@ def read_at(recording: Recording, rate: int, start: int, frames: int) -> Floats:
         part = made[:, skip : skip + min(frames, max(0, frames_at(recording, rate) - start))]
         out[:, : part.shape[1]] = part
     return out
-
-
-def as_int16(sound: Floats) -> Samples:
-    """Return float samples, -1 … 1, as the nearest whole numbers; what lies beyond full scale is at full scale."""
-    return np.asarray(np.clip(np.rint(sound * np.float32(32768)), -32768, 32767), np.int16)

@@ -184,24 +184,6 @@ class Downmix:
         return self.rate if self.rate in _RATES else 48_000
 
 
-def ears(array: Array, channels: int) -> tuple[Weights, str]:
-    """Return the weight of each channel for each ear, and a phrase that describes the weights.
-
-    FOA (W, Y, Z, X): cardioids to the left and to the right, ``(W ± Y) / 2``. MIC: the two capsules of each
-    side. A recording of four channels whose array is not known is taken for FOA. Weights have the shape (ears,
-    channels), left first.
-    """
-    if array == "mic" and channels == 4:
-        return np.array([[0.5, 0, 0.5, 0], [0, 0.5, 0, 0.5]], np.float32), "the capsules of each side"
-    if array != "stereo" and channels == 4:
-        taken = "" if array == "foa" else ", its four channels taken for FOA"
-        weights = np.array([[0.5, 0.5, 0, 0], [0.5, -0.5, 0, 0]], np.float32)
-        return weights, f"cardioids to the left and right{taken}"
-    if channels <= 2:
-        return np.eye(channels, dtype=np.float32), "stereo" if channels == 2 else "mono"
-    return np.full((1, channels), 1 / channels, np.float32), f"the mean of {channels} channels"
-
-
 def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
     """Return a recording as people listen to it: two ears, and loud enough."""
     header = probe(stream)
@@ -210,7 +192,19 @@ def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
     if header.frames * 100 < header.rate:
         raise NotAudio(f"it ends after {plural(header.frames, 'frame')}, before a hundredth of a second")
     _check_length(header.seconds, "the recording")
-    weights, description = ears(array, header.channels)
+    # what of each channel goes to each ear, left first, shape (ears, channels)
+    if array == "mic" and header.channels == 4:
+        weights = np.array([[0.5, 0, 0.5, 0], [0, 0.5, 0, 0.5]], np.float32)
+        description = "the capsules of each side"
+    elif array != "stereo" and header.channels == 4:  # cardioids, (W ± Y) / 2; one of no known array is taken for FOA
+        weights = np.array([[0.5, 0.5, 0, 0], [0.5, -0.5, 0, 0]], np.float32)
+        description = f"cardioids to the left and right{'' if array == 'foa' else ', its four channels taken for FOA'}"
+    elif header.channels <= 2:
+        weights = np.eye(header.channels, dtype=np.float32)
+        description = "stereo" if header.channels == 2 else "mono"
+    else:
+        weights = np.full((1, header.channels), 1 / header.channels, np.float32)
+        description = f"the mean of {header.channels} channels"
     peak = 0.0
     with Decoder(stream) as decoder:
         for start in range(0, header.frames, BLOCK):
