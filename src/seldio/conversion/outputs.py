@@ -24,11 +24,6 @@ from seldio.text import clipped, printable
 _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
-def is_folder(out: str) -> bool:
-    """Return whether one file goes into a folder of this name, and is not called so itself."""
-    return out.endswith(os.sep) or Path(out).is_dir()
-
-
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
     """Return the paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
     top, inputs = Path(out), _identities(sources)

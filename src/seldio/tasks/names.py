@@ -23,7 +23,7 @@ class Name(NamedTuple):
     plain: str  # lower case, as a canonical answer
     said: str  # as one of a canonical list: in double quotes where it has a comma
     spoken: str  # after "the" in a sentence: ``woman speaking``
-    some: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
+    indefinite: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
     verb: str  # is or are
     plural: bool  # whether the name in the language of the questions is a plural
     #: what a sentence about it needs: ``x``, ``some``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
