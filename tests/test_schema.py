@@ -16,6 +16,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from strategies import text_file
 
 from seldio import plugins
 from seldio.errors import UsageError
@@ -140,20 +141,14 @@ def test_an_event_ends_where_its_last_frame_ends() -> None:
 
 def test_exact_duplicates_and_one_source_in_two_places_lose_no_row() -> None:
     data = b"5,1,0,10,0\n5,1,0,10,0\n6,1,0,10,0\n6,1,0,10,0\n7,1,0,10,0\n7,1,0,-90,0\n8,1,0,10,0\n"
-    table = get("starss22").read([_file(data)], pytest.fail).table
+    table = get("starss22").read([text_file(data)], pytest.fail).table
     found = spans(table)
     assert [found.trajectory(number).tolist() for number in range(len(found))] == [[0, 2, 4, 6], [1, 3, 5]]
 
 
-def _file(data: bytes) -> Any:
-    from strategies import text_file
-
-    return text_file(data)
-
-
 def test_classes_without_a_number_are_told_apart_by_name() -> None:
     data = b"frame,class,x,y,z\n0,dog,1,0,0\n0,cat,0,1,0\n1,dog,1,0,0\n1,cat,0,1,0\n1,Knock,1,0,0\n"
-    found = spans(get("seld-studio").read([_file(data)], pytest.fail).table)
+    found = spans(get("seld-studio").read([text_file(data)], pytest.fail).table)
     assert found.table["class_id"].to_pylist() == [None, None, 12]
     assert sorted(found.trajectory(number).tolist() for number in range(3)) == [[0, 2], [1, 3], [4]]
 
@@ -206,9 +201,9 @@ def test_indices_are_those_of_the_baselines(name: str) -> None:
     assert list(range(len(expected))) == [vocabulary(name).indices[spelling(label)] for label in expected]
 
 
-def test_starss_has_thirteen_classes() -> None:
+def test_sizes() -> None:
     assert list(STARSS) == [vocabulary("starss").label(index) for index in range(13)]
-    assert len(vocabulary("starss")) == 13
+    assert (len(vocabulary("starss")), len(vocabulary("so-dataset"))) == (13, 63)
 
 
 @pytest.mark.parametrize("name", names())
@@ -260,10 +255,6 @@ def test_mapping_back_and_forth() -> None:
         for other in map(vocabulary, names()):
             back = other.mapping(one)
             assert all(index == back[target] for index, target in one.mapping(other).items())
-
-
-def test_so_dataset_knows_its_size() -> None:
-    assert len(vocabulary("so-dataset")) == 63
 
 
 def test_unknown_vocabularies_are_listed() -> None:

@@ -94,13 +94,13 @@ def read(path: Any, *, format: str | None = None, force: bool = False) -> pa.Tab
     return cast("pa.Table", read_table(_in_memory(path, "the table"), format, force))
 
 
-def _in_memory(data: Any, name: str, own: bool | None = False, sink: Sink = raise_errors) -> Any:
+def _in_memory(data: Any, name: str, own_names: bool | None = False, sink: Sink = raise_errors) -> Any:
     """Return *data* as a source called *name*; a path, and a source, as they are."""
     if isinstance(data, str | os.PathLike):
         return data
     from seldio.conversion.inputs import in_memory
 
-    return in_memory(data, name, own=own, sink=sink)
+    return in_memory(data, name, own_names=own_names, sink=sink)
 
 
 def _each(data: Any) -> list[Any]:
@@ -228,10 +228,10 @@ def catalogue(path: Path, *, format: str | None = None) -> Catalogue:
 
     opened: list[Finding] = []
     with open_source(path, opened.append) as source:
-        found = Catalogue(source, format)
-        found.findings[:0] = opened
-        found.groups  # noqa: B018 - told while the source is open
-        return found
+        files = Catalogue(source, format)
+        files.findings[:0] = opened
+        files.groups  # noqa: B018 - told while the source is open
+        return files
 
 
 @dataclasses.dataclass(slots=True, repr=False)
@@ -318,17 +318,25 @@ def validate(
         reference = load(os.fspath(reference))
     expected = reference
     opened: list[Finding] = []
-    paths = [_in_memory(one, "the table", fields is not None, opened.append) for one in _outermost(_each(path))]
-    if (fix or unsafe_fixes) and not all(isinstance(one, str | os.PathLike) for one in paths):
+    given = _each(path)
+    places = {
+        number: os.path.realpath(each)
+        for number, each in enumerate(given)
+        if isinstance(each, str | os.PathLike) and each != "-"
+    }
+    paths = []  # those that lie in none of the others, each once; what is in memory stays
+    for number, each in enumerate(given):
+        place = places.get(number)
+        others = [other for at, other in places.items() if at < number or other != place]
+        if place is None or not any(f"{place}{os.sep}".startswith(f"{other}{os.sep}") for other in others):
+            paths.append(_in_memory(each, "the table", fields is not None, opened.append))
+    if (fix or unsafe_fixes) and not all(isinstance(each, str | os.PathLike) for each in paths):
         raise UsageError("--fix repairs files, but this is in memory: write it to a file first")
-
-    def one(path: Any, changed: Mapping[str, bytes] = NOTHING) -> Examined:
-        return examine(path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False)
-
-    piped = {path: one(path) for path in paths if path == "-"}  # standard input can be read only once
+    examine_one = functools.partial(examine, format=format, reference=expected, settings=chosen, deep=deep, rows=False)
+    piped = [examine_one("-")] if "-" in paths else []  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
-        return [piped[path] if path == "-" else one(path, changed) for path in paths]
+        return [piped[0] if each == "-" else examine_one(each, changed=changed) for each in paths]
 
     examined = check({})
     changes: tuple[Fixed, ...] = ()
@@ -340,31 +348,17 @@ def validate(
         remark = "" if changes else nothing(examined, unsafe_fixes)
     elif fix or unsafe_fixes:
         remark, changes, examined = repair(examined, unsafe_fixes, check)
-    files, heard = sum(one.report.files for one in examined), [each for one in examined for each in one.report.heard]
-    found = Validation(files=files, heard=heard, fail_on=chosen.fail_on, changes=changes)
-    found.add(chosen.applied(opened))
-    found.add(finding for one in examined for finding in one.report.findings)
+    reports = [each.report for each in examined]
+    heard = [each for report in reports for each in report.heard]
+    files = sum(report.files for report in reports)
+    validation = Validation(files=files, heard=heard, fail_on=chosen.fail_on, changes=changes)
+    validation.add(chosen.applied(opened))
+    validation.add(finding for report in reports for finding in report.findings)
     if write_baseline is not None and not diff:
-        count = settings.write_baseline(Disk(write_baseline), found.findings)
+        count = settings.write_baseline(Disk(write_baseline), validation.findings)
         remark = f"{remark}\n{plural(count, 'finding')} written to {write_baseline}".lstrip("\n")
-    found.remark = remark
-    return found
-
-
-def _outermost(paths: Sequence[Any]) -> list[Any]:
-    """Return the paths that lie in none of the others, each once; what is in memory stays."""
-    places = {
-        number: os.path.realpath(path)
-        for number, path in enumerate(paths)
-        if isinstance(path, str | os.PathLike) and path != "-"
-    }
-    kept = []
-    for number, path in enumerate(paths):
-        place = places.get(number)
-        others = [other for at, other in places.items() if at < number or other != place]
-        if place is None or not any(f"{place}{os.sep}".startswith(f"{other}{os.sep}") for other in others):
-            kept.append(path)
-    return kept
+    validation.remark = remark
+    return validation
 
 
 def _settings(
@@ -470,7 +464,12 @@ def convert(
     from seldio.conversion.dispatch import convert_any
     from seldio.tasks.specs import QuestionOptions, margins_of
 
-    balanced, number = _total(total)
+    balanced, number = False, total
+    if isinstance(total, str):
+        text = re.fullmatch(r"(balanced)?(?:(?:^|=)(\d+))?", total)
+        if text is None or not total:
+            raise UsageError(f"--total {printable(total)}: expected a number, balanced, or balanced=NUMBER")
+        balanced, number = text[1] is not None, None if text[2] is None else int(text[2])
     options = QuestionOptions(
         seed=seed,
         tasks=None if not tasks else _names(tasks),
@@ -479,26 +478,12 @@ def convert(
         margins=margins_of(dict(margin)),
         per_task=per_task,
         balance=balanced,
-        total=number,
+        total=cast("int | None", number),
         audio=audio,
         force=force,
     )
     source = _in_memory(path, "the table")
     return convert_any(source, out, target, format, _names(allow_loss), fill, options, gain, drop_unfit, overwrite)
-
-
-def _total(total: str | int | None) -> tuple[bool, int | None]:
-    """Return whether questions keep the proportions of SO-Bench, and how many there are to be.
-
-    Raises:
-        UsageError: *total* says neither.
-    """
-    if total is None or isinstance(total, int):
-        return False, total
-    text = re.fullmatch(r"(balanced)?(?:(?:^|=)(\d+))?", total)
-    if text is None or not total:
-        raise UsageError(f"--total {printable(total)}: expected a number, balanced, or balanced=NUMBER")
-    return text[1] is not None, None if text[2] is None else int(text[2])
 
 
 def _names(names: str | Iterable[str]) -> list[str]:
@@ -609,30 +594,28 @@ def score(
     drawn = Intervals.of(intervals)
     if not drawn.bootstrap and drawn.resampling != Intervals().resampling:
         raise UsageError("--intervals: over and seed are of resamples, and bootstrap is what draws them: add it")
-    chosen = _Chosen(
-        {
-            "average": average,
-            "threshold": dict(threshold),
-            "onscreen": onscreen,
-            "classes": classes,
-            "intervals": drawn if drawn.jackknife or drawn.bootstrap else None,
-            "baselines": baselines,
-            "split": split,
-            "force": force,
-            "join": join,
-            "offline": offline,
-            "judge": _judge(judge, judge_url, judge_set, dry_run),
-            "judgements": judgements,
-            "items": items,
-            "allow_missing": allow_missing,
-            "profile": profile,
-        },
-        {"by_clip": table in ("clips", "all"), "errors": table in ("errors", "confusions", "all")},
-    )
+    offered = {
+        "average": average,
+        "threshold": dict(threshold),
+        "onscreen": onscreen,
+        "classes": classes,
+        "intervals": drawn if drawn.jackknife or drawn.bootstrap else None,
+        "baselines": baselines,
+        "split": split,
+        "force": force,
+        "join": join,
+        "offline": offline,
+        "judge": _judge(judge, judge_url, judge_set, dry_run),
+        "judgements": judgements,
+        "items": items,
+        "allow_missing": allow_missing,
+        "profile": profile,
+    }
+    tables = {"by_clip": table in ("clips", "all"), "errors": table in ("errors", "confusions", "all")}
     if holds_answers(predictions, profile, formats["format"]):
         from seldio.scores.answers import AnswerOptions, plan_answers, score_answers
 
-        options = chosen.record(AnswerOptions)
+        options = _record(AnswerOptions, offered, tables)
         if dry_run:
             plan = Notice("dry-run", plan_answers(predictions, reference, options, **formats))
             return ScoreReport(
@@ -648,11 +631,11 @@ def score(
     if maps := profile_for_maps(predictions, reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, score_maps
 
-        report = score_maps(predictions, reference, chosen.record(ImagingOptions, profile=maps), **formats)
+        report = score_maps(predictions, reference, _record(ImagingOptions, offered, tables, profile=maps), **formats)
     else:
         from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
-        report = score_labels(predictions, reference, chosen.record(SeldOptions), sort=sort, **formats)
+        report = score_labels(predictions, reference, _record(SeldOptions, offered, tables), sort=sort, **formats)
     return report if sort is None else worst_first(report, sort)
 
 
@@ -681,10 +664,10 @@ def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, s
     from seldio.formats.datasets import COUNTED
 
     path, _, name = (os.fspath(reference) if isinstance(reference, str | os.PathLike) else "").rpartition(":")
-    there = os.path.exists(path)  # noqa: PTH110 - a plain string
-    if split is not None or not re.fullmatch(r"[\w-]+", name) or not (there or path in COUNTED):
+    exists = os.path.exists(path)  # noqa: PTH110 - a plain string
+    if split is not None or not re.fullmatch(r"[\w-]+", name) or not (exists or path in COUNTED):
         return reference, split
-    if not there:
+    if not exists:
         raise UsageError(
             f"{path}:{name} names clips, and scoring requires their labels: there is no folder {path} here. Give the "
             f"one that has them, with --split {name}"
@@ -692,35 +675,28 @@ def _of_split(reference: Path | None, split: str | None) -> tuple[Path | None, s
     return path, name
 
 
-class _Chosen:
-    """The options of a score or a comparison that are not the defaults.
+def _record(kind: Any, options: Mapping[str, Any], tables: Mapping[str, bool] = NOTHING, **others: Any) -> Any:
+    """Return the options of a score or a comparison that are not the defaults as a record of *kind*.
 
     Args:
+        kind: a dataclass of options.
         options: those that the command offers.
         tables: those that are computed where they apply.
+        others: options that the command does not offer.
+
+    Raises:
+        UsageError: an option does not apply to it.
     """
-
-    def __init__(self, options: Mapping[str, Any], tables: Mapping[str, bool] = NOTHING) -> None:
-        defaults: dict[str, Any] = {"join": "strict", "offline": "extract", "threshold": {}}
-        self._offered, self._tables = {*options}, tables
-        self._chosen = {
-            name: value for name, value in options.items() if value not in (None, False, (), defaults.get(name))
-        }
-
-    def record(self, kind: Any, **others: Any) -> Any:
-        """Return the options as a record of *kind*.
-
-        Raises:
-            UsageError: an option does not apply to it.
-        """
-        known = {field.name for field in dataclasses.fields(kind)}
-        if foreign := sorted(self._chosen.keys() - known):
-            wrong, right = (
-                ", ".join(f"--{name.replace('_', '-')}" for name in names)
-                for names in (foreign, sorted(known & self._offered))
-            )
-            raise UsageError(f"{wrong} does not apply here; choose from {right}")
-        return kind(**{name: on for name, on in self._tables.items() if name in known} | self._chosen | others)
+    defaults: dict[str, Any] = {"join": "strict", "offline": "extract", "threshold": {}}
+    chosen = {name: value for name, value in options.items() if value not in (None, False, (), defaults.get(name))}
+    fields = {field.name for field in dataclasses.fields(kind)}
+    if foreign := sorted(chosen.keys() - fields):
+        wrong, right = (
+            ", ".join(f"--{name.replace('_', '-')}" for name in names)
+            for names in (foreign, sorted(fields & options.keys()))
+        )
+        raise UsageError(f"{wrong} does not apply here; choose from {right}")
+    return kind(**{name: on for name, on in tables.items() if name in fields} | chosen | others)
 
 
 @_accepting_old_names
@@ -797,7 +773,7 @@ def compare(
 
     several = _each(systems)
     names = [f"system {number}" if len(several) > 1 else "predictions" for number in range(1, len(several) + 1)]
-    paths = [_in_memory(one, name, fields is not None) for one, name in zip(several, names, strict=True)]
+    paths = [_in_memory(system, name, fields is not None) for system, name in zip(several, names, strict=True)]
     if not paths:
         raise UsageError("there are no systems to compare")
     reference = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
@@ -811,28 +787,26 @@ def compare(
         raise UsageError("--intervals jackknife is of seldio score; comparisons resample: bootstrap, over and seed")
     draw = drawn.resampling
     reference, split = _of_split(reference, split)
-    chosen = _Chosen(
-        {
-            "average": average,
-            "threshold": dict(threshold),
-            "onscreen": onscreen,
-            "classes": classes,
-            "split": split,
-            "force": force,
-            "join": join,
-            "offline": offline,
-            "items": items,
-            "allow_missing": allow_missing,
-            "profile": profile,
-            "judgements": () if answered else tuple(_paths(judgements)),
-        }
-    )
+    offered = {
+        "average": average,
+        "threshold": dict(threshold),
+        "onscreen": onscreen,
+        "classes": classes,
+        "split": split,
+        "force": force,
+        "join": join,
+        "offline": offline,
+        "items": items,
+        "allow_missing": allow_missing,
+        "profile": profile,
+        "judgements": () if answered else tuple(_paths(judgements)),
+    }
     common: Any = {"against": against, "lead": lead, "most": most, **formats}
     if answered:
         from seldio.scores.answers import AnswerOptions
         from seldio.scores.comparison.answers import compare_answers
 
-        options = chosen.record(AnswerOptions)
+        options = _record(AnswerOptions, offered)
         return compare_answers(paths, reference, options, draw, judgements=_paths(judgements), **common)
     if reference is None:
         raise UsageError("--reference is required: the labels to score against")
@@ -840,10 +814,10 @@ def compare(
     if maps := profile_for_maps(paths[0], reference, profile, **formats):
         from seldio.scores.imaging.score_maps import ImagingOptions, compare_maps
 
-        return compare_maps(paths, reference, chosen.record(ImagingOptions, profile=maps), draw, **common)
+        return compare_maps(paths, reference, _record(ImagingOptions, offered, profile=maps), draw, **common)
     from seldio.scores.seld.score_labels import SeldOptions, compare_labels
 
-    return compare_labels(paths, reference, chosen.record(SeldOptions), draw, **common)
+    return compare_labels(paths, reference, _record(SeldOptions, offered), draw, **common)
 
 
 def _judge(judge: str | Judging | None, url: str | None, settings: Mapping[str, Any], dry_run: bool) -> Judging | None:
@@ -931,26 +905,27 @@ def verify(
     from seldio.scores.signatures import Signature, judged_by
     from seldio.scores.signatures import given as settings_text
 
-    known = Signature.parsed(signature)
+    stated = Signature.parsed(signature)
     asked = _in_memory(reference, "reference", bool(reference_fields)) if reference is not None else None
     given = _in_memory(predictions, "predictions", fields is not None)
     of_reference = _own_keys(reference_fields, reference_format, asked=True)
     formats = {"format": _own_keys(fields, format), "reference_format": of_reference}
-    if scored_content(known.profile) == "answers":
+    if scored_content(stated.profile) == "answers":
         from seldio.scores.answers import verified as of_answers
 
-        here = of_answers(known, given, asked, None if judgements is None else os.fspath(judgements), **formats)
+        here = of_answers(stated, given, asked, None if judgements is None else os.fspath(judgements), **formats)
     elif asked is None:
         raise UsageError("the labels to compare with are required too")
     else:
-        options: Any = {name: known.options.get(name) for name in ("classes", "split")}
-        options |= {name: name in known.options for name in ("allow_missing", "force")}
-        report = score(given, asked, profile=known.profile, format=format, reference_format=reference_format, **options)
+        options: Any = {name: stated.options.get(name) for name in ("classes", "split")}
+        options |= {name: name in stated.options for name in ("allow_missing", "force")}
+        options |= {"format": format, "reference_format": reference_format}
+        report = score(given, asked, profile=stated.profile, **options)
         here = Signature.parsed(report.signature)
     if judge is not None:
         here = here._replace(judge=judged_by(judge, judge_url, None))
-    reference_is = "the questions" if scored_content(known.profile) == "answers" else "the reference"
-    return known.differences(here._replace(settings=settings_text(settings)), reference_is)
+    reference_is = "the questions" if scored_content(stated.profile) == "answers" else "the reference"
+    return stated.differences(here._replace(settings=settings_text(settings)), reference_is)
 
 
 # --- submissions ----------------------------------------------------------------------------------------------------

@@ -73,23 +73,20 @@ class RecordingFinder:
         It leads down from the folder of the questions or from one above. Without that folder, and in an archive, it is
         the name in the source, or below the folder in which the recording lies.
         """
-        name, place = self._place(label_file, clip)
+        name = self.inside.get(label_file) or self.inside.get(clip)
+        place = f"{self.path}/{name}" if name is not None and self.kind == "folder" else None
+        if name is None:
+            beside: Entry | None = None
+            if self.kind in ("file", "folder"):
+                beside = media_of(self.path if self.kind == "file" else f"{self.path}/{label_file}").entry(_CHOSEN)
+            usual = f"{recording_place(label_file)}.wav"
+            entry = beside or next(filter(None, (on_disk(base, usual) for base in self.bases)), None)
+            name, place = (None, None) if entry is None else (entry.name, entry.path)
         if name is None or place is None or self.folder is None:
             return name
         path, folder = Path(os.path.abspath(place)), Path(os.path.abspath(self.folder))  # noqa: PTH100 - links stay
         bases = (folder, *folder.parents[:LEVELS])
         return next((path.relative_to(base).as_posix() for base in bases if path.is_relative_to(base)), name)
-
-    def _place(self, label_file: str, clip: str) -> tuple[str | None, str | None]:
-        """Return the name of a recording, and where it is on disk; None in an archive, or without a recording."""
-        if (name := self.inside.get(label_file) or self.inside.get(clip)) is not None:
-            return name, f"{self.path}/{name}" if self.kind == "folder" else None
-        beside: Entry | None = None
-        if self.kind in ("file", "folder"):
-            beside = media_of(self.path if self.kind == "file" else f"{self.path}/{label_file}").entry(_CHOSEN)
-        usual = f"{recording_place(label_file)}.wav"
-        entry = beside or next(filter(None, (on_disk(base, usual) for base in self.bases)), None)
-        return (None, None) if entry is None else (entry.name, entry.path)
 
 
 # --- clips --------------------------------------------------------------------------------------------------

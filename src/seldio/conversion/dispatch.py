@@ -137,7 +137,7 @@ def resolved(source: str) -> tuple[str, str | None]:
         raise no_such(source)
     format = formats.named(source, LabelFormat)
     if format is None:
-        names = [name for one in formats.index() if one.holds == "events" for name in (one.name, *one.aliases)]
+        names = [name for row in formats.index() if row.holds == "events" for name in (row.name, *row.aliases)]
         close = meant(source, [*names, *beside(source)])
         raise UnknownFormat(f"no such file, folder or format: {printable(source)}{close}")
     usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]

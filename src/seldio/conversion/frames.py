@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -42,17 +41,14 @@ def with_directions(table: pa.Table) -> pa.Table:
     """Return *table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
     if not all(has(table, axis) for axis in "xyz"):
         return table
-    polar = geometry.to_polar(*(to_numpy(table[axis]) for axis in "xyz"))
-    table = _completed(table, dict(zip(("azimuth", "elevation"), polar, strict=True)))
-    cartesian = geometry.to_cartesian(*(to_numpy(table[field]) for field in ("azimuth", "elevation")))
-    return _completed(table, dict(zip("xyz", cartesian, strict=True)))
-
-
-def _completed(table: pa.Table, values: Mapping[str, Any]) -> pa.Table:
-    for field, numbers in values.items():
-        given = pa.array(numbers, from_pandas=True)
-        known = pc.coalesce(table[field], given) if field in table.column_names else given
-        table = with_column(table, field, known)
+    for fields, sources, change in (
+        (("azimuth", "elevation"), "xyz", geometry.to_polar),
+        ("xyz", ("azimuth", "elevation"), geometry.to_cartesian),
+    ):
+        for field, numbers in zip(fields, change(*(to_numpy(table[source]) for source in sources)), strict=True):
+            values = pa.array(numbers, from_pandas=True)
+            column = pc.coalesce(table[field], values) if field in table.column_names else values
+            table = with_column(table, field, column)
     return table
 
 
@@ -108,7 +104,15 @@ def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.
         _check_length(table, source.hop)  # it lists every frame
     if are_events(table):
         return table if takes_events(target) else frames_of(table, target.hop)
-    return events_of(table, source.hop) if takes_events(target) else rescaled(table, source.hop, target.hop)
+    if not takes_events(target):
+        return rescaled(table, source.hop, target.hop)
+    # one row for each event: its onset and offset, and what holds in its middle frame
+    _check_length(table, source.hop)
+    events = grouped(table, source.hop)
+    middle = events.rows[(events.starts[:-1] + events.starts[1:] - 1) // 2]
+    rows = table.drop_columns(["frame"]).take(pa.array(middle))
+    rows = with_column(rows, "onset", events.table["onset"])
+    return with_column(rows, "offset", events.table["offset"])
 
 
 def _check_length(table: pa.Table, hop: Fraction) -> None:
@@ -169,16 +173,6 @@ def numbered(table: pa.Table) -> pa.Table:
             given[row] = next(number for number in itertools.count(len(used)) if number not in used)
             used.add(given[row])
     return with_column(table, "source", pa.array(given, COLUMNS["source"]))
-
-
-def events_of(table: pa.Table, hop: Fraction) -> pa.Table:
-    """Return one row for each event: its onset and offset, and what holds in its middle frame."""
-    _check_length(table, hop)
-    events = grouped(table, hop)
-    middle = events.rows[(events.starts[:-1] + events.starts[1:] - 1) // 2]
-    rows = table.drop_columns(["frame"]).take(pa.array(middle))
-    rows = with_column(rows, "onset", events.table["onset"])
-    return with_column(rows, "offset", events.table["offset"])
 
 
 def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:

@@ -6,8 +6,9 @@ import dataclasses
 import io
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import compress
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -72,31 +73,26 @@ def raising_unknown(sink: Sink) -> Sink:
     return take
 
 
-def local_files(parts: Iterable[Part]) -> list[str]:
-    """Return the real files that are read."""
-    return [file.entry.real for part in parts for file in part.files if file.entry.real is not None]
-
-
 # --- whole tables -----------------------------------------------------------------------------------------------------
 
 
 def joined(readings: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
-    """The tables of readings; Parquet tables of one class list are one, as are the orders of one set of own columns."""
-    whole = [group for group in readings if group.reading.format.role == "table" or group.reading.format.own]
-    shards = [group.reading for group in whole]
-    origins = [origin_of(reading.table) for reading in shards]
+    """Return the tables of readings; Parquet tables of one class list are one, as are the orders of own columns."""
+    tables = [(each.reading.table, each.reading.format) for each in readings]
+    is_shard = [format.role == "table" or bool(format.own) for _, format in tables]
+    shards = [*compress(tables, is_shard)]
+    origins = [origin_of(table) for table, _ in shards]
     files = tuple(file for origin in origins for file in origin.files)
-    kinds = {(reading.format.name, reading.format.role, reading.format.vocabulary) for reading in shards}
+    kinds = {(format.name, format.role, format.vocabulary) for _, format in shards}
     alike = len({origin.vocabulary for origin in origins}) == 1 and len({file.clip for file in files}) == len(files)
     if len(shards) < 2 or not alike or len(kinds) > 1:
-        return [(group.reading.table, group.reading.format) for group in readings]
+        return tables
     layouts = {origin.format for origin in origins}
-    table = pa.concat_tables(
-        [reading.table.replace_schema_metadata(None) for reading in shards], promote_options="default"
-    ).unify_dictionaries()
+    plain = [table.replace_schema_metadata(None) for table, _ in shards]
+    table = pa.concat_tables(plain, promote_options="default").unify_dictionaries()
     origin = Origin(layouts.pop() if len(layouts) == 1 else "", origins[0].vocabulary, files)
-    others = [group.reading for group in readings if not any(group is other for other in whole)]
-    return [*((reading.table, reading.format) for reading in others), (with_origin(table, origin), shards[0].format)]
+    others = [pair for pair, shard in zip(tables, is_shard, strict=True) if not shard]
+    return [*others, (with_origin(table, origin), shards[0][1])]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,12 +111,12 @@ def read_labels(source: Source, format: LabelFormat | None, sink: Sink, without:
 
     catalogue = Catalogue(source, format, raising_unknown(sink), without=without)
     parts = _parts_of(catalogue, _ALL)
-    readings = [reading for part in parts for reading in part.labels(raising_unknown(sink))]
+    recognized = [each for part in parts for each in part.labels(raising_unknown(sink))]
     return LabelInput(
-        joined(readings),
+        joined(recognized),
         list({file.entry.path: file.entry for part in parts for file in part.files}.values()),
-        Faults(readings),
-        catalogue.asked if format is None and readings else None,
+        Faults(recognized),
+        catalogue.asked if format is None and recognized else None,
     )
 
 
@@ -154,12 +150,6 @@ def _asks_only(source: Source) -> bool:
     catalogue = Catalogue(source)
     labels = not source.single and any(part.format is not None for part in catalogue.labels)
     return catalogue.asked is not None and not labels
-
-
-def formats_read(tables: Sequence[tuple[pa.Table, LabelFormat]]) -> str:
-    """Return the formats of tables with their numbers of files, in words."""
-    counts = (f"{format.name} ({plural(len(origin_of(table).files), 'file')})" for table, format in tables)
-    return f"{len(tables)} formats were read: {', '.join(counts)}"
 
 
 def one_table(tables: Sequence[tuple[pa.Table, LabelFormat]], where: str) -> tuple[pa.Table, LabelFormat]:
@@ -226,7 +216,7 @@ def only_reading(source: Source, format: ItemFormat | None) -> ItemReading:
     return readings[0]
 
 
-def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = raise_errors) -> Place:
+def in_memory(data: Any, name: str, *, own_names: bool | None = False, sink: Sink = raise_errors) -> Place:
     """Return *data* as a source called *name*; a path or a source as it is.
 
     Args:
@@ -234,7 +224,7 @@ def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = ra
             DataFrame, or an Arrow table.
         name: as people are told.
         sink: takes what is found about bytes that are an archive.
-        own: whether its columns have names of the user's own, so that none of them tells labels; None if they may.
+        own_names: whether its columns have the user's names, so that none of them tells labels; None if they may.
 
     Raises:
         UsageError: it is none of these, or has the columns of neither labels, questions nor replies.
@@ -253,7 +243,7 @@ def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = ra
 
     first = data[0] if isinstance(data, list | tuple) and data else None
     if isinstance(first, dict) and all(isinstance(row, dict) for row in data):
-        if own or not are_events(first):
+        if own_names or not are_events(first):
             try:
                 lines = "".join(f"{json_text(row)}\n" for row in data).encode()
             except (TypeError, ValueError) as error:
@@ -275,9 +265,9 @@ def in_memory(data: Any, name: str, *, own: bool | None = False, sink: Sink = ra
             data, f"{name} must be a path, bytes, a stream, a list of dicts, a DataFrame or an Arrow table, not"
         )
         names = {*table.column_names}
-        if not own and are_events(names):
+        if not own_names and are_events(names):
             write_parquet(event_table(table), stream)
-        elif own is False and not names & {*COLUMNS, *ITEM_SCHEMA.names, *PREDICTION_SCHEMA.names}:
+        elif own_names is False and not names & {*COLUMNS, *ITEM_SCHEMA.names, *PREDICTION_SCHEMA.names}:
             raise UsageError(
                 f"{listed(table.column_names)} are columns of neither labels (clip, frame, class_id, azimuth, …) nor "
                 "questions (id, question, …) nor replies (id, prediction): rename them"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from io import BytesIO
 from itertools import zip_longest
 from typing import Any, BinaryIO
@@ -26,7 +26,6 @@ from seldio.files.archives import zipped
 from seldio.files.names import suffix_of
 from seldio.files.sources import reopened
 from seldio.findings import Finding, raise_errors
-from seldio.formats.base import Format
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading, option_letter
 from seldio.formats.json_items import JsonItems
@@ -55,14 +54,24 @@ def convert_items(
 ) -> Conversion:
     """Convert a file of questions or predictions; *fill* fills gaps, *drop_unfit* lists rows that cannot be written."""
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
-    checked_fill(fill, target)
+    for field, value in fill.items():
+        if field not in FILLABLE:
+            raise UsageError(f"--fill {field}: of questions, only {', '.join(FILLABLE)} can be filled")
+        if field not in target.carries:
+            raise UsageError(f"--fill {field}: {target.name} has no such field")
+        if not isinstance(value, str) or not value:
+            raise UsageError(f"--fill {field}={value}: not a text")
     place = path.path if isinstance(path, Source) else path
     with reopened(path, raise_errors) as source:
         reading = only_reading(source, format)
         if reading.format.holds != target.holds:
             if fill or drop_unfit:
                 raise UsageError("--fill and --drop-unfit are for questions, not for the template of their predictions")
-            data, losses = _template(reading, target), dict[str, str]()
+            if target.holds == "items":
+                holds = f"{reading.format.name} holds predictions, but {target.name} holds questions"
+                raise UsageError(f"{holds}: convert the questions")
+            data = target.write(target.template([row for row in reading.rows if isinstance(row, Item)]))
+            losses = dict[str, str]()
             dropped, count = list[tuple[str, str]](), len(reading.rows)
             notes = ["a template: the predictions are empty, for a model to fill in"]
         else:
@@ -77,25 +86,7 @@ def convert_items(
     return Conversion(names, target.name, 1, written, rows, (rows, count), losses, tuple(notes), (), tuple(dropped))
 
 
-def checked_fill(fill: Mapping[str, Any], target: ItemFormat) -> None:
-    """Raise UsageError unless *target* has the fields of *fill*, and their values are texts."""
-    for field, value in fill.items():
-        if field not in FILLABLE:
-            raise UsageError(f"--fill {field}: of questions, only {', '.join(FILLABLE)} can be filled")
-        if field not in target.carries:
-            raise UsageError(f"--fill {field}: {target.name} has no such field")
-        if not isinstance(value, str) or not value:
-            raise UsageError(f"--fill {field}={value}: not a text")
-
-
 # --- what is written ------------------------------------------------------------------------------------------------
-
-
-def _template(reading: ItemReading, target: ItemFormat) -> bytes:
-    if target.holds == "items":
-        source = reading.format.name
-        raise UsageError(f"{source} holds predictions, but {target.name} holds questions: convert the questions")
-    return target.write(target.template([row for row in reading.rows if isinstance(row, Item)]))
 
 
 def _fitted(
@@ -111,10 +102,21 @@ def _fitted(
         present = _filled(table, field)
         table = _with(table, field, pc.if_else(pa.array(present), table.column(field), value))
         notes += [f"--fill {field} has no effect: every row already has a value"] if present.all() else []
-    answers = _answers(reading, table, target)
+    # answers may be written otherwise; a table keeps those of the format that it is of
+    same = target.name in (source, reading.home)
+    is_other = target.holds == "items" and not (same or isinstance(target, ItemParquet))
+    answers = _answers(reading, table, target) if is_other and target.answers is not None else {}
     faults, ids = defaultdict[int, list[str]](list), [*map(str, table.column("id").to_pylist())]
-    for row, fault in _misfits(table, target, answers, reading):
-        faults[row].append(fault)
+    for field in () if same else target.needs:
+        for row in np.flatnonzero(~_filled(table, field)).tolist():
+            faults[row].append(f"no {field}")
+    if target.counts and is_other:
+        sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
+        for row in np.flatnonzero(~np.isin(sizes, target.counts)).tolist():
+            faults[row].append(plural(int(sizes[row]), "option") if sizes[row] else "no options")
+    for row, (_, fault) in answers.items():
+        if fault:
+            faults[row].append(fault)
     if drop_unfit and source != target.name:
         if _refusal(table, target) is not None:  # by a single row, perhaps
             alone = {row: _refusal(table.slice(row, 1), target) for row in range(len(table)) if row not in faults}
@@ -159,8 +161,6 @@ def _with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
 def _answers(reading: ItemReading, table: pa.Table, target: ItemFormat) -> dict[int, tuple[str, str]]:
     """Return the right answers of rows with options as *target* writes them, or why one cannot be written so."""
     home = formats.named(reading.home, ItemFormat) or reading.format
-    if target.answers is None or not _is_other(reading, target):
-        return {}
     # what reads letters and texts takes any answer as it is, and validation says what is wrong with it
     choice, answers = target.answers in ("letter", "text") and not target.letters, dict[int, tuple[str, str]]()
     both = zip(table.column("answer").to_pylist(), table.column("options").to_pylist(), strict=True)
@@ -184,25 +184,6 @@ def _answers(reading: ItemReading, table: pa.Table, target: ItemFormat) -> dict[
     return answers
 
 
-def _is_other(reading: ItemReading, target: ItemFormat) -> bool:
-    """Return whether answers may be written otherwise; a table keeps those of the format that it is of."""
-    same = isinstance(target, ItemParquet) or target.name in (reading.format.name, reading.home)
-    return target.holds == "items" and not same
-
-
-def _misfits(
-    table: pa.Table, target: ItemFormat, answers: Mapping[int, tuple[str, str]], reading: ItemReading
-) -> Iterator[tuple[int, str]]:
-    """Yield the rows that do not fit into *target*, each with every reason."""
-    for field in () if target.name in (reading.format.name, reading.home) else target.needs:
-        yield from ((row, f"no {field}") for row in np.flatnonzero(~_filled(table, field)).tolist())
-    if target.counts and _is_other(reading, target):
-        sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
-        for row in np.flatnonzero(~np.isin(sizes, target.counts)).tolist():
-            yield row, plural(int(sizes[row]), "option") if sizes[row] else "no options"
-    yield from ((row, fault) for row, (_, fault) in answers.items() if fault)
-
-
 def _why_not(faults: Iterable[tuple[str, str]], target: ItemFormat) -> str:
     ids: dict[str, list[str]] = {}
     for id, fault in faults:
@@ -220,9 +201,9 @@ def _alike(table: pa.Table, target: ItemFormat) -> str | None:
     if target.holds != "predictions" or "prompt" in target.carries:
         return None
     alike = len(table) - pc.count_distinct(table.column("id")).as_py()
-    told_apart = alike and table.group_by(["id", "prompt"]).aggregate([]).num_rows == len(table)
+    differ = alike and table.group_by(["id", "prompt"]).aggregate([]).num_rows == len(table)
     has = plural(alike, "prediction has", "predictions have")
-    return f"{has} the id of another one, and only prompts, which it lacks, tell them apart" if told_apart else None
+    return f"{has} the id of another one, and only prompts, which it lacks, tell them apart" if differ else None
 
 
 def _refusal(table: pa.Table, target: ItemFormat) -> str | None:
@@ -247,7 +228,12 @@ def _written(
         seen = formats.format_of_file(head, f"out{target.suffix}")
         marked = target.marked(table) if seen is None else table
         if seen not in (None, target) and target.empty:
-            taken = _taken_for(seen, target, reading, table)
+            missing = [field for field in target.empty if not table.column(field)[0].is_valid]
+            keys = listed([target.key_of(field, {}) for field in missing])
+            taken = UsageError(
+                f"{target.name} cannot be made from {reading.format.name}: the first row has no "
+                f"{' or '.join(missing)} ({keys}), so that the file would be read as {seen.name}"
+            )
     data = target.write(Rows(marked, target.model), origin)
     losses = {} if same else _losses(table, marked, target, origin)
     large = too_large(pq.read_metadata(BytesIO(data))) if isinstance(target, ItemParquet) and not same else None
@@ -307,15 +293,6 @@ def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
     elif pa.types.is_string(column.type):
         present = pc.fill_null(pc.not_equal(column, "{}" if field == "extra" else ""), False)
     return np.asarray(present.to_numpy(), bool)
-
-
-def _taken_for(seen: Format | None, target: JsonItems, reading: ItemReading, table: pa.Table) -> UsageError:
-    missing = [field for field in target.empty if not table.column(field)[0].is_valid]
-    keys = listed([target.key_of(field, {}) for field in missing])
-    return UsageError(
-        f"{target.name} cannot be made from {reading.format.name}: the first row has no {' or '.join(missing)} "
-        f"({keys}), so that the file would be read as {seen.name if seen is not None else 'another format'}"
-    )
 
 
 def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:

@@ -17,9 +17,9 @@ from seldio.catalogues import own_datasets
 from seldio.catalogues.look import Recognised, suffixes
 from seldio.catalogues.parts import resolved
 from seldio.check.labels import Faults
-from seldio.conversion.inputs import LabelInput, formats_read, one_table, read_labels, strict
+from seldio.conversion.inputs import LabelInput, one_table, read_labels, strict
 from seldio.conversion.losses import NOTHING, Converted, accepted, carry_out, checked_fields, filled, given_class
-from seldio.conversion.outputs import folder_place, is_folder, single_file
+from seldio.conversion.outputs import folder_place, single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
 from seldio.files import Source, many_files, write_bytes
@@ -78,7 +78,9 @@ def convert_source(
         written = _write(converted, where, target, local, source.path, single)
         notes = list(dict.fromkeys(note for part in converted for note in part.notes))
         if len(labels.tables) > 1:
-            notes.insert(0, formats_read(labels.tables))
+            counts = [(layout.name, len(origin_of(table).files)) for table, layout in labels.tables]
+            names = ", ".join(f"{name} ({plural(count, 'file')})" for name, count in counts)
+            notes.insert(0, f"{len(labels.tables)} formats were read: {names}")
         if own(target.vocabulary) and isinstance(where, str) and Path(where).is_dir():
             written = (*written, _described(target, source, Path(where)))
             notes.append(f"class numbers are those of {short(target.vocabulary)}, which {OWN} names")
@@ -143,9 +145,9 @@ def _with_own_classes(target: LabelFormat, labels: LabelInput) -> LabelFormat:
 
 
 def _described(target: LabelFormat, source: Source, folder: Path) -> str:
-    said = own_datasets(source, lambda _: None)
-    assert said is not None, "classes of its own come from nowhere else"
-    (dataset, *_) = said.datasets
+    described = own_datasets(source, lambda _: None)
+    assert described is not None, "classes of its own come from nowhere else"
+    (dataset, *_) = described.datasets
     record = {key: value for key, value in dataset.record.items() if key not in ("labels", "recordings", "formats")}
     record |= {"labels": {"formats": [target.name]}} if target.role == "label" else {}
     write_bytes(folder / OWN, as_toml(record).encode(), folder)
@@ -162,7 +164,8 @@ def _write(
 ) -> tuple[str, ...]:
     """Put the files in their place, each whole, and return their paths; *single*: *out* may be the only file."""
     files = [file for part in converted for file in part.files]
-    single = single and len(files) == 1 and not (isinstance(out, str) and is_folder(out))
+    into_folder = isinstance(out, str) and (out.endswith(os.sep) or Path(out).is_dir())
+    single = single and len(files) == 1 and not into_folder
     if single or target.role == "table":
         with single_file(out, local) as (stream, written):
             if single:

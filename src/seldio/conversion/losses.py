@@ -38,7 +38,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.schema.arrays import from_numpy, from_texts, known_values, pc, to_mask, to_numpy
 from seldio.schema.events import COLUMNS, FARTHEST, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import listed, plural, printable
-from seldio.vocabularies import Vocabulary, short, spelling, vocabulary
+from seldio.vocabularies import short, spelling, vocabulary
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 #: The name that allows every loss.
@@ -94,30 +94,32 @@ def carry_out(
         origin = origin_of(table)
         origin = origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
         return Converted(with_origin(_held(before, target), origin))
-    missing = _missing(before, target, given)
+    placed = located(before, target)
+    missing = _missing(before, placed, target, given)
     if {*TIMES, "class_id"} & {*missing}:  # nothing can be carried over
         return Converted(before.slice(0, 0), missing=missing)
-    classed, timed = classes(before, source, target, given), with_times(located(before, target), source, target)
+    classed, timed = classes(before, source, target, given), with_times(placed, source, target)
     after = _carried(before, source, target, classed)
-    losses = dict(_losses(before, timed, source, target, classed)) if before.num_rows else {}
+    losses = dict(_losses(before, placed, timed, source, target, classed)) if before.num_rows else {}
     if missing:
         return Converted(after, (), losses, missing)
     files = tuple((file, target.write(rows, file)) for file, rows in clip_tables(after))
     if not before.num_rows:
         return Converted(after, files)
     read_back = target.read([TextFile(file.name, file.name, file.clip, data) for file, data in files], lambda _: None)
-    unclassed = given is not None and bool(_unclassed(before))
+    useless = []
+    for field, value in fill.items():
+        if field == "class_id":
+            has_effect = bool(classed.filled) or (given is not None and _unclassed(before) > 0)
+        else:
+            has_effect = value == COUNT or field not in table.column_names or not table[field].equals(before[field])
+        if not has_effect:
+            useless.append(field)
     notes = (
-        *(
-            f"--fill {field} has no effect: every row already has a value"
-            for field, value in fill.items()
-            if not (classed.filled or unclassed if field == "class_id" else _changed(table, before, field, value))
-        ),
-        *_class_notes(before, source, target, classed, given),
-        *_time_notes(before, timed.num_rows, source, target),
+        *(f"--fill {field} has no effect: every row already has a value" for field in useless),
+        *_changes(before, timed.num_rows, source, target, classed, given),
         *_rounding(after, read_back.table, target),
-        *_value_notes(timed, source, target),
-        *_clip_notes(timed, target, source.clip_frames),
+        *_gaps(timed, source, target),
     )
     return Converted(after, files, losses, missing, notes, read_back)
 
@@ -135,8 +137,8 @@ def located(table: pa.Table, target: LabelFormat) -> pa.Table:
     if "segmentation" in table.column_names or not {"azimuth", "elevation"} & set(target.needs):
         return table
     known_masks = [to_mask(table[field]) for field in ("azimuth", "elevation") if field in table.column_names]
-    known = np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])
-    return table if known.all() else table.filter(pa.array(known))
+    has_direction = np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])
+    return table if has_direction.all() else table.filter(pa.array(has_direction))
 
 
 def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
@@ -154,8 +156,8 @@ def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.
         scalar = _scalar(field, value)
         if field == "class_id" and target.role != "table":  # of the target's list: :func:`classes` takes it
             continue
-        known = table[field] if field in table.column_names else pa.nulls(table.num_rows, COLUMNS[field])
-        table = with_column(table, field, pc.fill_null(known, scalar))
+        values = table[field] if field in table.column_names else pa.nulls(table.num_rows, COLUMNS[field])
+        table = with_column(table, field, pc.fill_null(values, scalar))
     return table
 
 
@@ -163,9 +165,9 @@ def given_class(fill: Mapping[str, Any], target: LabelFormat) -> int | None:
     """Return the class that *fill* gives to rows whose own is not in *target*'s list; UsageError if it lacks it."""
     if "class_id" not in fill or target.role == "table":
         return None
-    number, known = int(_scalar("class_id", fill["class_id"]).as_py()), vocabulary(target.vocabulary)
-    if not 0 <= number < len(known):
-        many = f"{known.name} has {len(known)} classes, numbered from 0"
+    number, class_list = int(_scalar("class_id", fill["class_id"]).as_py()), vocabulary(target.vocabulary)
+    if not 0 <= number < len(class_list):
+        many = f"{class_list.name} has {len(class_list)} classes, numbered from 0"
         raise UsageError(f"--fill class_id={number}: {many}; seldio formats {target.name} shows them")
     return number
 
@@ -203,50 +205,55 @@ def classes(table: pa.Table, source: LabelFormat, target: LabelFormat, given: in
     """Find the classes of *table* in *target*'s list; those that the list lacks become *given*."""
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
-    mapped = [_class(number, name, theirs, ours, "class_name" in target.carries) for number, name in keys]
+    same, by_name = theirs.classes == ours.classes, "class_name" in target.carries
     lost, foreign, filled = Counter[str](), Counter[str](), Counter[str]()
-    for index, count in enumerate(np.bincount(rows, minlength=len(keys)).tolist()):
-        label = keys[index][1] or theirs.label(keys[index][0] or 0)
-        if mapped[index] == (None, None) and given is not None:
+    numbers, spellings = list[int | None](), list[str | None]()
+    for (key, name), count in zip(keys, np.bincount(rows, minlength=len(keys)).tolist(), strict=True):
+        label = name or theirs.label(key or 0)
+        if key is not None:
+            number = key if same else theirs.mapping(ours).get(key)
+        else:
+            number = ours.indices.get(spelling(name or ""))
+        written = None if not by_name else label if number is None else name if same else None
+        if number is None and written is None and given is not None:
             filled[label] += count
-            mapped[index] = given, None
-        elif mapped[index][0] is None:
-            (lost if mapped[index][1] is None else foreign)[label] += count
-    numbers = np.array([-1 if number is None else number for number, _ in mapped], np.int32)
-    ids = from_numpy(numbers[rows], np.array([number is None for number, _ in mapped], bool)[rows])
-    names = from_texts(name for _, name in mapped)
+            number = given
+        elif number is None:
+            (lost if written is None else foreign)[label] += count
+        numbers.append(number)
+        spellings.append(written)
+    filled_numbers = np.array([-1 if number is None else number for number in numbers], np.int32)
+    ids = from_numpy(filled_numbers[rows], np.array([number is None for number in numbers], bool)[rows])
+    names = from_texts(spellings)
     names = names.take(from_numpy(rows)) if names.null_count < len(names) else pa.nulls(len(rows), pa.string())
     return Classes(ids, names, lost, foreign, filled)
-
-
-def _class(
-    number: int | None, name: str | None, theirs: Vocabulary, ours: Vocabulary, by_name: bool
-) -> tuple[int | None, str | None]:
-    """Return a class in our list, and its spelling if the number does not give it; (None, None) if it is lost."""
-    same = theirs.classes == ours.classes
-    if number is not None:
-        own_number = number if same else theirs.mapping(ours).get(number)
-    else:
-        own_number = ours.indices.get(spelling(name or ""))
-    if not by_name:
-        return own_number, None
-    if own_number is None:
-        return None, name or theirs.label(number or 0)
-    return own_number, name if same else None
 
 
 # --- as the target holds it -------------------------------------------------------------------------------------------
 
 
 def _carried(table: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes) -> pa.Table:
-    """*table* as *target* holds it, without the rows that it cannot hold; its origin names the target's files."""
-    # a system's output is called otherwise than labels
-    label = source.role == "label" or (source.role == "table" and not has(table, "score"))
+    """Return *table* as *target* holds it, without rows that it cannot hold; its origin names the target's files."""
     files = origin_of(table).files
     if source.name != target.name:
-        files = tuple(_file(file, target, label) for file in files)
+        as_json, newline = isinstance(target, JsonFormat), target.newline if isinstance(target, Dialect) else "\n"
+        # a system's output is called otherwise than labels: by these names the program pairs them
+        label = source.role == "label" or (source.role == "table" and not has(table, "score"))
+        end = ("_std" if as_json and label else "") + target.suffix
+        places = [posixpath.split(file.name) for file in files]
+        names = [posixpath.join(folder, stem_of(base) + end) for folder, base in places]
+        files = tuple(
+            ClipFile(file.clip, name, newline, not as_json, file.frames)
+            for file, name in zip(files, names, strict=True)
+        )
     if has(table, "class_id") or has(table, "class_name") or classed.filled:
-        table = _with_classes(table, classed)
+        table = with_column(table, "class_id", classed.ids)
+        if classed.names.null_count < len(classed.names):
+            table = with_column(table, "class_name", classed.names)
+        elif "class_name" in table.column_names:
+            table = table.drop_columns(["class_name"])
+        has_class = to_mask(classed.ids) | to_mask(classed.names)
+        table = table if has_class.all() else table.filter(pa.array(has_class))
     table = with_times(located(table, target), source, target)
     if folded(target) and not folded(source) and has(table, "azimuth"):
         table = with_column(table, "azimuth", geometry.fold(to_numpy(table["azimuth"])))
@@ -258,25 +265,6 @@ def _carried(table: pa.Table, source: LabelFormat, target: LabelFormat, classed:
 
 def _held(table: pa.Table, target: LabelFormat) -> pa.Table:
     return table.select([name for name in COLUMNS if name in table.column_names and name in target.carries])
-
-
-def _with_classes(table: pa.Table, classed: Classes) -> pa.Table:
-    table = with_column(table, "class_id", classed.ids)
-    if classed.names.null_count < len(classed.names):
-        table = with_column(table, "class_name", classed.names)
-    elif "class_name" in table.column_names:
-        table = table.drop_columns(["class_name"])
-    kept = to_mask(classed.ids) | to_mask(classed.names)
-    return table if kept.all() else table.filter(pa.array(kept))
-
-
-def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
-    folder, base = posixpath.split(file.name)
-    as_json = isinstance(target, JsonFormat)
-    stem = stem_of(base) + ("_std" if as_json and label else "")  # by these names the program pairs them
-    newline = target.newline if isinstance(target, Dialect) else "\n"
-    name = posixpath.join(folder, stem + target.suffix)
-    return ClipFile(file.clip, name, newline, not as_json, file.frames)
 
 
 # --- numbers that no file may hold -----------------------------------------------------------------
@@ -293,7 +281,13 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
             )
             wrong = next((number for number, row in enumerate(rows) if "N" in row or "I" in row), None)
         elif is_number and (pa.types.is_floating(kind) or (pa.types.is_integer(kind) and isinstance(target, Dialect))):
-            wrong = _wrong_number(table[field], field, target)
+            values = to_numpy(table[field]).astype(np.float64)
+            odd = ~np.isfinite(values)
+            if target.role != "table" and field != "score":
+                metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
+                odd |= np.abs(values) >= (LIMIT - 0.5) / metre
+            odd &= to_mask(table[field])
+            wrong = int(odd.argmax()) if odd.any() else None
         else:
             continue
         if wrong is None:
@@ -304,16 +298,6 @@ def held_back(table: pa.Table, target: LabelFormat) -> None:
             what = "has a number that is not finite" if field == "segmentation" else f"is {value}, not a finite number"
             raise DataError(f"{where} {what}; leave out the row, or the value (null) if it is unknown")
         raise DataError(f"{where} is {value:g}: {target.name} has numbers of up to nine digits")
-
-
-def _wrong_number(column: pa.ChunkedArray, field: str, target: LabelFormat) -> int | None:
-    values = to_numpy(column).astype(np.float64)
-    wrong = ~np.isfinite(values)
-    if target.role != "table" and field != "score":
-        metre = (getattr(target, "metre", None) or 1) if field == "distance" else 1
-        wrong |= np.abs(values) >= (LIMIT - 0.5) / metre
-    wrong &= to_mask(column)
-    return int(wrong.argmax()) if wrong.any() else None
 
 
 # --- what the target needs ------------------------------------------------------------------------------------------
@@ -328,59 +312,60 @@ def _unclassed(table: pa.Table) -> int:
     return int((~np.logical_or.reduce([np.zeros(table.num_rows, bool), *known_masks])).sum())
 
 
-def _missing(table: pa.Table, target: LabelFormat, given: int | None) -> dict[str, str]:
-    placed, missing = located(table, target), dict[str, str]()
+def _missing(table: pa.Table, placed: pa.Table, target: LabelFormat, given: int | None) -> dict[str, str]:
+    """Say how many rows lack a field that *target* cannot do without; *placed*: the rows that have a direction."""
+    missing = dict[str, str]()
     for field in dict.fromkeys([*target.needs, *(["class_id"] if "class_id" in target.carries else [])]):
+        optional = False
         if field in TIMES:
             unknown = max(_unknown(table, time) for time in (TIMES[1:] if are_events(table) else TIMES[:1]))
         elif field == "class_id":
             unknown = _unclassed(table) if given is None else 0
+        elif field == "distance":  # unknown ones are never written as 0: a format has a mark for them, or needs a value
+            unknown = _unknown(placed if has(table, field) else table, field)
+            marked = isinstance(target, Dialect) and target.unknown_distance is not None
+            optional = marked or (isinstance(target, JsonFormat) and "distance" in table.column_names)
         else:
-            unknown = _unknown(placed if field == "distance" and has(table, field) else table, field)
-        if unknown and not _does_without(table, field, unknown, target):
+            unknown = _unknown(table, field)
+        if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
+            left_out = unknown == table.num_rows - placed.num_rows < table.num_rows
+            optional = left_out or "segmentation" in {*table.column_names} & {*target.carries}
+        if unknown and not optional:
             many = f"{unknown:,} of {plural(table.num_rows, 'row')} have none"
             missing[field] = "the table has none" if unknown == table.num_rows else many
     return missing
-
-
-def _does_without(table: pa.Table, field: str, unknown: int, target: LabelFormat) -> bool:
-    """Return whether the target can be written although *field* is unknown in some rows."""
-    if field == "distance":  # unknown ones are never written as 0: a format has a mark for them, or needs a value
-        marked = isinstance(target, Dialect) and target.unknown_distance is not None
-        return marked or (isinstance(target, JsonFormat) and "distance" in table.column_names)
-    if field in ("azimuth", "elevation"):  # that some rows have no direction at all is a loss
-        left_out = unknown == table.num_rows - located(table, target).num_rows < table.num_rows
-        return left_out or "segmentation" in {*table.column_names} & {*target.carries}
-    return False
-
-
-def _changed(table: pa.Table, before: pa.Table, field: str, value: object) -> bool:
-    return value == COUNT or field not in table.column_names or not table[field].equals(before[field])
 
 
 # --- what the target cannot carry -----------------------------------------------------------------------------------
 
 
 def _losses(
-    before: pa.Table, timed: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes
+    before: pa.Table,
+    placed: pa.Table,
+    timed: pa.Table,
+    source: LabelFormat,
+    target: LabelFormat,
+    classed: Classes,
 ) -> Iterator[tuple[str, str]]:
     rows, columns, held_fields = plural(before.num_rows, "row"), {*before.column_names}, {*target.carries}
-    if are_events(before) and not takes_events(target):
-        if timed.num_rows and (what := _between_frames(before, timed, target)):
-            yield "frame", what
-    elif takes_events(target) and not are_events(before):
-        yield from _movements(before, source, target)
-    elif not takes_events(target) and source.hop < target.hop:
-        merged = f"frames of {_length(source)} are merged into frames of {_length(target)}"
-        yield "frame", f"{merged}: {rows} become {timed.num_rows:,}"
+    yield from _time_losses(before, timed, source, target)
     if classed.lost:
-        yield "class_id", _lost_classes(classed.lost, source, target)
+        names = _with_rows(dict(sorted(classed.lost.items(), key=lambda item: (-item[1], item[0]))))
+        other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
+        hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
+        count = len(vocabulary(target.vocabulary))
+        ours = f"the {count} classes of {short(target.vocabulary)}"
+        yield "class_id", f"{names} not among {ours}{hint}; their rows are left out"
     for field in _DESCRIBED:
         if field in columns - held_fields and has(before, field) and (what := _description(before[field], field)):
             yield field, what
-    if "x" not in target.carries and has(before, "x") and (what := _norm(before, source)):
-        yield from dict.fromkeys("xyz", what).items()
-    if nowhere := before.num_rows - located(before, target).num_rows:
+    if "x" not in target.carries and has(before, "x"):
+        norm = np.sqrt(sum(to_numpy(before[axis]) ** 2 for axis in "xyz"))
+        norm = norm[np.isfinite(norm)]
+        if np.abs(norm - 1.0).max(initial=0.0) > _NOISE:
+            what = "a distance or an activity" if source.role == "label" else "an activity"
+            yield from dict.fromkeys("xyz", f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})").items()
+    if nowhere := before.num_rows - placed.num_rows:
         many = f"{nowhere:,} of {rows} have none, nor an elevation, and are left out"
         yield "azimuth", f"{many}; --fill azimuth=DEGREES gives them one"
     azimuths = to_numpy(before["azimuth"]) if has(before, "azimuth") else np.zeros(0)
@@ -398,48 +383,40 @@ def _length(format: LabelFormat) -> str:
     return f"{float(format.hop * 1000):g} ms"
 
 
-def _between_frames(table: pa.Table, timed: pa.Table, target: LabelFormat) -> str:
-    times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
-    if off := int((np.abs(times - np.rint(times)) > _NOISE).sum()):
-        many = f"{off:,} of {len(times):,} onsets and offsets fall between frames of {_length(target)}"
-        return f"{many}: an event fills every frame that it touches"
-    merged = table.num_rows - pieces_of(table) - len(grouped(timed, target.hop))
-    many = f"{merged:,} of {plural(table.num_rows - pieces_of(table), 'event')}"
-    return f"{many} touch another of the same class and are merged with it" if merged > 0 else ""
-
-
-def _movements(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
-    """Yield directions and distances that change in the course of events, of which one value is kept."""
-    events = grouped(table, source.hop)
-    numbers = np.repeat(np.arange(len(events)), np.diff(events.starts))
-    middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
-    for field in ("azimuth", "elevation", "distance"):
-        if field in target.carries and has(table, field):
-            values = np.nan_to_num(to_numpy(table[field])[events.rows], nan=-1.0)
-            values = values % 360.0 if field == "azimuth" else values  # -180 and 180 are one place
-            if moving := len(np.unique(numbers[values != values[middle][numbers]])):
-                many = f"{moving:,} of {plural(len(events), 'event')}"
-                yield field, f"it changes in {many}; the value of the middle frame is kept"
-
-
-def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFormat) -> str:
-    names = _with_rows(dict(sorted(lost.items(), key=lambda item: (-item[1], item[0]))))
-    other = [alias for alias, name in target.alias_vocabularies.items() if name == source.vocabulary]
-    hint = f" ({other[0]} is the same format with the classes of {short(source.vocabulary)})" if other else ""
-    count = len(vocabulary(target.vocabulary))
-    return f"{names} not among the {count} classes of {short(target.vocabulary)}{hint}; their rows are left out"
+def _time_losses(
+    table: pa.Table, timed: pa.Table, source: LabelFormat, target: LabelFormat
+) -> Iterator[tuple[str, str]]:
+    """Yield what other rows, or other frames, lose: times between frames, and what changes in the course of events."""
+    if are_events(table) and not takes_events(target):
+        if not timed.num_rows:
+            return
+        times = np.concatenate([to_numpy(table["onset"]), to_numpy(table["offset"])]) / float(target.hop)
+        if off := int((np.abs(times - np.rint(times)) > _NOISE).sum()):
+            many = f"{off:,} of {len(times):,} onsets and offsets fall between frames of {_length(target)}"
+            yield "frame", f"{many}: an event fills every frame that it touches"
+            return
+        count = table.num_rows - pieces_of(table)
+        if (merged := count - len(grouped(timed, target.hop))) > 0:
+            many = f"{merged:,} of {plural(count, 'event')}"
+            yield "frame", f"{many} touch another of the same class and are merged with it"
+    elif takes_events(target) and not are_events(table):
+        events = grouped(table, source.hop)
+        numbers = np.repeat(np.arange(len(events)), np.diff(events.starts))
+        middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
+        for field in ("azimuth", "elevation", "distance"):
+            if field in target.carries and has(table, field):
+                values = np.nan_to_num(to_numpy(table[field])[events.rows], nan=-1.0)
+                values = values % 360.0 if field == "azimuth" else values  # -180 and 180 are one place
+                if moving := len(np.unique(numbers[values != values[middle][numbers]])):
+                    many = f"{moving:,} of {plural(len(events), 'event')}"
+                    yield field, f"it changes in {many}; the value of the middle frame is kept"
+    elif not takes_events(target) and source.hop < target.hop:
+        merging = f"frames of {_length(source)} are merged into frames of {_length(target)}"
+        yield "frame", f"{merging}: {plural(table.num_rows, 'row')} become {timed.num_rows:,}"
 
 
 def _with_rows(classes: Mapping[str, int]) -> str:
     return listed([f'"{name}" ({plural(rows, "row")})' for name, rows in classes.items()], most=20)
-
-
-def _norm(table: pa.Table, source: LabelFormat) -> str:
-    norm = np.sqrt(sum(to_numpy(table[axis]) ** 2 for axis in "xyz"))
-    norm = norm[np.isfinite(norm)]
-    what = "a distance or an activity" if source.role == "label" else "an activity"
-    is_other = np.abs(norm - 1.0).max(initial=0.0) > _NOISE
-    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})" if is_other else ""
 
 
 def _description(column: pa.ChunkedArray, field: str) -> str:
@@ -449,9 +426,13 @@ def _description(column: pa.ChunkedArray, field: str) -> str:
     if field == "hemisphere":
         count = pc.sum(column).as_py() or 0
         return f"{plural(count, 'elevation')} known only as up or down; written as ±90" if count else ""
-    if field == "segmentation":
-        maps = _energy_maps(column.combine_chunks())
-        return f"the energy maps of {plural(maps, 'row')}" if maps else ""
+    if field == "segmentation":  # a single point of energy 1 is a direction, and no map
+        maps = column.combine_chunks()
+        row, triplet = points(maps)
+        count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
+        directions = (count == 1) & (energy == 1.0)
+        count = int((pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~directions).sum())
+        return f"the energy maps of {plural(count, 'row')}" if count else ""
     values = known_values(column)
     low, high = np.fmin.reduce(values).item(), np.fmax.reduce(values).item()
     if field != "source":
@@ -461,19 +442,13 @@ def _description(column: pa.ChunkedArray, field: str) -> str:
     return "" if low in (0, -1) else f"the number {low}"
 
 
-def _energy_maps(maps: pa.Array) -> int:
-    """Count the maps that are more than a single point of energy 1, which is a direction."""
-    row, triplet = points(maps)
-    count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
-    return int((pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~((count == 1) & (energy == 1.0))).sum())
-
-
 # --- what changes without a loss: it is always said ------------------------------------------------------------------
 
 
-def _class_notes(
-    table: pa.Table, source: LabelFormat, target: LabelFormat, classed: Classes, given: int | None
+def _changes(
+    table: pa.Table, rows: int, source: LabelFormat, target: LabelFormat, classed: Classes, given: int | None
 ) -> Iterator[str]:
+    """Yield the notes on classes, and on the number of rows or frames."""
     theirs, ours = short(source.vocabulary), short(target.vocabulary)
     if source.vocabulary != target.vocabulary:
         yield f"classes of {theirs} are mapped to those of {ours} by name"
@@ -487,14 +462,11 @@ def _class_notes(
         spelled = table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist()
         if spelled:
             yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
-
-
-def _time_notes(before: pa.Table, rows: int, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    if are_events(before) and not takes_events(target):
-        events = before.num_rows - pieces_of(before)
+    if are_events(table) and not takes_events(target):
+        events = table.num_rows - pieces_of(table)
         yield f"{plural(events, 'event')} {'becomes' if events == 1 else 'become'} {plural(rows, 'event frame')}"
-    elif takes_events(target) and not are_events(before):
-        yield f"{plural(before.num_rows, 'event frame')} become {plural(rows, 'event')}"
+    elif takes_events(target) and not are_events(table):
+        yield f"{plural(table.num_rows, 'event frame')} become {plural(rows, 'event')}"
     elif not takes_events(target) and source.hop > target.hop:
         yield f"each frame of {_length(source)} becomes {int(source.hop / target.hop)} frames of {_length(target)}"
 
@@ -513,7 +485,8 @@ def _rounding(after: pa.Table, again: pa.Table, target: LabelFormat) -> Iterator
                 yield f"{field} is rounded by up to {most:.2g}{unit}"
 
 
-def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
+def _gaps(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
+    """Yield the notes on values that one side has and the other has not, and on lengths of clips."""
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
     if ours and theirs and ours != theirs and has(timed, "distance") and "distance" in target.carries:
         yield f"distances in {UNITS[theirs][1]} are converted to {UNITS[ours][1]}"
@@ -532,14 +505,11 @@ def _value_notes(timed: pa.Table, source: LabelFormat, target: LabelFormat) -> I
             yield f"distance is left out of {plural(unknown, 'row')}: the official scorer reads it as 0"
     if folded(source) and not folded(target):
         yield "azimuth is folded: front and back cannot be distinguished"
-
-
-def _clip_notes(timed: pa.Table, target: LabelFormat, frames_before: int | None) -> Iterator[str]:
     codes, names = clip_codes(timed)
     last = np.full(len(names), -1)
     if has(timed, "frame"):
         np.maximum.at(last, codes, to_numpy(timed["frame"]))
-    limit = target.clip_frames if target.clip_frames != frames_before else None
+    limit = target.clip_frames if target.clip_frames != source.clip_frames else None
     if limit and (long := int((last >= limit).sum())):
         yield f"{plural(long, 'clip')} with frames past the {limit:,} that every {target.name} clip has"
     ends = dict(zip(names, last.tolist(), strict=True))
@@ -551,10 +521,10 @@ def _clip_notes(timed: pa.Table, target: LabelFormat, frames_before: int | None)
 # --- what is allowed ------------------------------------------------------------------------------------------------
 
 
-def checked_fields(allow_loss: Collection[str], known: Iterable[str] = COLUMNS) -> tuple[str, ...]:
-    """The names, or UsageError unless every one is one of *known*, or ``all``; a text has commas between them."""
+def checked_fields(allow_loss: Collection[str], fields: Iterable[str] = COLUMNS) -> tuple[str, ...]:
+    """Return the names; raise UsageError unless each is one of *fields* or ``all``; a text has commas between them."""
     names = allow_loss.split(",") if isinstance(allow_loss, str) else allow_loss
-    wanted, choices = tuple(name.strip() for name in names), (*known, ALL)
+    wanted, choices = tuple(name.strip() for name in names), (*fields, ALL)
     if unknown := [name for name in wanted if name and name not in choices]:
         raise UsageError(f"--allow-loss {','.join(unknown)}: unknown field; choose from {', '.join(choices)}")
     return wanted

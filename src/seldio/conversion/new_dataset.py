@@ -147,8 +147,11 @@ def _record(folder: Path, name: str | None, entries: Iterable[Entry], **tables: 
 # --- what columns hold ----------------------------------------------------------------------------------------------
 
 
-def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tuple[str, str | None]]:
-    columns = {}
+def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[ProposedColumn]:
+    """Return what the columns hold: what *options* say, or else what titles and cells tell."""
+    header = tables[0].header
+    cells = {title: tuple(row[title] for table in tables for row in table.rows if row[title]) for title in header}
+    columns: dict[str, tuple[str, str | None]] = {}
     for text in options:
         title, _, value = text.rpartition("=")
         field, _, unit = value.partition(":")
@@ -158,13 +161,6 @@ def _columns_said(options: Iterable[str], header: Sequence[str]) -> dict[str, tu
                 choose = f"choose from {', '.join(filter(None, choices)) or 'none'}, and write HEADER=FIELD:UNIT"
                 raise UsageError(f"seldio new --column {clipped(text)}: unknown {what} {word!r}; {choose}")
         columns[title] = field, unit or None
-    return columns
-
-
-def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[ProposedColumn]:
-    header = tables[0].header
-    cells = {title: tuple(row[title] for table in tables for row in table.rows if row[title]) for title in header}
-    columns = _columns_said(options, header)
     taken, guessed = {field for field, _ in columns.values()}, dict[str, str]()
     for field in _GUESSED:
         if field in taken or (field == "duration" and "offset" in {*taken, *guessed.values()}):
@@ -176,59 +172,23 @@ def _columns(tables: Sequence[UnknownTable], options: Iterable[str]) -> list[Pro
             if title not in columns and cells[title] and words != all(map(numeric, cells[title]))
         }
         guessed |= {titles[name]: field for name in [name for name in LIKELY[field] if name in titles][:1]}
-    columns |= {title: (guessed.get(title, ""), None) for title in header if title not in columns}
-    return [
-        ProposedColumn(
-            title, columns[title][0], columns[title][1] or _unit(columns[title][0], title, cells), cells[title]
-        )
-        for title in header
-    ]
+    proposed_columns = []
+    for title in header:
+        field, given_unit = columns.get(title, (guessed.get(title, ""), None))
+        likely_unit = given_unit or _unit(field, title, cells[title])
+        proposed_columns.append(ProposedColumn(title, field, likely_unit, cells[title]))
+    return proposed_columns
 
 
-def _unit(field: str, title: str, cells: Mapping[str, Sequence[str]]) -> str | None:
+def _unit(field: str, title: str, cells: Sequence[str]) -> str | None:
     match = _SAMPLES.search(title) or UNIT.search(title)
     named = match["unit"].lower() if match else re.sub(r"[\W_]+", "", title.lower())
     unit = next((unit for start, unit in _UNITS.items() if named.startswith(start)), named)
     if unit in FIELDS.get(field, ()):
         return unit
-    if field == "frame" and ("time" in title.lower() or any("." in value for value in cells[title])):
+    if field == "frame" and ("time" in title.lower() or any("." in value for value in cells)):
         return "s"
     return next(iter(FIELDS.get(field, ())), None)
-
-
-def _classes(fields: Mapping[str, ProposedColumn]) -> dict[str, dict[str, Any]]:
-    """Return the names in the column of classes, sorted, or a name for each number up to the highest."""
-    names, numbers = fields.get("class_name"), fields.get("class_id")
-    classes = sorted(set(names.cells)) if names else []
-    if not names and numbers:
-        highest = max((int(cell) for cell in numbers.cells if cell.isdecimal()), default=-1)
-        classes = [f"class {number}" for number in range(min(highest, _MOST_CLASSES) + 1)]
-    return {name: {} for name in classes} if len(classes) <= _MOST_CLASSES else {}
-
-
-def _hop(frame: ProposedColumn | None) -> dict[str, Any]:
-    """Return the most frequent step between frames that are given as times, unless it is the default."""
-    if frame is None or frame.unit not in ("s", "ms"):
-        return {}
-    times = [Fraction(cell) / (1000 if frame.unit == "ms" else 1) for cell in frame.cells if _DECIMAL.fullmatch(cell)]
-    steps = Counter(after - before for before, after in pairwise(times) if after > before)
-    hop = steps.most_common(1)[0][0] if steps else HOP
-    exact = Fraction(str(float(hop))) == hop
-    return {} if hop == HOP else {"hop": float(hop) if exact else str(hop)}
-
-
-def _given(options: Iterable[str]) -> dict[str, Any]:
-    """Return the values that all rows share, and the rate of all recordings."""
-    values: dict[str, Any] = {}
-    fields = (*(field for field in GIVEN if field != "class_id"), "class_name", "rate")
-    for text in options:
-        name, _, value = text.partition("=")
-        known = value if name == "class_name" else number_in(value)
-        if name not in fields or known in (None, ""):
-            choices = ", ".join(fields)
-            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, where FIELD is {choices}")
-        values[name] = known
-    return values
 
 
 # --- what is said of it ---------------------------------------------------------------------------------------------
@@ -321,10 +281,6 @@ def _known_formats(catalogue: Catalogue) -> Counter[str]:
     return Counter(str(group.format) for group in catalogue.of("labels") if group.format for _ in group.files)
 
 
-def _saved(place: Path, path: Path) -> str:
-    return f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"
-
-
 def _written(record: Mapping[str, Any], folder: Path) -> Path:
     place = folder / OWN
     if place.exists():
@@ -364,7 +320,8 @@ def proposed(path: Path, said: Mapping[str, Any], *, write: bool) -> list[str]:
     if write and questions:
         raise UsageError("; ".join(questions))
     if write:
-        return [_saved(_written(record, folder), path)]
+        place = _written(record, folder)
+        return [f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
     if others := [table.entry.path for table in every if table not in tables]:
         lines.insert(1, f"# {plural(len(others), 'file')} with other columns, passed over: {listed(others)}")
     ready = [] if questions else ["", f"# run the same command with --write to save this as {OWN}"]
@@ -378,7 +335,15 @@ def _proposal(
     recordings: dict[str, Any],
     said: Mapping[str, Any],
 ) -> dict[str, Any]:
-    given, fields = _given(said["given"]), {column.field: column for column in columns if column.field}
+    given: dict[str, Any] = {}  # the values that all rows share, and the rate of all recordings
+    choices = (*(field for field in GIVEN if field != "class_id"), "class_name", "rate")
+    for text in said["given"]:
+        name, _, written = text.partition("=")
+        value = written if name == "class_name" else number_in(written)
+        if name not in choices or value in (None, ""):
+            fields_of_all = ", ".join(choices)
+            raise UsageError(f"seldio new --given {clipped(text)}: write FIELD=VALUE, where FIELD is {fields_of_all}")
+        given[name] = value
     recordings |= {"rate": int(given.pop("rate"))} if "rate" in given else {}
     turn = {"direction": said["azimuth"] or "?"} | ({"zero": said["zero"]} if said["zero"] != "front" else {})
     keys = []
@@ -386,12 +351,30 @@ def _proposal(
         unit = {"unit": column.unit} if column.unit not in (None, *FIELDS.get(column.field, ())[:1]) else {}
         field = {"field": column.field} if column.field else {}
         keys.append({"header": column.header} | field | unit | (turn if column.field == "azimuth" else {}))
-    classes = _classes(fields)
+    # the names in the column of classes, sorted, or a name for each number up to the highest
+    fields = {column.field: column for column in columns if column.field}
+    names, numbers = fields.get("class_name"), fields.get("class_id")
+    classes = sorted(set(names.cells)) if names else []
+    if not names and numbers:
+        highest = max((int(cell) for cell in numbers.cells if cell.isdecimal()), default=-1)
+        classes = [f"class {number}" for number in range(min(highest, _MOST_CLASSES) + 1)]
+    classes = classes if len(classes) <= _MOST_CLASSES else []
     if "class_name" in given:
-        classes, given["class_id"] = {given.pop("class_name"): {}}, 0
+        classes, given["class_id"] = [given.pop("class_name")], 0
     labels = {**_hop(fields.get("frame")), **({"given": given} if given else {}), "columns": keys}
-    entries = [table.entry for table in tables]
-    return _record(folder, said["name"], entries, classes=classes, labels=labels, recordings=recordings)
+    entries, named = [table.entry for table in tables], {name: dict[str, Any]() for name in classes}
+    return _record(folder, said["name"], entries, classes=named, labels=labels, recordings=recordings)
+
+
+def _hop(frame: ProposedColumn | None) -> dict[str, Any]:
+    """Return the most frequent step between frames that are given as times, unless it is the default."""
+    if frame is None or frame.unit not in ("s", "ms"):
+        return {}
+    times = [Fraction(cell) / (1000 if frame.unit == "ms" else 1) for cell in frame.cells if _DECIMAL.fullmatch(cell)]
+    steps = Counter(after - before for before, after in pairwise(times) if after > before)
+    hop = steps.most_common(1)[0][0] if steps else HOP
+    exact = Fraction(str(float(hop))) == hop
+    return {} if hop == HOP else {"hop": float(hop) if exact else str(hop)}
 
 
 def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> list[str]:
@@ -401,7 +384,8 @@ def _known(path: Path, source: Source, catalogue: Catalogue, write: bool) -> lis
         nothing = f"{printable(str(path))} has no tables with columns that no format has"
         raise UsageError(nothing + why_no_labels(source))
     if write:
-        return [_saved(write_known(str(path)), path)]
+        place = write_known(str(path))
+        return [f"{printable(str(place))} written. Now: seldio info {printable(shlex.quote(str(path)))}"]
     counts = [f"{plural(count, 'label file')} of {name}" for name, count in sorted(formats.items())]
     recordings = sum(len(group.files) for group in catalogue.of("recording"))
     contents = listed([*counts, *([plural(recordings, "recording")] if recordings else [])])

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import compress
 from operator import attrgetter
@@ -19,7 +19,7 @@ from seldio.catalogues import own_datasets
 from seldio.catalogues.parts import Part
 from seldio.check.labels import Faults
 from seldio.conversion.clip_audio import RATE, RecordingFinder, cut
-from seldio.conversion.inputs import label_parts, local_files
+from seldio.conversion.inputs import label_parts
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
@@ -85,9 +85,11 @@ def asked_about(
         files = origin_of(table).files
         places = {file.name: finder.find(file.name, file.clip) for file in files}
         recordings = {name: place for name, place in places.items() if place is not None}
-        text = ITEMS if recordings and finder.folder is None else _text_format(target)
+        text = get(target, ItemFormat)
+        if not isinstance(text, JsonItems) or (recordings and finder.folder is None):
+            text = ITEMS
         batch.layouts[layout.name] = None
-        batch.splits.update(told_split(file.name, asking["own"]) for file in files)
+        batch.splits.update(told_split(file.name, asking["datasets"]) for file in files)
         batch.unheard += [file.clip for file in files if file.name not in recordings]
         items = [*task_module(target).stream(table, skipped=batch.skipped, recordings=recordings, **asking)]
         batch.texts += encoded(items, text)
@@ -106,11 +108,6 @@ def task_module(target: str) -> ModuleType:
     return russian
 
 
-def _text_format(target: str) -> JsonItems:
-    format = get(target, ItemFormat)
-    return format if isinstance(format, JsonItems) else ITEMS
-
-
 def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
     """Return the texts of *items* as records of *target*, without what stands between records."""
     rows = [vars(item) for item in items]
@@ -124,9 +121,9 @@ def _cut(
     texts: Sequence[bytes], *, target: str, root: str, out: Path, rate: int, channels: int | None
 ) -> tuple[list[bytes], list[str]]:
     """Cut the audio that items ask about out of the recordings in *root*; return the items, and remarks on it."""
-    remarks, items = list[str](), map(Item.model_validate_json, texts)
+    remarks, items, text = list[str](), map(Item.model_validate_json, texts), get(target, ItemFormat)
     moved = cut(items, root, out, rate=rate, channels=channels, say=remarks.append)
-    return encoded(moved, _text_format(target)), remarks
+    return encoded(moved, text if isinstance(text, JsonItems) else ITEMS), remarks
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
@@ -136,10 +133,9 @@ def make_questions(
     source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: str | None, options: QuestionOptions
 ) -> QuestionsMade:
     """Make questions from labels; nothing is written unless everything is right."""
-    check_target(target)
+    asking = _asking(target, options) | {"datasets": own_datasets(source, raise_errors)}
     place = _place(out, target, options.split or TEST)
     cuts = isinstance(place, Path) and options.audio is not False
-    asking = options.options() | {"own": own_datasets(source, raise_errors)} | _spoken(target, options.language)
     folder = None if cuts else place.parent if isinstance(place, Path) else Path()
     finder = RecordingFinder.of(source, folder)
     work = partial(asked_about, target=target.name, options=options, asking=asking, finder=finder)
@@ -155,20 +151,9 @@ def make_questions(
         made.add(batch)
     forced = made.faults.settle(options.force)
     tasks = task_module(target.name)
-    texts, kept, why_fewer = _chosen(batches, made, options, {name: task.weight for name, task in tasks.TASKS.items()})
-    remarks = list[str]()
-    if "answer_meta" not in target.carries and target.name != RUSSIAN:
-        remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
-    sound = _sound(made, cuts)
-    benchmark = benchmarks.find(target.name)
-    recordings = benchmark.recordings if benchmark is not None else {}
-    if sound == "whole":
-        heard = recordings.get("heard")
-        first = f"the first {heard:g} s of each" if heard else "each from its beginning"
-        remarks.append(
-            f"the audio paths lead to whole recordings: a model hears {first}, and not the part that a question is "
-            "about, unless what plays it reads start and end"
-        )
+    weights = {name: task.weight for name, task in tasks.TASKS.items()}
+    texts, chosen, why_fewer = _chosen(batches, made, options, weights)
+    sound, remarks = _heard(made, target, cuts)
     if options.split is None:
         splits = {split or TEST for split in made.splits}
         place = _place(out, target, splits.pop() if len(splits) == 1 else "questions")
@@ -177,19 +162,11 @@ def make_questions(
                 f"nothing tells the split of {plural(unknown, 'recording')}: written as {TEST}; "
                 "--fill split=NAME says which"
             )
-    sources = [source.path, *local_files(parts)]
+    sources = [source.path, *(file.entry.real for part in parts for file in part.files if file.entry.real is not None)]
     with single_file(place, sources) as (stream, written):
         if sound == "cut":
-            top, rate = cast("Path", place).parent, recordings.get("rate", RATE)
-            channels = recordings.get("channels")
-            cutting = partial(_cut, target=target.name, root=source.path, out=top, rate=rate, channels=channels)
-            try:
-                cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
-            except SeldioError as error:
-                error.args = (f"{error.text}. {_UNCUT}; whole clips stay in {printable(str(top / 'audio'))}",)
-                raise
-            texts = [batch for batch, _ in cutouts]
-            remarks += [remark for _, batch in cutouts for remark in batch]
+            texts, odd = _cut_all(texts, target, source.path, cast("Path", place).parent)
+            remarks += odd
         stream.write(_written([text for batch in texts for text in batch], target))
     skipped: dict[str, dict[str, int]] = {}
     for (task, reason), count in sorted(made.skipped.items()):
@@ -201,9 +178,9 @@ def make_questions(
         files=sum(len(part.files) for part in parts),
         written=written,
         clips=made.splits.total(),
-        rows=(kept.total(), kept.total()),
+        rows=(chosen.total(), chosen.total()),
         asked=asked,
-        kept={task: kept[task] for task in asked},
+        kept={task: chosen[task] for task in asked},
         skipped={task: skipped[task] for task in (*asked, "*") if task in skipped},
         refused=dict(tasks.REFUSED),
         remarks=(*remarks, *map(str, forced), *why_fewer),
@@ -211,18 +188,49 @@ def make_questions(
     )
 
 
-def _spoken(target: ItemFormat, language: str | None) -> dict[str, Any]:
-    if language not in (None, "en", "ru"):
-        raise UsageError(f"unknown language {clipped(str(language))}; choose from en, ru")
-    if target.name != RUSSIAN:
-        return {"language": language or "en"}
-    if language == "en":
-        raise UsageError(f"{target.name} is asked in Russian; --to so-bench asks in either language")
-    return {}
+def _heard(made: QuestionBatch, target: ItemFormat, cuts: bool) -> tuple[SoundOfQuestions, list[str]]:
+    """Return how models hear the clips, and remarks on what *target* holds of them.
+
+    Raises:
+        SeldioError: recordings that are to be cut are missing.
+    """
+    remarks = list[str]()
+    if "answer_meta" not in target.carries and target.name != RUSSIAN:
+        remarks.append(f"{target.name} cannot hold answer_meta, the answer as numbers")
+    count, unheard = made.splits.total(), made.unheard
+    if len(unheard) == count:
+        return "absent", remarks
+    if cuts and unheard:
+        missing = f"{plural(len(unheard), 'recording')} of {count:,} {'is' if len(unheard) == 1 else 'are'}"
+        raise SeldioError(f"{missing} neither among nor next to the labels ({listed(unheard, 3)}). {_UNCUT}")
+    if cuts:
+        return "cut", remarks
+    benchmark = benchmarks.find(target.name)
+    heard = benchmark.recordings.get("heard") if benchmark is not None else None
+    first = f"the first {heard:g} s of each" if heard else "each from its beginning"
+    whole = f"the audio paths lead to whole recordings: a model hears {first}"
+    remarks.append(f"{whole}, and not the part that a question is about, unless what plays it reads start and end")
+    return "whole", remarks
 
 
-def check_target(target: ItemFormat) -> None:
-    """See that labels can be asked in *target*."""
+def _cut_all(
+    texts: Sequence[Sequence[bytes]], target: ItemFormat, root: str, top: Path
+) -> tuple[list[list[bytes]], list[str]]:
+    """Cut the audio that items ask about into ``audio/`` below *top*; return the items, and remarks on it."""
+    benchmark = benchmarks.find(target.name)
+    recordings = benchmark.recordings if benchmark is not None else {}
+    rate, channels = recordings.get("rate", RATE), recordings.get("channels")
+    cutting = partial(_cut, target=target.name, root=root, out=top, rate=rate, channels=channels)
+    try:
+        cutouts = [*parallel_map(cutting, texts, what="cutting audio")]
+    except SeldioError as error:
+        error.args = (f"{error.text}. {_UNCUT}; whole clips stay in {printable(str(top / 'audio'))}",)
+        raise
+    return [batch for batch, _ in cutouts], [remark for _, remarks in cutouts for remark in remarks]
+
+
+def _asking(target: ItemFormat, options: QuestionOptions) -> dict[str, Any]:
+    """Return the keywords of a stream of questions; raise UsageError if labels cannot be asked in *target*."""
     if not _can_hold(target):
         if target.ignored:  # its questions are about whole recordings
             raise UsageError(
@@ -230,6 +238,19 @@ def check_target(target: ItemFormat) -> None:
             )
         names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
         raise UsageError(f"questions from labels can be written as {names}; {target.name} cannot hold them")
+    language = options.language
+    if language not in (None, "en", "ru"):
+        raise UsageError(f"unknown language {clipped(str(language))}; choose from en, ru")
+    if target.name == RUSSIAN and language == "en":
+        raise UsageError(f"{target.name} is asked in Russian; --to so-bench asks in either language")
+    return {
+        "seed": options.seed,
+        "tasks": None if options.tasks is None else tuple(options.tasks),
+        "window": options.window,
+        "hop": options.window if options.hop is None else options.hop,
+        "margins": options.margins,
+        "split": options.split,
+    } | ({} if target.name == RUSSIAN else {"language": language or "en"})
 
 
 def _can_hold(target: ItemFormat) -> bool:
@@ -264,38 +285,25 @@ def _chosen(
         made.lots, per_task=options.per_task, balance=options.balance, total=options.total, proportions=weights
     )
     masks = [[lot in keep for lot in batch.lots] for batch in batches]
-    kept = Counter(lot.task for lot in made.lots if lot in keep)
+    chosen = Counter(lot.task for lot in made.lots if lot in keep)
     made.skipped.update({(task, mix.UNEVEN): number for task, number in uneven.items()})
     texts = [list(compress(batch.texts, mask)) for batch, mask in zip(batches, masks, strict=True)]
-    return texts, kept, [*_why_fewer(kept, made.asked, options)]
-
-
-def _why_fewer(kept: Counter[str], asked: Counter[str], options: QuestionOptions) -> Iterator[str]:
-    number = plural(kept.total(), "question")
-    if options.total is not None and kept.total() < options.total:
+    number, whys = plural(chosen.total(), "question"), list[str]()
+    if options.total is not None and chosen.total() < options.total:
         limits = [name for name, on in (("--total balanced", options.balance), ("--per-task", options.per_task)) if on]
         why = "no more can be asked of these labels; more clips, a smaller --hop or smaller margins give more"
         if limits:
             leave = "leave" if len(limits) > 1 else "leaves"
-            why = f"{' and '.join(limits)} {leave} no more of the {asked.total():,} that can be asked"
-        yield f"{number} instead of --total {options.total:,}: {why}"
-    if gone := [f"{task} ({count:,} asked)" for task, count in asked.items() if not kept[task]]:
+            why = f"{' and '.join(limits)} {leave} no more of the {made.asked.total():,} that can be asked"
+        whys.append(f"{number} instead of --total {options.total:,}: {why}")
+    if lost := [f"{task} ({count:,} asked)" for task, count in made.asked.items() if not chosen[task]]:
         why = "none is left once answers are balanced" if options.balance else "its share is less than one"
-        yield f"no question of {', '.join(gone)} among the {number}: {why}; ask about more labels, or for more in all"
+        which = f"no question of {', '.join(lost)} among the {number}"
+        whys.append(f"{which}: {why}; ask about more labels, or for more in all")
+    return texts, chosen, whys
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
-
-
-def _sound(made: QuestionBatch, cuts: bool) -> SoundOfQuestions:
-    """Return how models hear the clips; raise SeldioError if some that are to be cut are missing."""
-    count, unheard = made.splits.total(), made.unheard
-    if len(unheard) == count:
-        return "absent"
-    if cuts and unheard:
-        missing = f"{plural(len(unheard), 'recording')} of {count:,} {'is' if len(unheard) == 1 else 'are'}"
-        raise SeldioError(f"{missing} neither among nor next to the labels ({listed(unheard, 3)}). {_UNCUT}")
-    return "cut" if cuts else "whole"
 
 
 def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
@@ -304,12 +312,10 @@ def _written(texts: Sequence[bytes], target: ItemFormat) -> bytes:
         head, joint, tail = (text.encode() for text in (layout.head, layout.joint, layout.tail))
         return head + joint.join(texts) + tail if texts else layout.file([]).encode()
     items = [Item.model_validate_json(text) for text in texts]
-    if target.name == RUSSIAN:
-        items = [_numbered(item, number) for number, item in enumerate(items, 1)]
+    if target.name == RUSSIAN:  # running numbers of 32 bits, as the benchmark has; the hash of the content: ``meta``
+        metas = [{**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"} for item in items]  # type: ignore[dict-item]
+        items = [
+            item.model_copy(update={"id": str(number), "extra": {**(item.extra or {}), "meta": meta}})
+            for number, (item, meta) in enumerate(zip(items, metas, strict=True), 1)
+        ]
     return target.write(items)
-
-
-def _numbered(item: Item, number: int) -> Item:
-    """Return *item* with a running number, as the benchmark has (32 bits); the hash of its content goes to ``meta``."""
-    meta = {**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"}  # type: ignore[dict-item]
-    return item.model_copy(update={"id": str(number), "extra": {**(item.extra or {}), "meta": meta}})

@@ -53,7 +53,7 @@ def memory_given_back() -> Iterator[None]:
 
 
 def to_numpy(column: pa.Array | pa.ChunkedArray) -> np.ndarray[Any, Any]:
-    """The values of a column as numpy has them; unknown numbers are NaN. Numbers are not copied where none is unknown.
+    """Return the values of a column, unknown numbers as NaN; numbers are not copied where none is unknown.
 
     >>> to_numpy(pa.array([1, 2, 3], pa.int32()))
     array([1, 2, 3], dtype=int32)

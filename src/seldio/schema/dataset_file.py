@@ -45,8 +45,8 @@ def _columns(text: str) -> str:
         kind, _, declared = kind.partition(":")
         if not mark:
             raise ValueError(f"{word!r} has no kind: write field:kind, such as {word}:int")
-        _known("field", COLUMNS, field)
-        _known("kind", KINDS, kind)
+        _one_of("field", COLUMNS, field)
+        _one_of("kind", KINDS, kind)
         if declared and not _RANGE.fullmatch(declared):
             raise ValueError(f"{declared!r} is no range: write it like -180..180, or -180..180/10")
         if (field == "onscreen") is not (kind == "flag"):
@@ -54,7 +54,7 @@ def _columns(text: str) -> str:
     return text
 
 
-def _known(what: str, choices: Iterable[str], name: str) -> str:
+def _one_of(what: str, choices: Iterable[str], name: str) -> str:
     if name not in choices:
         raise ValueError(f"unknown {what} {name!r}{meant(name, choices)}; choose from {', '.join(choices)}")
     return name
@@ -83,11 +83,11 @@ Number = Annotated[str | float, AfterValidator(_fraction)]
 Name = Annotated[str, AfterValidator(_name)]
 Place = Annotated[str, AfterValidator(_place)]
 Lengths = Annotated[list[int], Field(min_length=2, max_length=2)] | None
-FieldName = Annotated[str, AfterValidator(partial(_known, "field", FIELDS)), _enum(FIELDS)]
-Unit = Annotated[str, AfterValidator(partial(_known, "unit", UNITS)), _enum(UNITS)]
-Zero = Annotated[str, AfterValidator(partial(_known, "zero", ZEROS)), _enum(ZEROS)]
-Kind = Annotated[str, AfterValidator(partial(_known, "kind", KINDS)), _enum(KINDS)]
-Given = Annotated[str, AfterValidator(partial(_known, "field", GIVEN)), _enum(GIVEN)]
+FieldName = Annotated[str, AfterValidator(partial(_one_of, "field", FIELDS)), _enum(FIELDS)]
+Unit = Annotated[str, AfterValidator(partial(_one_of, "unit", UNITS)), _enum(UNITS)]
+Zero = Annotated[str, AfterValidator(partial(_one_of, "zero", ZEROS)), _enum(ZEROS)]
+Kind = Annotated[str, AfterValidator(partial(_one_of, "kind", KINDS)), _enum(KINDS)]
+Given = Annotated[str, AfterValidator(partial(_one_of, "field", GIVEN)), _enum(GIVEN)]
 
 
 class _Keys(BaseModel):

@@ -35,7 +35,7 @@ _REPEATED = ("task", "language", "split", "dataset")
 
 
 def to_pandas(table: Any) -> pd.DataFrame:
-    """A table of events, questions or predictions as a DataFrame, with categories for names and units in ``attrs``.
+    """Return events, questions or predictions as a DataFrame, with categories for names and units in ``attrs``.
 
     Args:
         table: what :func:`seldio.read` returns, ``events`` or ``questions`` of :func:`seldio.open`, or any other table
@@ -118,10 +118,19 @@ def _with_files(table: pa.Table, frame: pd.DataFrame) -> pa.Table:
     if {"class_id", "class_name"} <= {*table.column_names} and hasattr(frame["class_name"], "cat"):
         names = frame["class_name"].cat.categories.tolist()
         candidates = [origin.vocabulary] if origin is not None else vocabularies.names()
-        vocabulary = next((candidate for candidate in candidates if _begins(names, candidate)), None)
+        lists = ((candidate, vocabularies.vocabulary(candidate)) for candidate in candidates)
+        labels = ((candidate, [*map(classes.label, range(len(classes)))]) for candidate, classes in lists)
+        vocabulary = next((candidate for candidate, begin in labels if names[: len(begin)] == begin), None)
         if vocabulary is not None:
             origin = origin or Origin("", vocabulary, ())
-            _see_alike(table, vocabulary)
+            wanted = _class_names(table["class_id"].cast(COLUMNS["class_id"]), vocabulary).cast(pa.string()).to_pylist()
+            for row, (name, right) in enumerate(zip(table["class_name"].to_pylist(), wanted, strict=True)):
+                if name != right:
+                    number = table["class_id"][row].as_py()
+                    raise UsageError(
+                        f"row {row + 1} of the DataFrame has class_id {number}, which is {right}, and class_name "
+                        f"{printable(str(name))}: drop the column that is out of date"
+                    )
             table = table.drop_columns(["class_name"])
     if origin is None:
         return table
@@ -131,23 +140,6 @@ def _with_files(table: pa.Table, frame: pd.DataFrame) -> pa.Table:
     files_by_clip = {file.clip: file for file in origin.files}
     files = [files_by_clip.get(clip) or ClipFile(clip, f"{clip}.csv") for clip in clips]
     return with_origin(table, dataclasses.replace(origin, files=tuple(files)))
-
-
-def _begins(names: list[str], vocabulary: str) -> bool:
-    class_list = vocabularies.vocabulary(vocabulary)
-    return names[: len(class_list)] == [class_list.label(number) for number in range(len(class_list))]
-
-
-def _see_alike(table: pa.Table, vocabulary: str) -> None:
-    """Raise UsageError unless each class number has the name that its list gives it."""
-    wanted = _class_names(table["class_id"].cast(COLUMNS["class_id"]), vocabulary).cast(pa.string()).to_pylist()
-    for row, (name, right) in enumerate(zip(table["class_name"].to_pylist(), wanted, strict=True)):
-        if name != right:
-            number = table["class_id"][row].as_py()
-            raise UsageError(
-                f"row {row + 1} of the DataFrame has class_id {number}, which is {right}, and class_name "
-                f"{printable(str(name))}: drop the column that is out of date"
-            )
 
 
 def event_table(data: Any) -> pa.Table:
@@ -170,6 +162,6 @@ def event_table(data: Any) -> pa.Table:
 
 
 def are_events(names: Iterable[str]) -> bool:
-    """Whether columns of these names are labels rather than questions or replies: clips, or what only labels have."""
+    """Return whether columns of these names are labels, not questions or replies: clips, or what only labels have."""
     given = {*names}
     return not given & {"id", "prediction", "question"} and ("clip" in given or len(given & {*COLUMNS}) > 2)

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, overload
+from typing import Annotated, Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
@@ -109,31 +109,31 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
     row = model.__new__(model)
     put = object.__setattr__
     put(row, "__dict__", values)
-    put(row, "__pydantic_fields_set__", _fields(model))
+    put(row, "__pydantic_fields_set__", _FIELDS[model])
     put(row, "__pydantic_extra__", None)
     put(row, "__pydantic_private__", None)
     return row
 
 
-@cache
-def _fields(model: type[BaseModel]) -> set[str]:
-    return set(model.model_fields)
-
-
-def _arrow(kind: Any) -> pa.DataType:
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return pa.struct({name: _arrow(field.annotation) for name, field in kind.model_fields.items()})
-    if get_origin(kind) is dict:
-        return pa.string()
-    inner = get_args(kind)
-    if get_origin(kind) is list:
-        return pa.list_(_arrow(inner[0]))
-    # of what is annotated, or may be None, the first says the type
-    return _arrow(inner[0]) if inner else {str: pa.string(), float: pa.float64(), int: pa.int32()}[kind]
-
-
-ITEM_SCHEMA = pa.schema(list(_arrow(Item)))
-PREDICTION_SCHEMA = pa.schema(list(_arrow(Prediction)))
+_FIELDS: dict[type[BaseModel], set[str]] = {
+    model: set(model.model_fields) for model in (AnswerMeta, Proof, Item, Prediction)
+}
+_TEXTS, _NUMBER = pa.list_(pa.string()), pa.float64()
+_META = dict.fromkeys(AnswerMeta.model_fields, _NUMBER)
+_META |= {"time_span": pa.list_(_NUMBER), "active_count": pa.int32(), "keywords": _TEXTS}
+_PROOF = dict.fromkeys(Proof.model_fields, _NUMBER)
+_PROOF |= {"class_name": pa.string(), "class_id": pa.int32(), "source": pa.int32(), "extra": pa.string()}
+#: The Arrow types of fields that are not texts; ``extra`` is JSON text.
+_TYPES = {
+    "audio": _TEXTS,
+    "start": _NUMBER,
+    "end": _NUMBER,
+    "options": _TEXTS,
+    "answer_meta": pa.struct(_META),
+    "events": pa.list_(pa.struct(_PROOF)),
+}
+ITEM_SCHEMA = pa.schema({field: _TYPES.get(field, pa.string()) for field in Item.model_fields})
+PREDICTION_SCHEMA = pa.schema({field: _TYPES.get(field, pa.string()) for field in Prediction.model_fields})
 
 
 def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = ITEM_SCHEMA) -> pa.Table:
@@ -150,7 +150,7 @@ def table_of_columns(columns: Mapping[str, Sequence[Any]], count: int, schema: p
         if field.name == "extra":
             values = [None if value is None else packed(value) for value in values]
         elif field.name == "events":
-            values = [events and [_packed(event) for event in events] for events in values]
+            values = [events and [*map(_packed, events)] for events in values]
         arrays.append(pa.array(values, field.type, memory_pool=POOL))
     return pa.Table.from_arrays(arrays, schema=schema)
 
@@ -219,9 +219,8 @@ def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | 
         yield trusted(Item, row)
 
 
-def _packed(event: Mapping[str, Any]) -> dict[str, Any]:
-    extra = event.get("extra")
-    return {**event, "extra": None if extra is None else packed(extra)}
+def _packed(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    return event if event.get("extra") is None else {**event, "extra": packed(event["extra"])}
 
 
 #: The open-ended part of a row as the json text that a table holds.
@@ -258,9 +257,9 @@ def difference(id: str, other: str) -> str:
     return "the Unicode form of accents" if id == other else "case" if id.casefold() == other.casefold() else "zeros"
 
 
-def cause_of_surplus(surplus: Iterable[str], known: Iterable[str]) -> str:
-    """Return a sentence about the first of *surplus* ids that only looks like a known one; empty where none does."""
-    alike = {loose(id): id for id in known}
+def cause_of_surplus(surplus: Iterable[str], expected: Iterable[str]) -> str:
+    """Return a sentence on the first of *surplus* ids that only looks like an expected one; empty where none does."""
+    alike = {loose(id): id for id in expected}
     pairs = ((id, alike[loose(id)]) for id in surplus if loose(id) in alike)
     return next((f"{id} and {other} differ only in {difference(id, other)}" for id, other in pairs), "")
 

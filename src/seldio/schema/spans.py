@@ -59,24 +59,28 @@ def spans(table: Any, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     keys: list[Ints] = [clips.astype(np.int64), label, _unnumbered(table, label), source]
     rows, starts = runs([*keys, rank_in_frame(keys, frame)], frame, gap)
     heads = rows[starts[:-1]]
-    rows, starts = in_order(rows, starts, np.lexsort((label[heads], frame[heads], clips[heads])))
+    # by clip, onset and class instead of by keys
+    order = np.lexsort((label[heads], frame[heads], clips[heads]))
+    lengths = np.diff(starts)[order]
+    ends = np.cumsum(lengths)
+    rows = rows[np.arange(len(rows)) + np.repeat(starts[:-1][order] - (ends - lengths), lengths)]
+    starts = np.concatenate(([0], ends))
     heads, tails = rows[starts[:-1]], rows[starts[1:] - 1]
     numbers = {"class_id": label} | ({"source": source} if "source" in table.column_names else {})
     columns = {
         "clip": pa.DictionaryArray.from_arrays(from_numpy(clips[heads].astype(np.int32)), from_texts(names)),
-        "onset": frame[heads] * hop.numerator / hop.denominator,
-        "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
-        "first_frame": frame[heads].astype(np.int32),
-        "last_frame": frame[tails].astype(np.int32),
+        "onset": from_numpy(frame[heads] * hop.numerator / hop.denominator),
+        "offset": from_numpy((frame[tails] + 1) * hop.numerator / hop.denominator),
+        "first_frame": from_numpy(frame[heads].astype(np.int32)),
+        "last_frame": from_numpy(frame[tails].astype(np.int32)),
     }
     for field, values in numbers.items():
         columns[field] = from_numpy(values[heads].astype(np.int32), values[heads] == _NULL)
-    given = {name: from_numpy(column) if isinstance(column, np.ndarray) else column for name, column in columns.items()}
-    return Spans(pa.table(given), rows, starts)
+    return Spans(pa.table(columns), rows, starts)
 
 
 def runs(keys: Sequence[Ints], frame: Ints, gap: int = 0) -> tuple[Ints, Ints]:
-    """The rows of each run of consecutive frames with the same *keys*, one run after another, and where each begins.
+    """Return the rows of each run of consecutive frames with the same *keys*, run by run, and where each begins.
 
     The runs are in the order of their keys. There is one more beginning than there are runs.
     """
@@ -88,13 +92,6 @@ def runs(keys: Sequence[Ints], frame: Ints, gap: int = 0) -> tuple[Ints, Ints]:
     return rows, np.append(np.flatnonzero(new), len(rows))
 
 
-def in_order(rows: Ints, starts: Ints, order: Ints) -> tuple[Ints, Ints]:
-    """Return the result of :func:`runs` with the runs in another *order*."""
-    lengths = np.diff(starts)[order]
-    bounds = np.concatenate(([0], np.cumsum(lengths)))
-    return rows[np.arange(bounds[-1]) + np.repeat(starts[:-1][order] - bounds[:-1], lengths)], bounds
-
-
 #: Stands for null; no file holds a number this small.
 _NULL = np.iinfo(np.int32).min
 
@@ -103,11 +100,8 @@ def _numbers(table: pa.Table, field: str) -> Ints:
     """Return a column of whole numbers; zeros if there is no such column."""
     if field not in table.column_names:
         return np.zeros(table.num_rows, np.int64)
-    return to_numpy(_known(table[field])).astype(np.int64)
-
-
-def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.fill_null(column, _NULL) if column.null_count else column
+    column = table[field]
+    return to_numpy(pc.fill_null(column, _NULL) if column.null_count else column).astype(np.int64)
 
 
 def _unnumbered(table: pa.Table, label: Ints) -> Ints:
@@ -142,14 +136,12 @@ def repeated(table: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
         for field in ("azimuth", "elevation", "distance")
         if field in table.column_names
     ]
-    return (_shared([*keys, *place]) & bool(place)) | (_shared([*keys, source]) & (source > 0))
-
-
-def _shared(keys: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Mask the rows that agree in all *keys* with another row."""
-    order = np.lexsort(keys)
-    same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
-    is_shared = np.zeros(len(order), dtype=bool)
-    is_shared[order[1:]] |= same
-    is_shared[order[:-1]] |= same
-    return is_shared
+    masks = []
+    for alike in ([*keys, *place], [*keys, source]):
+        order = np.lexsort(alike)
+        same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in alike])
+        is_shared = np.zeros(len(order), dtype=bool)
+        is_shared[order[1:]] |= same
+        is_shared[order[:-1]] |= same
+        masks.append(is_shared)
+    return (masks[0] & bool(place)) | (masks[1] & (source > 0))

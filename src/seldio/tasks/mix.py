@@ -103,24 +103,20 @@ def targets(
             scale = min(scale, per_task / max(proportions[task] for task in counts))
         counts = {task: max(1, math.floor(scale * proportions[task] + 1e-9)) for task in counts}
     counts = {task: number if per_task is None else min(number, per_task) for task, number in counts.items()}
-    return counts if total is None else _shares(counts, proportions, total)
-
-
-def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -> dict[str, int]:
-    """Share *total* items out by *weights*, each task getting at most its count; drop tasks without items."""
-    if sum(counts.values()) <= total:
-        return dict(counts)
-    open_, remaining = dict(counts), total
+    if total is None or sum(counts.values()) <= total:
+        return counts
+    # each task gets at most its count; what a task lacks goes to the others by their weights
+    unfilled, remaining = dict(counts), total
     while True:
-        scale = remaining / sum(weights[task] for task in open_)
-        full = [task for task, number in open_.items() if number <= scale * weights[task]]
+        scale = remaining / sum(proportions[task] for task in unfilled)
+        full = [task for task, number in unfilled.items() if number <= scale * proportions[task]]
         if not full:
             break
-        remaining -= sum(open_.pop(task) for task in full)
-    parts = {task: scale * weights[task] for task in open_}
+        remaining -= sum(unfilled.pop(task) for task in full)
+    parts = {task: scale * proportions[task] for task in unfilled}
     floors = {task: math.floor(part) for task, part in parts.items()}
     last = sorted(parts, key=lambda task: (floors[task] - parts[task], task))[: remaining - sum(floors.values())]
-    shares = {task: floors[task] + (task in last) if task in open_ else number for task, number in counts.items()}
+    shares = {task: floors[task] + (task in last) if task in unfilled else number for task, number in counts.items()}
     return {task: number for task, number in shares.items() if number}
 
 
@@ -182,12 +178,12 @@ def capped_answers(lots: Iterable[Lot]) -> list[Lot]:
         information = sum(number * math.log(sum(shown) / number) for number in shown if number)
         if information > best * (1 + 1e-9):
             best, least, most = information, rarest, cap
-    seen, kept = Counter[Hashable](), list[Lot]()
+    seen, capped = Counter[Hashable](), list[Lot]()
     for drawn in ordered:
         seen[drawn.group] += 1
         if counts[drawn.group] >= least and seen[drawn.group] <= most:
-            kept.append(drawn)
-    return kept
+            capped.append(drawn)
+    return capped
 
 
 def _even(lots: list[Lot]) -> list[Lot]:
@@ -226,8 +222,9 @@ def choice(
     even = {task: _even(drawn) if balance else in_turn(drawn) for task, drawn in of_task.items()}
     available = {task: len(drawn) for task, drawn in even.items()}
     wanted = targets(available, per_task=per_task, balance=balance, total=total, proportions=proportions)
-    kept = {drawn for task, number in wanted.items() for drawn in even[task][:number]}
-    return kept, {task: len(drawn) - available[task] for task, drawn in of_task.items() if len(drawn) > available[task]}
+    chosen = {drawn for task, number in wanted.items() for drawn in even[task][:number]}
+    uneven = {task: len(drawn) - available[task] for task, drawn in of_task.items() if len(drawn) > available[task]}
+    return chosen, uneven
 
 
 def select(

@@ -23,7 +23,7 @@ class Name(NamedTuple):
     plain: str  # lower case, as a canonical answer
     said: str  # as one of a canonical list: in double quotes where it has a comma
     spoken: str  # after "the" in a sentence: ``woman speaking``
-    some: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
+    indefinite: str  # where a sentence first names it: ``a woman speaking``, ``laughter``
     verb: str  # is or are
     plural: bool  # whether the name in the language of the questions is a plural
     #: what a sentence about it needs: ``x``, ``some``, ``verb``, ``do``, ``Do``, ``remain``, ``start``, and what is
@@ -67,7 +67,7 @@ def name_of(label: str) -> Name:
 # --- classes that questions call by a Russian name ------------------------------------------------------------
 @cache
 def called_in_russian() -> tuple[tuple[str, str], ...]:
-    """Russian names in all cases, as patterns, with what the classes are called in English; the longest first."""
+    """Return Russian names in all cases, as patterns, with the English names of classes; the longest first."""
     rows = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))["classes"]
     forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
     longest = sorted(forms, key=len, reverse=True)

@@ -75,15 +75,15 @@ class Nouns(NamedTuple):
 
 
 @cache
-def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
+def nouns(class_nouns: tuple[ClassNoun, ...] = ()) -> Nouns:
     """Return the table of ``nouns.json`` with the classes that datasets decline or name like one of the table."""
     data: dict[str, Any] = json.loads(resources.files(__package__).joinpath("nouns.json").read_text("utf-8"))
     rows, verbs = data["classes"], data["verbs"]
     called = {spelling(row["forms"][0]): number for number, row in enumerate(rows)}
-    declined = (noun for noun in own if noun.forms)
+    declined = (noun for noun in class_nouns if noun.forms)
     rows += [{"names": noun.names, "gender": noun.gender, "forms": noun.forms} for noun in declined]
     numbers = {spelling(name): number for number, row in enumerate(rows) for name in row["names"]}
-    for noun in own:
+    for noun in class_nouns:
         spellings = [*map(spelling, noun.names)]
         rows_meant = [table[key] for table in (numbers, called) for key in spellings if key in table]
         if rows_meant:
@@ -113,15 +113,15 @@ def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str,
 
 
 @cache
-def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
+def noun_of(label: str, class_nouns: tuple[ClassNoun, ...] = ()) -> Noun | None:
     """Return the noun of a class; None where it has no Russian name."""
-    return nouns(own).by_spelling.get(spelling(label))
+    return nouns(class_nouns).by_spelling.get(spelling(label))
 
 
 @cache
-def russian_name(label: str, own: tuple[ClassNoun, ...] = ()) -> Name:
+def russian_name(label: str, class_nouns: tuple[ClassNoun, ...] = ()) -> Name:
     """Return the name of a class in Russian questions; canonical answers keep the English one."""
-    name, noun = name_of(label), noun_of(label, own)
+    name, noun = name_of(label), noun_of(label, class_nouns)
     if noun is not None:
         return name._replace(spoken=noun.name, plural=noun.gender == "pl", words=noun.x, others=noun.y)
     words = nouns().all[0]
@@ -144,9 +144,9 @@ def mask_of(classes: Iterable[Noun]) -> int:
 
 
 @cache
-def absent(audible: int, listed: int, own: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
+def absent(audible: int, listed: int, class_nouns: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
     """Return the nouns of *listed* that are surely not heard where those of *audible* are: masks."""
-    table = nouns(own)
+    table = nouns(class_nouns)
     out = audible
     for noun in table.all:
         if audible >> noun.number & 1:
@@ -187,12 +187,12 @@ class RussianClip(NamedTuple):
     absent: tuple[Noun, ...]
 
 
-def clip_of(scene: Scene, listed: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
+def clip_of(scene: Scene, listed: int, class_nouns: tuple[ClassNoun, ...] = ()) -> RussianClip:
     """Return *scene* for the Russian tasks; *listed* is the mask of the classes that the labels would name."""
     events_by_noun: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
-        noun = noun_of(events[0].name.label, own)
+        noun = noun_of(events[0].name.label, class_nouns)
         if noun is None:
             unnamed += 1
         else:
@@ -210,7 +210,7 @@ def clip_of(scene: Scene, listed: int, own: tuple[ClassNoun, ...] = ()) -> Russi
         short = [event.short for event in events]
         longest = max(event.end - event.first for event in events)
         sounds.append(Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short)))
-    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), listed, own))
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), listed, class_nouns))
 
 
 # --- wording ----------------------------------------------------------------------------------------------
@@ -485,8 +485,8 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. In addition to the
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
     """
-    described, origin = options.get("own"), origin_of(table)
-    own = described.nouns if described else ()
+    datasets, origin = options.get("datasets"), origin_of(table)
+    class_nouns = datasets.nouns if datasets else ()
     # the classes that the labels would name: the table's vocabulary, or those that occur if others do
     classes = vocabulary(origin.vocabulary or "starss")
     written: list[str] = []  # the names of the classes that have no number
@@ -499,8 +499,8 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
     if any(spelling(name) not in classes.indices for name in written):
         numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
         labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
-    listed = mask_of(noun for noun in (noun_of(label, own) for label in labels) if noun is not None)
-    view = partial(clip_of, listed=listed, own=own)
+    listed = mask_of(noun for noun in (noun_of(label, class_nouns) for label in labels) if noun is not None)
+    view = partial(clip_of, listed=listed, class_nouns=class_nouns)
     return ask_all(table, TASKS, REFUSED, view, partial(_item, origin.format or None), **options)
 
 

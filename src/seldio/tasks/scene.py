@@ -227,15 +227,6 @@ def only_cell(mask: int) -> int:
 
 
 # --- clips ---------------------------------------------------------------------------------------------------
-class _Pieces(NamedTuple):
-    """Events cut at the ends of windows: the span each came from, its window, its rows there."""
-
-    span: Ints
-    window: Ints
-    low: Ints
-    high: Ints
-
-
 def scenes(
     table: pa.Table,
     lengths: Mapping[str, int],
@@ -269,22 +260,21 @@ def scenes(
     filled = np.flatnonzero(high > low)
     rank = np.argsort(np.argsort(np.array(names, dtype=object)))[span_clip[span[filled]]]
     order = filled[np.lexsort((span[filled], frames[low[filled]], number[filled], rank))]
-    pieces = _Pieces(span[order], number[order], low[order], high[order])
-    size = pieces.high - pieces.low
-    taken = np.arange(int(size.sum())) + np.repeat(pieces.low - (np.cumsum(size) - size), size)
-    clip = span_clip[pieces.span]
+    low, number, size = low[order], number[order], (high - low)[order]
+    taken = np.arange(int(size.sum())) + np.repeat(low - (np.cumsum(size) - size), size)
+    clip = span_clip[span[order]]
     places = events_of_table.rows[taken]
     rows = _rows(table, places, frames[taken], clip.repeat(size), margins)
-    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(pieces.window) != 0)) + 1
+    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(number) != 0)) + 1
     groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
-    numbers = [number for first, after in groups for number in range(after - first)]
-    heads = table.take(events_of_table.rows[pieces.low])
-    events = _events(heads, called, pieces, numbers, rows, repeated(table)[places], hop, margins)
+    numbers = [place for first, after in groups for place in range(after - first)]
+    heads = table.take(events_of_table.rows[low])
+    events = _events(heads, called, numbers, size, number * hop, rows, repeated(table)[places], margins)
     means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for first, after in groups:
         name = names[clip[first]]
-        start = int(pieces.window[first]) * hop
+        start = int(number[first]) * hop
         end = min(start + window, lengths[name])
         yield Scene(name, paths.get(name, name), start, end, events[first:after], rows, means[first:after])
 
@@ -336,14 +326,14 @@ def _rows(table: pa.Table, places: Ints, frames: Ints, clip: Ints, margins: Marg
 def _events(
     heads: pa.Table,
     called: Callable[[str], Name],
-    pieces: _Pieces,
     numbers: list[int],
+    size: Ints,
+    shift: Ints,
     rows: SceneRows,
     twice: Any,
-    hop: int,
     margins: Margins,
 ) -> list[SceneEvent]:
-    """Return the events of *pieces*, whose first rows are *heads*."""
+    """Return the events whose first rows are *heads*, of *size* rows, in windows that begin at the frame *shift*."""
     nothing: list[Any] = [None] * len(heads)
     ids, written, sources = (
         heads[field].to_pylist() if field in heads.column_names else nothing
@@ -354,10 +344,8 @@ def _events(
         called(classes.label(number) if number is not None else text or "unknown sound")
         for number, text in zip(ids, written, strict=True)
     ]
-    size = pieces.high - pieces.low
     high = np.cumsum(size)
     low = high - size
-    shift = pieces.window * hop
     # of the mean of each event's unit vectors, and the greatest angle to it
     azimuth, elevation = geometry.to_polar(*np.add.reduceat(rows.units, low).T)
     mean = np.repeat(np.stack(geometry.to_cartesian(azimuth, elevation), axis=1), size, axis=0)
@@ -410,7 +398,7 @@ def ask_all(
     margins: Margins = DEFAULTS,
     audio_pattern: str = AUDIO,
     split: str | None = None,
-    own: OwnDatasets | None = None,
+    datasets: OwnDatasets | None = None,
     recordings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Item]:
     """Yield the items of *tasks* about all clips of *table*, and count up *skipped* on the way.
@@ -445,7 +433,7 @@ def ask_all(
     unfilled = dict.fromkeys(Item.model_fields)
     for scene in scenes(table, lengths, margins, length, step, names):
         silent -= 1
-        split_of_clip = split or told_split(scene.path, own) or TEST
+        split_of_clip = split or told_split(scene.path, datasets) or TEST
         audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
         place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
         luck, view = hashed(seed, scene.audio_id), view_of(scene)

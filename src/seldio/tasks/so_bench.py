@@ -441,8 +441,8 @@ def stream(table: pa.Table, *, language: Code = "en", **options: Any) -> Iterato
     if language == "ru":
         from seldio.tasks.russian import russian_name
 
-        own = options.get("own")
-        names = partial(russian_name, own=own.nouns if own else ())
+        datasets = options.get("datasets")
+        names = partial(russian_name, class_nouns=datasets.nouns if datasets else ())
     asked = worded(language)
     refused = REFUSED | {name: "it is asked in English only" for name in TASKS if name not in asked}
     make, wordings = partial(_item, language), wordings_in(language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from seldio.benchmarks import benchmark
 from seldio.errors import UsageError
@@ -154,10 +154,3 @@ class QuestionOptions:
     def selects(self) -> bool:
         """Whether not all items are kept."""
         return self.balance or self.per_task is not None or self.total is not None
-
-    def options(self) -> dict[str, Any]:
-        """Return the keyword arguments of :func:`seldio.tasks.stream`."""
-        hop = self.window if self.hop is None else self.hop
-        tasks = None if self.tasks is None else tuple(self.tasks)
-        same = {name: getattr(self, name) for name in ("seed", "window", "margins", "split")}
-        return same | {"tasks": tasks, "hop": hop}
