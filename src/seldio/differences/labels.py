@@ -36,7 +36,7 @@ from seldio.schema.arrays import pc, to_numpy
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import rank_in_frame, runs
 from seldio.scores.seld.counting import solved
-from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, settled, shared_parts
+from seldio.scores.seld.join import SharedPart, SideLabels, labels_of, rows_of, shared_parts
 from seldio.text import listed, printable
 from seldio.vocabularies import vocabulary
 
@@ -650,5 +650,6 @@ def changed_clips(old: SideLabels, new: SideLabels, force: bool) -> list[Changed
     for clips, amiss, wrong in parallel_map(work, parts, what="comparing", size=attrgetter("size"), here=True):
         changed += clips
         faults = faults[0] + amiss, faults[1] + wrong
-    settled(list(zip((old, new), faults, strict=True)), force)
+    for side, errors in zip((old, new), faults, strict=True):
+        (side.faults + errors).settle(force)
     return changed

@@ -144,13 +144,11 @@ def __getattr__(name: str) -> Any:
 
 def _named(name: str) -> Iterator[Format]:
     """Yield the formats with this name or alias: of labels, of questions."""
-    from seldio.files.sources import is_path_of_own
-
     if name.startswith("fields:"):
         from seldio.formats import own_keys
 
         yield own_keys.named(name)
-    elif is_path_of_own(name):
+    elif name.endswith(".toml"):
         from seldio.formats import own_dataset
 
         yield own_dataset.in_file(name)
