@@ -154,14 +154,11 @@ def test_labels_under_another_name_are_told_apart_from_other_files(tmp_path: Pat
     assert "b.txt" in str(told)
 
 
-FORMATS = Path(__file__).parent / "cases" / "formats"
-NAMES = sorted(path.name for path in FORMATS.iterdir())
-
-
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=LABELS)
 def example(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The example of a format, without the rows that it means."""
-    return shutil.copytree(FORMATS / request.param, tmp_path / "set", ignore=shutil.ignore_patterns("rows.jsonl"))
+    folder = CASES / "formats" / request.param
+    return shutil.copytree(folder, tmp_path / "set", ignore=shutil.ignore_patterns("rows.jsonl"))
 
 
 def jams(folder: Path) -> Path:

@@ -163,7 +163,7 @@ class Catalogue:
         return tuple(group for group in self.groups if group.kind in kinds)
 
     def table(self) -> pa.Table:
-        """A row for each file: ``file``, ``kind``, ``format``, ``clip``, ``evidence``, ``certainty``, ``doubt``."""
+        """Return a row by file: ``file``, ``kind``, ``format``, ``clip``, ``evidence``, ``certainty``, ``doubt``."""
         alike = ("kind", "format", "evidence", "certainty", "doubt")
         rows = [
             {"file": entry.name, "clip": clip} | {name: getattr(group, name) for name in alike}

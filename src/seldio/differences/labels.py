@@ -99,9 +99,9 @@ def version_rows(
     if "source" in compared and has(table, "source"):
         source = to_numpy(pc.fill_null(table["source"], NO_SOURCE)).astype(np.int64)
     whole = [table[name].to_pylist() for name in ("extra", "segmentation") if has(table, name)]
-    rest = np.array([rests[repr(row)] for row in zip(*whole, strict=True)] or [0] * table.num_rows, np.int64)
+    further = np.array([rests[repr(row)] for row in zip(*whole, strict=True)] or [0] * table.num_rows, np.int64)
     values = {name: _field(table, name) for name in fields}
-    rows = {"clip": clip, "start": start, "stop": stop, "label": label, "source": source, **values, "rest": rest}
+    rows = {"clip": clip, "start": start, "stop": stop, "label": label, "source": source, **values, "rest": further}
     return rows if (np.diff(clip) >= 0).all() else taken(rows, np.argsort(clip, kind="stable"))
 
 

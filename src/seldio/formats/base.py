@@ -207,7 +207,7 @@ class Format(ABC):
     note: str = ""  # what to know about it
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the rows of label files tell more
-        """How much the file looks like this format: 0 not at all, 1 surely; a bounded look, never an exception."""
+        """Return how much the file looks like this format, from 0 to 1 (surely); a bounded look, never an exception."""
         return 0.0
 
     def under(self, alias: str) -> Self:  # noqa: ARG002 - an alias is nothing but another name

@@ -187,7 +187,7 @@ def titled(first: Sequence[str]) -> bool:
 
 
 def counted(first: Sequence[str]) -> bool:
-    """Whether a line is what pandas writes over a row index and columns without names, which it counts from 0."""
+    """Return whether a line is what pandas writes over an index and columns without names, counted from 0."""
     names = [cell.strip().strip('"') for cell in first]
     return len(names) > 2 and not names[0] and names[1:] == list(map(str, range(len(names) - 1)))
 

@@ -407,12 +407,12 @@ def _outside(declared: Sequence[column], rows: LabelRows, misread: bool = False)
     return outside
 
 
-def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
+def means_the_same(first: LabelFormat, second: LabelFormat) -> bool:
     """Return whether two formats agree on what every column means, class lists and number formats aside."""
-    if not isinstance(one, Dialect) or not isinstance(other, Dialect):
+    if not isinstance(first, Dialect) or not isinstance(second, Dialect):
         return False
-    meanings = [[(part.field, part.kind == "zero") for part in format.columns] for format in (one, other)]
-    same = (one.metre, one.hop, one.header) == (other.metre, other.hop, other.header)
+    meanings = [[(part.field, part.kind == "zero") for part in format.columns] for format in (first, second)]
+    same = (first.metre, first.hop, first.header) == (second.metre, second.hop, second.header)
     return same and meanings[0] == meanings[1]
 
 
@@ -467,7 +467,7 @@ def _most_specific(rows: LabelRows, fits: list[FormatFit]) -> Detection | None:
 
 
 def _named(rows: LabelRows, fits: Sequence[FormatFit]) -> tuple[list[FormatFit], str]:
-    """Those formats that the names of most files are typical of, and why; sure names speak for misread files too."""
+    """Return the formats that most names of files are typical of, and why; sure names speak for misread files too."""
     names = [file.path for file in rows.files[:_NAMES]]
     counts = [sum(re.search(sign.pattern, name) is not None for name in names) for sign in _SIGNS]
     signs = [sign for sign, count in zip(_SIGNS, counts, strict=True) if 2 * count > len(names)]

@@ -93,7 +93,7 @@ _CODE_OF = np.array([_CODES.index(fault.code) for fault in cells.FAULTS])
 class _Column:
     """One column of the rows of all files: its different texts, which of them each row has, and what is wrong."""
 
-    def __init__(self, cells_of: pa.Array, part: label_csv.column, *, first: bool, own: bool) -> None:
+    def __init__(self, cells_of: pa.Array, part: label_csv.column, *, first: bool, described: bool) -> None:
         if isinstance(cells_of, pa.DictionaryArray):
             self.texts, self.which = cells_of.dictionary, to_numpy(cells_of.indices)[1:]
         else:
@@ -103,7 +103,7 @@ class _Column:
         good = to_mask(cells.matched(self.texts, f"^{'' if first else ' *'}(?:{cells.KINDS[part.kind].pattern})$"))
         bad = compute("array_filter", self.texts, from_numpy(~good))
         faults, repaired = cells.problems(bad, part.kind, part.field)
-        unknown = np.isin(faults, cells.WITHOUT_VALUE) & (own and part.field in cells.UNKNOWABLE)
+        unknown = np.isin(faults, cells.WITHOUT_VALUE) & (described and part.field in cells.UNKNOWABLE)
         if unknown.any():
             repaired = compute("if_else", from_numpy(unknown), from_texts([str(cells.ABSENT)] * len(bad)), repaired)
         #: what each text can only mean
@@ -140,7 +140,7 @@ def _columns(dialect: Dialect, text: bytes) -> list[_Column]:
     table = split_cells(types, head + text, max(1 << 20, 2 * longest))
     texts = [column.combine_chunks() for column in table.columns]
     return [
-        _Column(text, part, first=not at, own=bool(dialect.own))
+        _Column(text, part, first=not at, described=bool(dialect.own))
         for at, (text, part) in enumerate(zip(texts, dialect.columns, strict=True))
     ]
 

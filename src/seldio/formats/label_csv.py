@@ -120,8 +120,15 @@ class Dialect(LabelFormat):
 
             parsed = read_faulty(self, parts, sink)
         reading = _reading(self, parts, parsed)
-        if self.own:
-            _report_unknown(reading, sink)
+        unknowable = [field for field in UNKNOWABLE if self.own and field in reading.table.column_names]
+        unknown = {field: ~to_mask(reading.table[field]) for field in unknowable}
+        if fields := [field for field, mask in unknown.items() if mask.any()]:  # which is reported once
+            rows = np.flatnonzero(np.logical_or.reduce([unknown[field] for field in fields]))
+            field = next(field for field in fields if unknown[field][rows[0]])
+            text = reading.place(int(rows[0]), field).value or "an empty cell"
+            message = f"{listed(fields)} not known in {plural(len(rows), 'row')}: {text} stands for no value"
+            hint = "they are read as unknown (null); -1000, None, NaN and empty cells, and a distance of -1, mean so"
+            sink(reading.finding(READER_RULES["DAT205"], int(rows[0]), field, message, hint))
         return reading
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
@@ -338,19 +345,6 @@ def _reading(dialect: Dialect, files: list[CsvPart], parsed: pa.Table) -> LabelR
         if columns[field].type != pa.float64():
             columns[field] = from_numpy(to_numpy(columns[field]).astype(np.float64))
     return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
-
-
-def _report_unknown(reading: LabelReading, sink: Sink) -> None:
-    """Say once that directions or distances of a dataset are not known."""
-    unknown = {field: ~to_mask(reading.table[field]) for field in UNKNOWABLE if field in reading.table.column_names}
-    fields = [field for field, mask in unknown.items() if mask.any()]
-    if fields:
-        rows = np.flatnonzero(np.logical_or.reduce([unknown[field] for field in fields]))
-        field = next(field for field in fields if unknown[field][rows[0]])
-        text = reading.place(int(rows[0]), field).value or "an empty cell"
-        message = f"{listed(fields)} not known in {plural(len(rows), 'row')}: {text} stands for no value"
-        hint = "they are read as unknown (null); -1000, None, NaN and empty cells, and a distance of -1, mean so"
-        sink(reading.finding(READER_RULES["DAT205"], int(rows[0]), field, message, hint))
 
 
 #: Of a frame: times that are written in decimals may lie a little before it.

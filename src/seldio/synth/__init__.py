@@ -69,7 +69,7 @@ class Track:
 
 
 def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
-    """*tracks* events in a clip of *seconds*, each on a smooth path through a room; the same for the same seed."""
+    """Return *tracks* events in a clip of *seconds*, each on a smooth path through a room; alike for the same seed."""
     rng = np.random.default_rng(seed)
     frames = int(seconds * 10)
     drawn: list[Track] = []
