@@ -13,7 +13,7 @@ from seldio.clock import LONGEST
 from seldio.findings import Severity
 from seldio.formats.base import Ints
 from seldio.formats.cells import ABSENT, absent
-from seldio.formats.diagnosis import headed_by
+from seldio.formats.label_csv import headed_by
 from seldio.rules.base import POSITION, Bools, Labels, RowFault, Values
 from seldio.schema.arrays import to_mask
 from seldio.schema.events import FARTHEST
