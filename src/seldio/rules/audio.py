@@ -366,16 +366,17 @@ def recordings_contradict(media: TreeAudio, finding: MakeFinding) -> Iterator[Fi
         channels = {CHANNELS[array] for array in stated.get("arrays", ())}
         wrong: dict[str, list[str]] = {}
         for recording, header in media.readable:
-            if recording.place.name.startswith(described.folder):
-                faults = (
-                    (header.rate, {stated.get("rate", header.rate)}, "{:,} Hz"),
-                    (header.subtype, {stated.get("subtype", header.subtype)}, "{} samples"),
-                    (header.channels, channels or {header.channels}, "{} channels"),
-                )
-                for fact, wanted, words in faults:
-                    if fact not in wanted:
-                        expected = " or ".join(words.format(value) for value in sorted(wanted, key=str))
-                        wrong.setdefault(f"{words.format(fact)} instead of {expected}", []).append(recording.path)
+            if not recording.place.name.startswith(described.folder):
+                continue
+            faults = (
+                (header.rate, {stated.get("rate", header.rate)}, "{:,} Hz"),
+                (header.subtype, {stated.get("subtype", header.subtype)}, "{} samples"),
+                (header.channels, channels or {header.channels}, "{} channels"),
+            )
+            for fact, wanted, words in faults:
+                if fact not in wanted:
+                    expected = " or ".join(words.format(value) for value in sorted(wanted, key=str))
+                    wrong.setdefault(f"{words.format(fact)} instead of {expected}", []).append(recording.path)
         for fault, paths in wrong.items():
             names = f", and {plural(len(paths) - 1, 'more recording')} as well" if len(paths) > 1 else ""
             yield finding(paths[0], f"{fault}, which {described.path} says{names}")

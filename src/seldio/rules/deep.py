@@ -94,7 +94,7 @@ def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pai
     """Yield the labels of each clip of a tree with each of its recordings, or that there is none."""
     entries = {entry.name: entry for entry in collection.entries}
     places = {place.name: place for place in tree.places}
-    labelled = {name: rows for name, rows in rows_of(collection).items() if len(rows.frame)}
+    labelled = rows_of(collection)
     for clip in tree.clips:
         if clip.metadata is None or clip.metadata not in labelled:
             continue
@@ -129,7 +129,7 @@ def _on_disk(tree: Tree, place: TreePlace, lookup: Lookup) -> Iterator[tuple[Ent
 
 
 def rows_of(collection: Collection) -> dict[str, LabelledClip]:
-    """Return the rows of each label file by its name; results of systems are left out."""
+    """Return the rows of each label file that has some, by its name; results of systems are left out."""
     clips = {}
     for reading in collection.readings:
         labels = Labels(reading)
@@ -143,9 +143,8 @@ def rows_of(collection: Collection) -> dict[str, LabelledClip]:
             numbers, first = np.unique(labels.column("class_id"), return_index=True)
             spelt = labels.column("class_name")[first].tolist() if labels.has("class_name") else [""] * len(first)
             label = vocabulary(reading.format.vocabulary).label if reading.format.vocabulary else "class {}".format
-            names = {
-                number: printable(name or label(number)) for number, name in zip(numbers.tolist(), spelt, strict=True)
-            }
+            pairs = zip(numbers.tolist(), spelt, strict=True)
+            names = {number: printable(name or label(number)) for number, name in pairs}
         event = np.zeros(len(labels), np.int64)
         for name in ("class_id", "source"):
             if labels.has(name):
@@ -778,7 +777,7 @@ def check_clip(
         What was heard; None if there was nothing to compare (directions, and four channels).
     """
     collection = Collection(recordings[0][0].path, "file", tuple(entry for entry, _ in recordings), (reading,))
-    clip, labelled = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
+    clip, labelled = reading.parts[0].origin.clip, rows_of(collection).values()
     pairs = (Pair(clip, rows, entry, None, format) for rows in labelled for entry, format in recordings)
     fits = Fits(collection, (fit for fit in map(compared, pairs) if isinstance(fit, Fit)))
     for finding in findings(DEEP_RULES, fits):
