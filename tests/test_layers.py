@@ -49,7 +49,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pandas": ("reports/page.py", "rules/deep_pieces.py"),
     "threadpoolctl": ("scores/imaging/",),
     "huggingface_hub": ("hub/", "scores/judge.py"),
-    "rapidfuzz": ("answers/matching.py", "rules/clip_names.py"),
+    "rapidfuzz": ("answers/matching.py", "rules/submissions.py"),
     "ray": ("parallel.py",),
     "matplotlib": ("viewer/",),
     # wherever tables are built

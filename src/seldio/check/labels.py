@@ -22,10 +22,10 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity
 from seldio.formats import LabelFormat, LabelReading
 from seldio.formats.base import OF_SYSTEMS, FileRows
+from seldio.rules import rule_of
 from seldio.rules.base import Check, Labels, RowFinding, run
 from seldio.rules.labels import ROW_RULES
 from seldio.rules.misreadings import FILE_RULES
-from seldio.rules.registry import rule_of
 from seldio.text import plural
 
 if TYPE_CHECKING:

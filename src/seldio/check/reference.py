@@ -19,11 +19,11 @@ from seldio.formats import LabelFormat, stem_of
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips, named_split
 from seldio.formats.items import ItemFormat
 from seldio.formats.mera import gold_of, id_value, task_name
+from seldio.rules import findings
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemTable
 from seldio.rules.items import repeated_id
 from seldio.rules.predictions import ItemReference
-from seldio.rules.registry import findings
 from seldio.schema.qa import Item
 from seldio.schema.splits import within
 from seldio.text import listed, printable

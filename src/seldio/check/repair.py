@@ -25,11 +25,12 @@ from seldio.changes import Change
 from seldio.check.labels import LabelGroup
 from seldio.files import many_files, write_bytes
 from seldio.findings import SINGLY, Finding, Severity
-from seldio.formats import LabelFormat, TextFile, cells, diagnosis
+from seldio.formats import LabelFormat, TextFile, cells
 from seldio.formats.detect import ENOUGH, detect, fits_of, means_the_same
+from seldio.formats.diagnosis import repaired
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.label_csv import Dialect
-from seldio.rules.registry import catalogue
+from seldio.formats.label_csv import Dialect, headed_by
+from seldio.rules import catalogue
 from seldio.text import Displayed, plural, printable
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def fix(path: str, data: bytes, format: LabelFormat, codes: Collection[str], uns
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
     if isinstance(format, Dialect):
-        text = text if todo <= _LINE_ENDS else diagnosis.repaired(text, format, ordered)
+        text = text if todo <= _LINE_ENDS else repaired(text, format, ordered)
         text = _with_rows_repaired(text, format, ordered)
     else:
         text = format.repaired(text, ordered)
@@ -205,7 +206,7 @@ def _with_rows_repaired(text: str, dialect: Dialect, codes: Sequence[str]) -> st
     newline = _end(lines[0]) or dialect.newline
     lines[-1] += "" if final else newline
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    start = first + diagnosis.headed_by(lines[first].rstrip("\r\n"), dialect.header)
+    start = first + headed_by(lines[first].rstrip("\r\n"), dialect.header)
     start = start if start > first else 0
     for code in codes:
         if code == "LAB201":

@@ -131,7 +131,7 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
 
 def codes(value: Any, where: str) -> tuple[str, ...]:
     """Return prefixes of codes, upper case, from a list or a comma-separated string."""
-    from seldio.rules.registry import catalogue
+    from seldio.rules import catalogue
 
     items = value.split(",") if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):

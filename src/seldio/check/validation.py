@@ -27,11 +27,10 @@ from seldio.findings import RECORDS_SINGLY, Finding, Heard, Report, Severity, ga
 from seldio.formats import LabelFormat
 from seldio.parallel import parallel_map
 from seldio.reader_rules import reader_rule
-from seldio.rules.clip_names import NAME_RULES, REFERENCE_RULES
 from seldio.rules.collection import Collection, Reference, grouped
 from seldio.rules.ignored import UNREAD_RULES, nothing_checked
 from seldio.rules.package_names import is_package
-from seldio.rules.submissions import SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
+from seldio.rules.submissions import NAME_RULES, REFERENCE_RULES, SUBMISSION_REFERENCE_RULES, SUBMISSION_RULES
 from seldio.schema.arrays import memory_given_back
 
 if TYPE_CHECKING:
@@ -265,7 +264,7 @@ def _tree(
 
         heard += check_fit(whole, expected, Lookup(source), findings.append)
     if media:
-        from seldio.rules.tree_media import is_video
+        from seldio.rules.audio import is_video
         from seldio.rules.video import check_videos
 
         if any(map(is_video, names)):

@@ -113,8 +113,10 @@ def _text_format(target: str) -> JsonItems:
 
 def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
     """Return the texts of *items* as records of *target*, without what stands between records."""
-    rows = [item.model_dump() for item in items]
-    columns = {field: [row[field] for row in rows] for field in Item.model_fields}
+    rows = [vars(item) for item in items]
+    columns: dict[str, list[Any]] = {field: [row[field] for row in rows] for field in Item.model_fields}
+    columns["answer_meta"] = [None if meta is None else vars(meta) for meta in columns["answer_meta"]]
+    columns["events"] = [None if events is None else [*map(vars, events)] for events in columns["events"]]
     return [target.layout.record(record).encode() for record in target.records(columns, len(rows))]
 
 
