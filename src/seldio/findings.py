@@ -222,21 +222,8 @@ class Rule:
         severity = self.severity if severity is None else severity
         fixable = self.fix != "none" if fixable is None else fixable
         hint = self.hint if hint is None else hint
-        return Finding(
-            self.code,
-            severity,
-            message,
-            path,
-            line,
-            column,
-            end_column,
-            value,
-            hint,
-            fixable,
-            excerpt,
-            url=self.url,
-            fix=self.fix,
-        )
+        place = path, line, column, end_column, value
+        return Finding(self.code, severity, message, *place, hint, fixable, excerpt, url=self.url, fix=self.fix)
 
 
 def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
