@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from seldio.conversion import losses
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
-from seldio.files.sources import Place, is_path_of_own, path_of, reopened
+from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
 from seldio.formats.base import OF_SYSTEMS
@@ -170,7 +170,7 @@ def scored_case(
         compared = join(truth, outputs, layout, allow_missing=options.allow_missing)
         dropped = compared.prediction.layout.name in profile.drops
         class_list = options.classes or truth.layout.vocabulary
-        class_list = get(class_list).vocabulary if is_path_of_own(class_list) else class_list
+        class_list = get(class_list).vocabulary if class_list.endswith(".toml") else class_list
         classes = vocabulary(class_list)
         clips = tuple(compared.clips)
         labels = read(clips)
