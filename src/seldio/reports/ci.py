@@ -10,13 +10,13 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from urllib.parse import quote_from_bytes
 
-from seldio.findings import Finding, Report, Rule, Severity
+from seldio.findings import Finding, Report, Severity
 from seldio.reports.json_report import dumps
 from seldio.reports.sections import fix_mark, message, more, place, statistics_rows, summary_line
 from seldio.reports.tables import Options
@@ -76,7 +76,21 @@ def sarif(report: Report, options: Options) -> Iterator[str]:
     driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
     with suppress(PackageNotFoundError):  # not installed: run from a source tree
         driver["version"] = version("seldio")
-    driver["rules"] = [_rule(code, options.catalogue) for code in rules]
+    driver["rules"] = []
+    for code in rules:
+        described: dict[str, Any] = {"id": code}
+        if code in options.catalogue:
+            rule = options.catalogue[code]
+            page = rule.explanation or rule.summary
+            described |= {
+                "name": rule.name,
+                "shortDescription": {"text": rule.summary},
+                "fullDescription": {"text": page[:_FULL_DESCRIPTION]},
+                "help": {"text": page, "markdown": page},
+                "defaultConfiguration": {"level": _LEVELS[Severity(rule.severity)]},
+                **({"helpUri": rule.url} if rule.url else {}),
+            }
+        driver["rules"].append(described)
     invocations = [{"executionSuccessful": True} | unlisted]
     run = {"tool": {"driver": driver}, "invocations": invocations, "columnKind": "unicodeCodePoints", "results": []}
     before, after = dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1).rsplit("[]", 1)
@@ -84,22 +98,6 @@ def sarif(report: Report, options: Options) -> Iterator[str]:
     for number, finding in enumerate(shown):
         yield f"{',' * bool(number)}\n{dumps(_result(finding, rules[finding.code], fingerprints))}"
     yield f"]{after}\n"
-
-
-def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
-    if code not in catalogue:
-        return {"id": code}
-    rule = catalogue[code]
-    page = rule.explanation or rule.summary
-    described = {
-        "id": code,
-        "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": page[:_FULL_DESCRIPTION]},
-        "help": {"text": page, "markdown": page},
-        "defaultConfiguration": {"level": _LEVELS[Severity(rule.severity)]},
-    }
-    return described | ({"helpUri": rule.url} if rule.url else {})
 
 
 def _result(finding: Finding, index: int, counts: Counter[str]) -> dict[str, Any]:
@@ -114,26 +112,22 @@ def _result(finding: Finding, index: int, counts: Counter[str]) -> dict[str, Any
             shown = {name: number for name, number in columns.items() if number is not None}
             location["region"] = {"startLine": finding.line, **shown, **value}
             location |= {"contextRegion": whole} if line else {}
+    # a digest that does not change when lines move; the n-th of equal ones ends with ":n"
+    parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    counts[digest] += 1
     result = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
         "message": {"text": text.replace("](", "] (")},  # "](" would make a link of untrusted text
         "locations": [{"physicalLocation": location}],
-        "partialFingerprints": {FINGERPRINT: fingerprint(finding, uri, counts)},
+        "partialFingerprints": {FINGERPRINT: f"{digest}:{counts[digest]}"},
     }
     if finding.count > 1:
         lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
         result |= {"occurrenceCount": finding.count, "properties": lines}
     return result
-
-
-def fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
-    """Return a digest that does not change when lines move; the n-th of equal ones ends with ``:n``."""
-    parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
-    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    counts[digest] += 1
-    return f"{digest}:{counts[digest]}"
 
 
 def file_uri(path: str) -> str:

@@ -144,13 +144,6 @@ class Trial:
         self.predictions = self._sums(self.b, np.ones(len(self.b), dtype=bool)).sum(axis=1)
         self.before = self.tally(self.b)
 
-    def of(self, *clips: Ints) -> Trial:
-        """Return the same with the rows of some clips alone."""
-        wanted = np.zeros(self.clips, dtype=bool)
-        wanted[np.concatenate(clips).astype(np.int64)] = True
-        a, b = (side.take(wanted[side.clip]) for side in (self.a, self.b))
-        return self if wanted.all() else Trial(a, b, self.clips, self.classes, self.profile, self.limits)
-
     def _places(self, side: EventFrames) -> Floats:
         columns = {"azimuth": side.azimuth}
         if side.elevation is not None:
@@ -217,7 +210,11 @@ def _suspects(trial: Trial, tried: Ints, score: SeldScore) -> list[Suspect]:
     if not whole and not any(units):
         return []
     poor = [room for room, bad in zip(rooms, units, strict=False) if bad and 1 < len(rooms[room]) < trial.clips]
-    trial = trial.of(every[units[len(rooms) :]] if not whole else every, *(rooms[room] for room in poor))
+    wanted = np.array(units[len(rooms) :]) | whole
+    wanted[[clip for room in poor for clip in rooms[room].tolist()]] = True
+    if not wanted.all():  # the same with the rows of these clips alone
+        a, b = (side.take(wanted[side.clip]) for side in (trial.a, trial.b))
+        trial = Trial(a, b, trial.clips, trial.classes, trial.profile, trial.limits)
     changes = [*trial.changes, *filter(None, [_permuted(trial)])]
     tallies = {change: trial.tally(applied(change, trial.b)) for change in changes}
     if whole and (change := _best(trial, tallies, every, _PLACED)) is not None:

@@ -16,7 +16,6 @@ from seldio.catalogues import Catalogue
 from seldio.catalogues.parts import Part, entries_by_clip, resolved
 from seldio.catalogues.trees import read_tree
 from seldio.check.labels import Faults
-from seldio.conversion import losses
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, UnknownFormat, UsageError
@@ -35,7 +34,6 @@ from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import own as of_own_dataset
-from seldio.vocabularies import short
 
 if TYPE_CHECKING:
     from seldio.formats.own_dataset import OwnDatasets
@@ -155,25 +153,6 @@ def class_lists(layout: LabelFormat) -> dict[str, str]:
     twins = [dialect for dialect in DIALECTS if means_the_same(dialect, layout) and dialect.name != layout.name]
     names = ((twin, name) for twin in (*twins, layout) for name in (*twin.aliases, twin.name))
     return {name: twin.under(name).vocabulary for twin, name in names} | {layout.name: layout.vocabulary}
-
-
-def with_class_list(table: pa.Table, layout: LabelFormat, classes: str) -> pa.Table:
-    """Return *table* with the class numbers of a list; outputs have those of their labels, other formats their own.
-
-    Raises:
-        UsageError: a class of the table is not in the list.
-    """
-    if layout.role in OF_SYSTEMS or classes in class_lists(layout).values():
-        return table
-    target = dataclasses.replace(layout, vocabulary=classes, carries=("class_id",))
-    mapped = losses.classes(table, layout, target)
-    if mapped.lost:
-        raise UsageError(
-            f"the prediction is {layout.name} with the classes of {short(layout.vocabulary)}, the reference has those "
-            f"of {short(classes)}, where there is no {listed(sorted(mapped.lost), 5)}: rename these classes or take "
-            "them away, or name the class list that the numbers of both sides index (--classes)"
-        )
-    return table.set_column(table.column_names.index("class_id"), "class_id", mapped.ids)
 
 
 #: Bytes of both sides that are read together, as if they were text.

@@ -194,7 +194,7 @@ RELIABLE = Column(
 
 
 def _clip_rows(score: SeldScore) -> tuple[tuple[Cell, ...], ...]:
-    each = zip(score.clips, score.references_by_clip.tolist(), score.alone().tolist(), strict=True)
+    each = zip(score.clips, score.references_by_clip.tolist(), score.present(score.counts).tolist(), strict=True)
     return tuple((clip, count, *values) for clip, count, values in each)
 
 
@@ -428,10 +428,11 @@ def _about_classes(case: SeldCase) -> Iterator[Notice]:
         text = f"no prediction of {listed(lost, 5)} is matched: errors are means over the other classes"
         yield Notice("unmatched-classes", text)
     elif lost:
-        errors = case.score.values()[names.index("LE"), 1:][matched]
+        mean, *by_class = case.score.values()[names.index("LE")]
+        errors = np.array(by_class)[matched]
         without = f", {errors.mean():.1f}° over the classes with a match" if len(errors) else ""
         text = f"no prediction of {listed(lost, 5)} is matched: LE 180 counts for {'it' if len(lost) == 1 else 'each'}"
-        text += f" in the mean (LE {case.score.overall['LE']:.1f}°{without})"
+        text += f" in the mean (LE {mean:.1f}°{without})"
         yield Notice("unmatched-classes", text, grave=True)
     by_room = len(rooms_of(case.score.clips)) > 1
     shown = ["clip"] * case.by_clip + ["room"] * by_room

@@ -11,24 +11,26 @@ from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
+from seldio.conversion import losses
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.files.sources import Place, path_of, reopened
 from seldio.findings import raise_errors
 from seldio.formats import LabelFormat, get
+from seldio.formats.base import OF_SYSTEMS
 from seldio.formats.datasets import of_dialect
 from seldio.reports.tables import ScoreReport
 from seldio.scores.resampling import Intervals, Resampling
 from seldio.scores.seld import profiles
 from seldio.scores.seld.causes import probable_causes, sampled
 from seldio.scores.seld.counting import NOTHING, Average, Thresholds, digest, event_frames
-from seldio.scores.seld.join import USUAL, SideLabels, join, reference_labels, rows_of, with_class_list
+from seldio.scores.seld.join import USUAL, SideLabels, class_lists, join, reference_labels, rows_of
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import ScoredSide, SeldCase, worst_clips
 from seldio.scores.seld.scoring import SeldScore, count_sides, grid_lengths
 from seldio.scores.signatures import signature
-from seldio.text import printable
-from seldio.vocabularies import vocabulary
+from seldio.text import listed, printable
+from seldio.vocabularies import short, vocabulary
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,15 +231,26 @@ def _rows(
 ) -> ScoredSide:
     """Read the rows of *clips*; with a *class_list*, their classes are mapped to it where they are of another list.
 
+    Outputs of systems have the class list of their labels.
+
     Raises:
         InvalidData: something in a file is wrong.
-        UsageError: there are no frames, classes or directions.
+        UsageError: there are no frames, classes or directions, or a class is not in the list.
     """
-    table, faults = rows_of(side.of_clips(clips))
-    if table is not None and class_list is not None and table.num_rows:
-        table = with_class_list(table, side.layout, class_list)
+    (table, faults), layout = rows_of(side.of_clips(clips)), side.layout
+    other = class_list is not None and layout.role not in OF_SYSTEMS and class_list not in class_lists(layout).values()
+    if table is not None and table.num_rows and class_list is not None and other:
+        target = dataclasses.replace(layout, vocabulary=class_list, carries=("class_id",))
+        mapped = losses.classes(table, layout, target)
+        if mapped.lost:
+            raise UsageError(
+                f"the prediction is {layout.name} with the classes of {short(layout.vocabulary)}, the reference has "
+                f"those of {short(class_list)}, where there is no {listed(sorted(mapped.lost), 5)}: rename these "
+                "classes or take them away, or name the class list that the numbers of both sides index (--classes)"
+            )
+        table = table.set_column(table.column_names.index("class_id"), "class_id", mapped.ids)
     rows = NOTHING if table is None else event_frames(table, {clip: number for number, clip in enumerate(clips)})
-    return ScoredSide(rows, noun, side.layout.name, side.faults + faults, *digest(rows, clips))
+    return ScoredSide(rows, noun, layout.name, side.faults + faults, *digest(rows, clips))
 
 
 def misfits(predictions: Source, reference: str, layout: LabelFormat | None) -> tuple[str, ...]:

@@ -28,7 +28,6 @@ from seldio.scores.seld.counting import (
     Thresholds,
     clip_counts,
     event_frames,
-    last_frames,
     no_counts,
     paired,
     ten_tracks,
@@ -253,7 +252,8 @@ def pairings(
 
 def grid_lengths(profile: SeldProfile, reference: EventFrames, clips: int) -> Ints:
     """Return the label frames of each clip that count, in whole units of the profile."""
-    lengths = np.maximum(last_frames(reference, clips), 0)
+    lengths = np.zeros(clips, np.int64)
+    np.maximum.at(lengths, reference.clip, reference.frame)
     if profile.horizon is not None:
         lengths = np.full(clips, profile.horizon)
     return -(-lengths // profile.unit) * profile.unit
