@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from commands import invoke
 from hypothesis import given
 from hypothesis import strategies as st
@@ -245,7 +246,6 @@ def test_questions_are_of_the_split_of_their_recording(tmp_path: Path) -> None:
 
 def with_recordings(labels: Path, root: Path) -> Path:
     """Two of the label files beside silent recordings."""
-    soundfile = pytest.importorskip("soundfile")
     for name in ("mix000", "mix003"):
         file = next(labels.rglob(f"{name}.csv"))
         for kind, suffix in (("metadata_dev", ".csv"), ("foa_dev", ".wav")):
@@ -321,7 +321,6 @@ def test_recordings_are_found_from_whatever_is_named(named: str, labels: Path, t
 
 @pytest.mark.slow
 def test_a_set_of_ones_own_is_heard(labels: Path, tmp_path: Path) -> None:
-    soundfile = pytest.importorskip("soundfile")
     for number, file in enumerate(sorted(labels.rglob("*.csv"))[:3]):
         for folder in ("labels", "audio"):
             (tmp_path / f"yard/{folder}").mkdir(parents=True, exist_ok=True)

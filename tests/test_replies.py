@@ -304,11 +304,7 @@ def test_the_time_for_long_quantities_grows_with_them_and_no_faster(piece: str) 
     assert grows_no_faster(read_quantities, 2_000)
 
 
-ROWS: list[tuple[str, str, Any]] = [
-    tuple(json.loads(line))
-    for name in ("phrasings", "russian")
-    for line in (Path(__file__).parent / f"cases/answers/{name}.jsonl").read_text("utf-8").splitlines()
-]
+ROWS: list[tuple[str, str, Any]] = [tuple(row) for name in ("phrasings", "russian") for row in rows(name)]
 #: The tasks whose answer is a number, with the key of the right one, and a value of it that nothing in the table says.
 NUMBERS = {
     "azimuth": ("estimate_azimuth", "azimuth_deg", 7.7),

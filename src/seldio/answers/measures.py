@@ -611,15 +611,12 @@ def _role(text: str, place: int, moments: list[Quantity]) -> str:
     return str(words[-1].lastgroup) if words else ""
 
 
-_NUMBERS: dict[str, Callable[[str], float | None]] = {
-    "azimuth": azimuth,
-    "elevation": elevation,
-    "distance": metres,
-    "onset": onset,
-    "active sources": count,
-}
 #: What reads a quantity in a plain text.
 QUANTITIES: dict[str, Callable[[str], float | Span | None]] = {
-    **{name: partial(concluded, read) for name, read in _NUMBERS.items()},
+    "azimuth": partial(concluded, azimuth),
+    "elevation": partial(concluded, elevation),
+    "distance": partial(concluded, metres),
+    "onset": partial(concluded, onset),
+    "active sources": partial(concluded, count),
     "interval": span,
 }

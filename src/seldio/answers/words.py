@@ -202,22 +202,14 @@ def only(values: Iterable[T]) -> T | None:
 #: Signs that compatibility forms would make another number of (½), and the many dashes and quotes.
 _SIGNS = str.maketrans(
     {
+        **dict.fromkeys("º˚", "°"),
+        **dict.fromkeys("−‐‑‒–", "-"),
+        **dict.fromkeys("‘’", "'"),
+        **dict.fromkeys("“”„", '"'),
         "½": ".5",
         "¼": ".25",
         "¾": ".75",
-        "º": "°",
-        "˚": "°",
-        "−": "-",
-        "‐": "-",
-        "‑": "-",
-        "‒": "-",
-        "–": "-",
         "—": " ; ",
-        "‘": "'",
-        "’": "'",
-        "“": '"',
-        "”": '"',
-        "„": '"',
         "≈": "~",
         "\N{MULTIPLICATION SIGN}": "x",
     }
