@@ -24,7 +24,7 @@ from seldio.conversion.outputs import single_file
 from seldio.conversion.report import QuestionsMade, SoundOfQuestions
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
-from seldio.files.names import is_zip
+from seldio.files.names import suffix_of
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.formats.items import ItemFormat
@@ -113,8 +113,10 @@ def _text_format(target: str) -> JsonItems:
 
 def encoded(items: Iterable[Item], target: JsonItems) -> list[bytes]:
     """Return the texts of *items* as records of *target*, without what stands between records."""
-    rows = [item.model_dump() for item in items]
-    columns = {field: [row[field] for row in rows] for field in Item.model_fields}
+    rows = [vars(item) for item in items]
+    columns: dict[str, list[Any]] = {field: [row[field] for row in rows] for field in Item.model_fields}
+    columns["answer_meta"] = [None if meta is None else vars(meta) for meta in columns["answer_meta"]]
+    columns["events"] = [None if events is None else [*map(vars, events)] for events in columns["events"]]
     return [target.layout.record(record).encode() for record in target.records(columns, len(rows))]
 
 
@@ -240,7 +242,7 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)
-    if is_zip(path.name):
+    if suffix_of(path.name) == "zip":
         raise UsageError(f"questions are written as one file, not an archive: {printable(str(path))}")
     if not path.is_dir() and not os.fspath(out).endswith(("/", os.sep)):
         return path

@@ -166,7 +166,7 @@ class Events(ArrowTable):
         source = self._source.restricted(self._source)  # which does not keep what the catalogue sees
         try:
             catalogue = Catalogue(source, self._format, raising_unknown(_stop))
-            check_classes(catalogue.findings, told=True)
+            check_classes(catalogue.findings, by_name=True)
             parts = [
                 part.of([file._replace(clip=clips[file.entry.path]) for file in part.files])
                 for part in catalogue.labels

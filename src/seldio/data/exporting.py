@@ -52,9 +52,9 @@ from seldio.data.arrow_tables import Events, conformed
 from seldio.data.index import ClipMedia, Index
 from seldio.errors import DataError, InvalidData, SeldioError, SeldioWarning, UsageError
 from seldio.files import Entry, atomic_write, in_the_way, make_folder, open_source, write_bytes
+from seldio.files.entries import CHUNK
 from seldio.files.exports import LIMITS, MANIFEST, SIZES, ExportFile, Manifest, original_files
 from seldio.files.names import suffix_of
-from seldio.files.streams import CHUNK
 from seldio.files.writing import remove
 from seldio.findings import raise_errors
 from seldio.formats import get

@@ -24,7 +24,6 @@ from seldio.check.validation import Examined
 from seldio.files import Entry
 from seldio.files.names import suffix_of, without_suffixes
 from seldio.findings import Sink
-from seldio.formats import yaml_text
 from seldio.formats.about import bibtex
 from seldio.formats.label_csv import Dialect
 from seldio.rules.hub import ASIDE, kind_of
@@ -74,6 +73,8 @@ def read_card(text: str, path: str, sink: Sink) -> DatasetCard | None:
     block = REGEX_YAML_BLOCK.search(text)
     if block is None:
         return DatasetCard(f"---\n\n---\n{text}")
+    from seldio.formats import yaml_text  # for a card that is there already
+
     lines_above = text[: block.start(2)].count("\n")
     document = yaml_text.parse(b"\n" * lines_above + block[2].encode(), path, sink)
     if document is None or not isinstance(document.value, dict | None):

@@ -158,7 +158,7 @@ def push(
 
         examined = examine(path, format=format, facts=True)
         labels = [part.file.path for group in examined.labels for part in group.reading.parts]
-        check_classes(examined.report, told=read_tree(labels, path).row is not LOOSE)
+        check_classes(examined.report, by_name=read_tree(labels, path).row is not LOOSE)
         errors = [finding for finding in examined.report if finding.severity is Severity.ERROR and not force]
 
         facts = description(examined, path, named=format is not None)

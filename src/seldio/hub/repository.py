@@ -24,8 +24,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from seldio import __version__
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Limits, in_the_way, name_fault
-from seldio.files.entries import plain_file
-from seldio.files.streams import CHUNK
+from seldio.files.entries import CHUNK, plain_file
 from seldio.files.writing import check_tree, move, remove_tree
 from seldio.text import Displayed, clipped, listed, plural, printable
 

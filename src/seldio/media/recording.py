@@ -20,8 +20,7 @@ import numpy as np
 
 from seldio.errors import UsageError, needing
 from seldio.files import Entry
-from seldio.files.entries import plain_file
-from seldio.files.streams import inside
+from seldio.files.entries import inside, plain_file
 from seldio.media.audio import FLOAT, PCM, Closing, Decoder, Floats, NotAudio, Probe, SampleType, probe
 from seldio.text import plural, printable
 

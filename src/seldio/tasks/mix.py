@@ -14,7 +14,7 @@ import math
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
@@ -41,18 +41,20 @@ class Lot(NamedTuple):
     claims: tuple[tuple[Hashable, ...], ...] = ()  # of each option, the right one first; none of an open question
 
 
-def _task(item: Item) -> Task[Any, Any] | None:
-    if item.task in TASKS or item.language != "ru":
-        return TASKS.get(item.task or "")
-    from seldio.tasks import russian
-
-    return russian.TASKS.get(item.task or "")
-
-
 def lot_of(item: Item, seed: int) -> Lot:
     """Return what :func:`choice` looks at of *item*."""
-    task, chance = _task(item), hashed(seed, item.id)
-    group, guessable = _group(item, task)
+    chance, task = hashed(seed, item.id), cast("Task[Any, Any] | None", TASKS.get(item.task or ""))
+    if task is None and item.language == "ru":
+        from seldio.tasks import russian
+
+        task = russian.TASKS.get(item.task or "")
+    group: Hashable
+    if task is not None and task.alike is not None:
+        group, guessable = task.alike(item), task.alike is not first_class
+    else:
+        values = ((getattr(item.answer_meta, field, None), width) for field, width in _BINS.items())
+        bins = [int(value // width) for value, width in values if value is not None]
+        group, guessable = (bins[0], False) if bins else (item.canonical_answer, True)
     if task is None:
         return Lot(str(item.task), group, chance, guessable)
     claims = list(task.claims(item) or ()) if task.claims else []
@@ -62,16 +64,6 @@ def lot_of(item: Item, seed: int) -> Lot:
         claims = [[*option, place] for option, place in zip(claims, (right, *others), strict=True)]
     contexts = task.contexts(item) if task.contexts else ()
     return Lot(task.name, group, chance, guessable, contexts, tuple(map(tuple, claims)))
-
-
-def _group(item: Item, task: Task[Any, Any] | None) -> tuple[Hashable, bool]:
-    if task is not None and task.alike is not None:
-        return task.alike(item), task.alike is not first_class
-    for field, width in _BINS.items():
-        value = getattr(item.answer_meta, field, None)
-        if value is not None:
-            return int(value // width), False
-    return item.canonical_answer, True
 
 
 # --- how many of each task ----------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from seldio.formats.mera import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.tasks.names import Name, capitalized, name_of
-from seldio.tasks.scene import ItemPlace, Scene, SceneEvent, ask_all
+from seldio.tasks.scene import Scene, SceneEvent, ask_all
 from seldio.tasks.specs import Margins
 from seldio.tasks.task import NAMELESS, Say, T, Task, Why, digest, one_few_many
 from seldio.vocabularies import spelling, vocabulary
@@ -71,12 +71,12 @@ class Nouns(NamedTuple):
     """All nouns, and by spelling."""
 
     all: tuple[Noun, ...]
-    known: dict[str, Noun]
+    by_spelling: dict[str, Noun]
 
 
 @cache
 def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
-    """The table of ``nouns.json`` with the classes that datasets decline, or name as one of the table is called."""
+    """Return the table of ``nouns.json`` with the classes that datasets decline or name like one of the table."""
     data: dict[str, Any] = json.loads(resources.files(__package__).joinpath("nouns.json").read_text("utf-8"))
     rows, verbs = data["classes"], data["verbs"]
     called = {spelling(row["forms"][0]): number for number, row in enumerate(rows)}
@@ -84,23 +84,22 @@ def nouns(own: tuple[ClassNoun, ...] = ()) -> Nouns:
     rows += [{"names": noun.names, "gender": noun.gender, "forms": noun.forms} for noun in declined]
     numbers = {spelling(name): number for number, row in enumerate(rows) for name in row["names"]}
     for noun in own:
-        known = [table[key] for table in (numbers, called) for key in map(spelling, noun.names) if key in table]
-        if known:
-            numbers |= dict.fromkeys(map(spelling, noun.names), known[0])
+        spellings = [*map(spelling, noun.names)]
+        rows_meant = [table[key] for table in (numbers, called) for key in spellings if key in table]
+        if rows_meant:
+            numbers |= dict.fromkeys(spellings, rows_meant[0])
     nested, alike = _masks(rows, numbers, ("covers",)), _masks(rows, numbers, ("covers", "like"))
-    made = tuple(
-        _noun(number, row, verbs[row["gender"]], nested[number], alike[number]) for number, row in enumerate(rows)
-    )
-    return Nouns(made, {name: made[number] for name, number in numbers.items()})
-
-
-def _noun(number: int, row: dict[str, Any], verbs: dict[str, str], nested: int, alike: int) -> Noun:
-    cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
-    cases["of"] = row.get("of", cases["gen"])
-    words = cases | verbs | {key.capitalize(): verb.capitalize() for key, verb in verbs.items()}
-    x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
-    x["X"] = capitalized(cases[""])
-    return Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, nested, alike)
+    table_nouns = []
+    for number, row in enumerate(rows):
+        cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
+        cases["of"] = row.get("of", cases["gen"])
+        words = cases | verbs[row["gender"]]
+        words |= {key.capitalize(): verb.capitalize() for key, verb in verbs[row["gender"]].items()}
+        x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
+        x["X"] = capitalized(cases[""])
+        masks = nested[number], alike[number]
+        table_nouns.append(Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row, *masks))
+    return Nouns(tuple(table_nouns), {name: table_nouns[number] for name, number in numbers.items()})
 
 
 def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str, ...]) -> tuple[int, ...]:
@@ -116,7 +115,7 @@ def _masks(rows: list[dict[str, Any]], numbers: dict[str, int], keys: tuple[str,
 @cache
 def noun_of(label: str, own: tuple[ClassNoun, ...] = ()) -> Noun | None:
     """Return the noun of a class; None where it has no Russian name."""
-    return nouns(own).known.get(spelling(label))
+    return nouns(own).by_spelling.get(spelling(label))
 
 
 @cache
@@ -145,14 +144,14 @@ def mask_of(classes: Iterable[Noun]) -> int:
 
 
 @cache
-def absent(audible: int, known: int, own: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
-    """Return the nouns of *known* that are surely not heard where those of *audible* are: masks."""
+def absent(audible: int, listed: int, own: tuple[ClassNoun, ...] = ()) -> tuple[Noun, ...]:
+    """Return the nouns of *listed* that are surely not heard where those of *audible* are: masks."""
     table = nouns(own)
     out = audible
     for noun in table.all:
         if audible >> noun.number & 1:
             out |= noun.alike
-    return tuple(noun for noun in table.all if known & ~out & 1 << noun.number)
+    return tuple(noun for noun in table.all if listed & ~out & 1 << noun.number)
 
 
 @cache
@@ -188,24 +187,8 @@ class RussianClip(NamedTuple):
     absent: tuple[Noun, ...]
 
 
-def known_classes(table: pa.Table, own: tuple[ClassNoun, ...] = ()) -> int:
-    """Mask the classes that the labels would name: the table's vocabulary, or those that occur if others do."""
-    classes = vocabulary(origin_of(table).vocabulary or "starss")
-    written: list[str] = []  # the names of the classes that have no number
-    if "class_name" in table.column_names:
-        column = table["class_name"]
-        if "class_id" in table.column_names:
-            column = column.filter(table["class_id"].is_null())
-        written = column.drop_null().unique().to_pylist()
-    labels: Iterable[str] = (classes.label(index) for index in range(len(classes)))
-    if any(spelling(name) not in classes.indices for name in written):
-        numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
-        labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
-    return mask_of(noun for noun in (noun_of(label, own) for label in labels) if noun is not None)
-
-
-def clip_of(scene: Scene, known: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
-    """Return *scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
+def clip_of(scene: Scene, listed: int, own: tuple[ClassNoun, ...] = ()) -> RussianClip:
+    """Return *scene* for the Russian tasks; *listed* is the mask of the classes that the labels would name."""
     events_by_noun: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
@@ -214,22 +197,20 @@ def clip_of(scene: Scene, known: int, own: tuple[ClassNoun, ...] = ()) -> Russia
             unnamed += 1
         else:
             events_by_noun.setdefault(noun, []).extend(events)
-    sounds = [_sound(noun, events) for noun, events in events_by_noun.items()]
-    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), known, own))
-
-
-def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:
-    events.sort(key=attrgetter("first"))
-    total, end, pause = 0, -1, None
-    for event in events:
-        if end >= 0:
-            gap = event.first - end
-            pause = gap if pause is None else min(gap, pause)
-        total += max(0, event.end - max(event.first, end))
-        end = max(end, event.end)
-    short = [event.short for event in events]
-    longest = max(event.end - event.first for event in events)
-    return Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short))
+    sounds = []
+    for noun, events in events_by_noun.items():
+        events.sort(key=attrgetter("first"))
+        total, end, pause = 0, -1, None
+        for event in events:
+            if end >= 0:
+                gap = event.first - end
+                pause = gap if pause is None else min(gap, pause)
+            total += max(0, event.end - max(event.first, end))
+            end = max(end, event.end)
+        short = [event.short for event in events]
+        longest = max(event.end - event.first for event in events)
+        sounds.append(Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short)))
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(events_by_noun), listed, own))
 
 
 # --- wording ----------------------------------------------------------------------------------------------
@@ -285,13 +266,6 @@ def draft(
     return Choice(question, options, options.index(answers[0]), say.pick(INSTRUCTIONS[len(options)]), events)
 
 
-def yes_or_no(
-    say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[SceneEvent]
-) -> Choice:
-    """Return a question that is answered with yes or no."""
-    return draft(say, wordings, words, (YES, NO) if truth else (NO, YES), events)
-
-
 # --- two options ---------------------------------------------------------------------------------------------
 BROAD = "the class may hold several kinds of sounds"
 ALIKE = "the classes may be heard as one kind"
@@ -306,8 +280,8 @@ def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         if not sound.audible:
             yield Why.SHORT
             continue
-        yield yes_or_no(say, SINGLE, sound.noun.x, True, sound.events)
-        yield yes_or_no(say, SINGLE, silent.pop().x, False, ()) if silent else NO_ABSENT
+        yield draft(say, SINGLE, sound.noun.x, (YES, NO), sound.events)
+        yield draft(say, SINGLE, silent.pop().x, (NO, YES), ()) if silent else NO_ABSENT
 
 
 def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
@@ -320,12 +294,22 @@ def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
             continue
         right_pairs += 1
         x, y = pair
-        yield yes_or_no(say, DOUBLE, x.noun.x | y.noun.y, True, (*x.events, *y.events))
-    wrong = _wrong_both(clip, say, right_pairs)
-    for noun, other, events in wrong:
+        yield draft(say, DOUBLE, x.noun.x | y.noun.y, (YES, NO), (*x.events, *y.events))
+    # as many different pairs of which one class or both are absent
+    audible = [sound for sound in clip.sounds if sound.audible]
+    mixed, silent = len(audible) * len(clip.absent), pairs(clip.absent)
+    chosen: dict[int, None] = {}
+    while len(chosen) < min(right_pairs, mixed + len(silent)):
+        chosen[say.below(mixed + len(silent))] = None
+    for number in chosen:
+        if number < mixed:
+            sound = audible[number // len(clip.absent)]
+            noun, other, events = sound.noun, clip.absent[number % len(clip.absent)], sound.events
+        else:
+            (noun, other), events = silent[number - mixed], ()
         x_noun, y_noun = (noun, other) if say.below(2) else (other, noun)
-        yield yes_or_no(say, DOUBLE, x_noun.x | y_noun.y, False, events)
-    yield from [NO_ABSENT] * (right_pairs - len(wrong))
+        yield draft(say, DOUBLE, x_noun.x | y_noun.y, (NO, YES), events)
+    yield from [NO_ABSENT] * (right_pairs - len(chosen))
 
 
 def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
@@ -338,23 +322,6 @@ def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
             yield pair if say.below(2) else (pair[1], pair[0])
 
 
-def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[SceneEvent, ...]]]:
-    """Return up to *count* different pairs of which one class or both are absent."""
-    audible = [sound for sound in clip.sounds if sound.audible]
-    mixed, silent = len(audible) * len(clip.absent), pairs(clip.absent)
-    chosen: dict[int, None] = {}
-    while len(chosen) < min(count, mixed + len(silent)):
-        chosen[say.below(mixed + len(silent))] = None
-    wrong_pairs: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
-    for number in chosen:
-        if number < mixed:
-            sound = audible[number // len(clip.absent)]
-            wrong_pairs.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
-        else:
-            wrong_pairs.append((*silent[number - mixed], ()))
-    return wrong_pairs
-
-
 def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Ask whether one class lasts longer in all than another."""
     yield from [Why.NO_NAME] * clip.unnamed
@@ -365,7 +332,8 @@ def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
             yield reason
         else:
             x, y = pair
-            yield yes_or_no(say, LONGER, x.noun.x | y.noun.y, x.total > y.total, (*x.events, *y.events))
+            answers = (YES, NO) if x.total > y.total else (NO, YES)
+            yield draft(say, LONGER, x.noun.x | y.noun.y, answers, (*x.events, *y.events))
 
 
 def unclear(sound: Sound, other: Sound, margins: Margins) -> str | None:
@@ -403,14 +371,6 @@ ALONE = "only one class sounds"
 def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Ask for details of a clip: the number and the order of its events."""
     yield from [Why.NO_NAME] * clip.unnamed
-    yield from _times(clip, margins, say)
-    yield from _present(clip, say)
-    if not clip.unnamed:
-        yield from _most(clip, margins, say)
-
-
-def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
-    """Ask how many times a class is heard; pauses must be twice as long as those that the question ignores."""
     for sound in clip.sounds:
         if reason := _uncountable(sound, margins):
             yield reason
@@ -421,10 +381,21 @@ def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | s
         wrong = [written(other) for other in range(least, least + 4) if other != number]
         words = sound.noun.x | {"pauses": pauses(margins)}
         yield draft(say, TIMES, words, [written(number), *wrong], sound.events)
+    for sound in clip.sounds:
+        if not sound.audible or len(clip.absent) < 3:
+            yield Why.SHORT if not sound.audible else NO_ABSENT
+        else:
+            wrong = [noun.name for noun in draw(say, clip.absent, 3)]
+            yield draft(say, PRESENT, {}, [sound.noun.name, *wrong], sound.events)
+    if not clip.unnamed:
+        yield from _most(clip, margins, say)
 
 
 def _uncountable(sound: Sound, margins: Margins) -> str | None:
-    """Return why the number of times a class is heard is uncertain; None if it is certain."""
+    """Return why the number of times a class is heard is uncertain; None if it is certain.
+
+    Pauses must be twice as long as those that the question ignores.
+    """
     if sound.noun.series or not sound.clear:
         return SERIES if sound.noun.series else Why.SHORT
     if sound.pause is None:
@@ -432,15 +403,6 @@ def _uncountable(sound: Sound, margins: Margins) -> str | None:
     if sound.pause < 0:
         return AT_ONCE
     return PAUSE if sound.pause < max(1, 2 * margins.frames) else None
-
-
-def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
-    for sound in clip.sounds:
-        if not sound.audible or len(clip.absent) < 3:
-            yield Why.SHORT if not sound.audible else NO_ABSENT
-        else:
-            wrong = [noun.name for noun in draw(say, clip.absent, 3)]
-            yield draft(say, PRESENT, {}, [sound.noun.name, *wrong], sound.events)
 
 
 def _most(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
@@ -523,16 +485,37 @@ def stream(table: pa.Table, **options: Any) -> Iterator[Item]:
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. In addition to the
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
     """
-    described, dataset = options.get("own"), origin_of(table).format or None
+    described, origin = options.get("own"), origin_of(table)
     own = described.nouns if described else ()
-    view = partial(clip_of, known=known_classes(table, own), own=own)
-    return ask_all(table, TASKS, REFUSED, view, partial(_item, dataset), **options)
+    # the classes that the labels would name: the table's vocabulary, or those that occur if others do
+    classes = vocabulary(origin.vocabulary or "starss")
+    written: list[str] = []  # the names of the classes that have no number
+    if "class_name" in table.column_names:
+        column = table["class_name"]
+        if "class_id" in table.column_names:
+            column = column.filter(table["class_id"].is_null())
+        written = column.drop_null().unique().to_pylist()
+    labels: Iterable[str] = (classes.label(index) for index in range(len(classes)))
+    if any(spelling(name) not in classes.indices for name in written):
+        numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
+        labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
+    listed = mask_of(noun for noun in (noun_of(label, own) for label in labels) if noun is not None)
+    view = partial(clip_of, listed=listed, own=own)
+    return ask_all(table, TASKS, REFUSED, view, partial(_item, origin.format or None), **options)
 
 
-def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
-    scene, letter = place.scene, option_letter(draft.right)
+def _item(dataset: str | None, scene: Scene, task: Task[RussianClip, Choice], draft: Choice) -> dict[str, Any]:
+    letter = option_letter(draft.right)
     number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
-    answers = {"options": draft.options, "answer": letter, "canonical_answer": draft.options[draft.right]}
-    extra = {"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}}
-    whole = {"instruction": draft.instruction, "language": "ru", "dataset": dataset, "extra": extra, **answers}
-    return place.item(task, draft, id=str(int(number, 16)), **whole)
+    return {
+        "id": str(int(number, 16)),
+        "question": draft.question,
+        "instruction": draft.instruction,
+        "options": draft.options,
+        "answer": letter,
+        "canonical_answer": draft.options[draft.right],
+        "language": "ru",
+        "dataset": dataset,
+        "events": [scene.proof(event) for event in draft.events],
+        "extra": {"meta": {"categories": {"knowledge": "common"}, "audio_id": scene.audio_id}},
+    }

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -117,6 +117,7 @@ class Scene:
         for event in events:
             self.alike.setdefault(event.name.spoken, []).append(event)
         self._proofs: dict[int, Proof] = {}
+        self._closest: dict[int, float] = {}  # by event: the least angle to a row of another one, degrees
 
     @cached_property
     def unnamed(self) -> list[str | None]:
@@ -137,15 +138,12 @@ class Scene:
     @cached_property
     def unlocated(self) -> list[str | None]:
         """By event: why no words for a direction single it out, as others come from there; None where some do."""
-        return [event.unplaced or (Why.SHARED if self._shared(event) else None) for event in self.events]
-
-    def _shared(self, event: SceneEvent) -> bool:
-        return any(other.cells & RIVALS[event.cell] for other in self.events if other is not event)
-
-    @cached_property
-    def edges(self) -> list[int]:
-        """The label frames at which an event begins or has ended, sorted."""
-        return sorted([event.first for event in self.events] + [event.end for event in self.events])
+        reasons = [event.unplaced for event in self.events]
+        for event in self.events:
+            rivals = RIVALS[event.cell]
+            if not event.unplaced and any(other.cells & rivals for other in self.events if other is not event):
+                reasons[event.number] = Why.SHARED
+        return reasons
 
     @cached_property
     def nearest(self) -> list[float]:
@@ -164,14 +162,16 @@ class Scene:
         """Return whether a direction of another event is nearer than *margin* degrees to one of *event*, or may be."""
         if self.nearest[event.number] - event.spread > margin:
             return False
-        low, high = self.events[0].low, self.events[-1].high
-        units = self.rows.units
-        others = np.concatenate((units[low : event.low], units[event.high : high]))
-        cosine = (units[event.low : event.high] @ others.T).max()
-        return not np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4) > margin
+        if event.number not in self._closest:
+            low, high = self.events[0].low, self.events[-1].high
+            units = self.rows.units
+            others = np.concatenate((units[low : event.low], units[event.high : high]))
+            cosine = (units[event.low : event.high] @ others.T).max()
+            self._closest[event.number] = float(np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4))
+        return not self._closest[event.number] > margin
 
     def proof(self, event: SceneEvent) -> Proof:
-        """Return *event* as a proof: degrees to 0.1, metres to 0.01."""
+        """Return *event* as a proof: degrees to 0.1 without a negative zero, metres to 0.01."""
         if event.number not in self._proofs:
             has_direction = not math.isnan(event.azimuth)
             values = {
@@ -180,18 +180,13 @@ class Scene:
                 "source": event.source,
                 "onset": event.first / 10,
                 "offset": event.end / 10,
-                "azimuth": tenths(event.azimuth) if has_direction else None,
-                "elevation": tenths(event.elevation) if has_direction else None,
+                "azimuth": round(event.azimuth, 1) + 0.0 if has_direction else None,
+                "elevation": round(event.elevation, 1) + 0.0 if has_direction else None,
                 "distance": None if math.isnan(event.distance) else round(event.distance, 2),
                 "extra": None,
             }
             self._proofs[event.number] = trusted(Proof, values)
         return self._proofs[event.number]
-
-
-def tenths(degrees: float) -> float:
-    """Return degrees to 0.1, without a negative zero."""
-    return round(degrees, 1) + 0.0
 
 
 # --- directions in words -------------------------------------------------------------------------------------
@@ -242,94 +237,78 @@ class _Pieces(NamedTuple):
 
 
 def scenes(
-    table: pa.Table, margins: Margins, window: int, hop: int, called: Callable[[str], Name] = name_of
+    table: pa.Table,
+    lengths: Mapping[str, int],
+    margins: Margins,
+    window: int,
+    hop: int,
+    called: Callable[[str], Name] = name_of,
 ) -> Iterator[Scene]:
-    """The clips of *table* in which something sounds, by recording and time; *window* and *hop* in label frames."""
+    """Yield the clips of *table* in which something sounds, by recording and time.
+
+    *lengths* of recordings, *window* and *hop* are in label frames.
+    """
     if not table.num_rows:
         return
-    found_spans = spans(table)
+    events_of_table = spans(table)
+    starts = events_of_table.starts
     codes, names = clip_codes(table)
-    span_clip = codes[found_spans.rows[found_spans.starts[:-1]]].astype(np.int64)
-    lengths = recording_frames(table)
-    frames = np.asarray(table["frame"].to_numpy(), np.int64)[found_spans.rows]
-    ends = np.array([lengths[name] for name in names], np.int64)
-    pieces = _cut(frames, found_spans.starts, last_window(ends, window, hop)[span_clip], window, hop)
-    rank = np.argsort(np.argsort(np.array(names, dtype=object)))[span_clip[pieces.span]]
-    # by recording, window and onset; of one onset in the order of the spans (class, source)
-    order = np.lexsort((pieces.span, frames[pieces.low], pieces.window, rank))
-    pieces = _Pieces(*(column[order] for column in pieces))
-    size = pieces.high - pieces.low
-    taken = np.arange(int(size.sum())) + np.repeat(pieces.low - (np.cumsum(size) - size), size)
-    rows = _rows(table, found_spans.rows[taken], frames[taken], margins)
-    _check_directions(table, found_spans.rows[taken], span_clip[pieces.span].repeat(size), rows)
-    clip = span_clip[pieces.span]
-    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(pieces.window) != 0)) + 1
-    groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
-    numbers = [number for low, high in groups for number in range(high - low)]
-    doubled = repeated(table)[found_spans.rows[taken]]
-    labels = _labels(table, found_spans.rows[pieces.low], called)
-    events = _events(labels, pieces, numbers, rows, doubled, hop, margins)
-    means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
-    paths = {file.clip: file.name for file in origin_of(table).files}
-    for low, high in groups:
-        name = names[span_clip[pieces.span[low]]]
-        first = int(pieces.window[low]) * hop
-        end = min(first + window, lengths[name])
-        yield Scene(name, paths.get(name, name), first, end, events[low:high], rows, means[low:high])
-
-
-def recording_frames(table: pa.Table) -> dict[str, int]:
-    """Return label frames of every recording: as its file tells, at least to the end of its last event."""
-    codes, names = clip_codes(table)
-    ends = np.zeros(len(names), np.int64)
-    np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
-    lengths = {file.clip: file.frames or 0 for file in origin_of(table).files}
-    return lengths | {name: max(int(end), lengths.get(name, 0)) for name, end in zip(names, ends, strict=True)}
-
-
-def last_window(length: Any, window: int, hop: int) -> Any:
-    """Return the number of the last window of a recording (label frames): the first that reaches its end."""
-    return np.maximum(0, np.minimum(-((window - length) // hop), (length - 1) // hop))
-
-
-def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Pieces:
+    span_clip = codes[events_of_table.rows[starts[:-1]]].astype(np.int64)
+    frames = np.asarray(table["frame"].to_numpy(), np.int64)[events_of_table.rows]
+    # each event in each window that it reaches into
     size = np.diff(starts)
     begin, stop = frames[starts[:-1]], frames[starts[1:] - 1]
-    low = np.maximum(0, -((window - 1 - begin) // hop))
-    high = np.minimum(stop // hop, last)
-    count = np.maximum(0, high - low + 1)
+    last = np.array([last_window(lengths[name], window, hop) for name in names], np.int64)[span_clip]
+    earliest = np.maximum(0, -((window - 1 - begin) // hop))
+    count = np.maximum(0, np.minimum(stop // hop, last) - earliest + 1)
     span = np.repeat(np.arange(len(size)), count)
-    number = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count) + low[span]
+    number = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count) + earliest[span]
     offset = number * hop - begin[span]
-    first = starts[span] + np.clip(offset, 0, size[span])
-    after = starts[span] + np.clip(offset + window, 0, size[span])
-    keep = after > first
-    return _Pieces(span[keep], number[keep], first[keep], after[keep])
+    low, high = (starts[span] + np.clip(edge, 0, size[span]) for edge in (offset, offset + window))
+    # by recording, window and onset; of one onset in the order of the spans (class, source)
+    filled = np.flatnonzero(high > low)
+    rank = np.argsort(np.argsort(np.array(names, dtype=object)))[span_clip[span[filled]]]
+    order = filled[np.lexsort((span[filled], frames[low[filled]], number[filled], rank))]
+    pieces = _Pieces(span[order], number[order], low[order], high[order])
+    size = pieces.high - pieces.low
+    taken = np.arange(int(size.sum())) + np.repeat(pieces.low - (np.cumsum(size) - size), size)
+    clip = span_clip[pieces.span]
+    places = events_of_table.rows[taken]
+    rows = _rows(table, places, frames[taken], clip.repeat(size), margins)
+    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(pieces.window) != 0)) + 1
+    groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
+    numbers = [number for first, after in groups for number in range(after - first)]
+    heads = table.take(events_of_table.rows[pieces.low])
+    events = _events(heads, called, pieces, numbers, rows, repeated(table)[places], hop, margins)
+    means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
+    paths = {file.clip: file.name for file in origin_of(table).files}
+    for first, after in groups:
+        name = names[clip[first]]
+        start = int(pieces.window[first]) * hop
+        end = min(start + window, lengths[name])
+        yield Scene(name, paths.get(name, name), start, end, events[first:after], rows, means[first:after])
 
 
-def _column(table: pa.Table, field: str, rows: Ints) -> Floats:
-    """Return a column of numbers; nan if there is none."""
-    if field not in table.column_names:
-        return np.full(len(rows), np.nan)
-    return np.asarray(table[field].cast(pa.float64()).to_numpy(), np.float64)[rows]
+def last_window(length: int, window: int, hop: int) -> int:
+    """Return the number of the last window of a recording (label frames): the first that reaches its end."""
+    return max(0, min(-((window - length) // hop), (length - 1) // hop))
 
 
-def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> SceneRows:
-    azimuth, elevation, distance = (_column(table, field, rows) for field in ("azimuth", "elevation", "distance"))
+def _rows(table: pa.Table, places: Ints, frames: Ints, clip: Ints, margins: Margins) -> SceneRows:
+    """Return the rows at *places* as columns; raise DataError for one with no direction.
+
+    The error counts those of one recording, whatever the parts.
+    """
+    azimuth, elevation, distance = (
+        np.asarray(table[field].cast(pa.float64()).to_numpy(), np.float64)[places]
+        if field in table.column_names
+        else np.full(len(places), np.nan)
+        for field in ("azimuth", "elevation", "distance")
+    )
     if "hemisphere" in table.column_names:
-        side = np.asarray(table["hemisphere"].fill_null(False).to_numpy(zero_copy_only=False))[rows]
+        side = np.asarray(table["hemisphere"].fill_null(False).to_numpy(zero_copy_only=False))[places]
         elevation = np.where(side, np.nan, elevation)
-    distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
-    units = np.stack(geometry.to_cartesian(azimuth, elevation), axis=1)
-    least = math.cos(math.radians(margins.still)) - 1e-12
-    steady = _stays(units, lambda units_, other: np.einsum("ij,ij->i", units_, other) >= least, margins.frames)
-    level = _stays(distance, lambda meters, other: np.abs(meters - other) <= margins.metres + 1e-9, margins.frames)
-    return SceneRows(frames, azimuth, elevation, distance, units, steady, level)
-
-
-def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows) -> None:
-    """Raise DataError for a row with no direction; it counts those of one recording, whatever the parts."""
-    wrong = {"azimuth": np.abs(rows.azimuth) > 180, "elevation": np.abs(rows.elevation) > 90}
+    wrong = {"azimuth": np.abs(azimuth) > 180, "elevation": np.abs(elevation) > 90}
     wrong_rows = np.flatnonzero(np.logical_or(*wrong.values()))
     if len(wrong_rows):
         name = next(name for name in wrong if (wrong[name] & (clip == clip[wrong_rows[0]])).any())
@@ -340,20 +319,23 @@ def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows
             f"{name} {row[name]:g} of {clipped(str(row['clip']))} at label frame {row['frame']} is not between "
             f"-{most} and {most} degrees ({count} like it): seldio validate says where"
         )
-
-
-def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) -> Any:
-    """Mask the rows that are like all rows up to *wide* before and after them."""
-    stays = np.ones(len(values), bool)
-    for step in range(1, min(wide + 1, len(values))):
-        same = alike(values[step:], values[:-step])
-        stays[step:] &= same
-        stays[:-step] &= same
-    return stays
+    distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
+    units = np.stack(geometry.to_cartesian(azimuth, elevation), axis=1)
+    # whether rows are like all rows up to the margin before and after them
+    least = math.cos(math.radians(margins.still)) - 1e-12
+    steady, level = np.ones(len(units), bool), np.ones(len(units), bool)
+    for step in range(1, min(margins.frames + 1, len(units))):
+        still = np.einsum("ij,ij->i", units[step:], units[:-step]) >= least
+        near = np.abs(distance[step:] - distance[:-step]) <= margins.metres + 1e-9
+        for stays, same in ((steady, still), (level, near)):
+            stays[step:] &= same
+            stays[:-step] &= same
+    return SceneRows(frames, azimuth, elevation, distance, units, steady, level)
 
 
 def _events(
-    labels: Iterable[list[Any]],
+    heads: pa.Table,
+    called: Callable[[str], Name],
     pieces: _Pieces,
     numbers: list[int],
     rows: SceneRows,
@@ -361,6 +343,17 @@ def _events(
     hop: int,
     margins: Margins,
 ) -> list[SceneEvent]:
+    """Return the events of *pieces*, whose first rows are *heads*."""
+    nothing: list[Any] = [None] * len(heads)
+    ids, written, sources = (
+        heads[field].to_pylist() if field in heads.column_names else nothing
+        for field in ("class_id", "class_name", "source")
+    )
+    classes = vocabulary(origin_of(heads).vocabulary or "starss")
+    names = [
+        called(classes.label(number) if number is not None else text or "unknown sound")
+        for number, text in zip(ids, written, strict=True)
+    ]
     size = pieces.high - pieces.low
     high = np.cumsum(size)
     low = high - size
@@ -393,43 +386,11 @@ def _events(
     ]
     judged = (certain, np.logical_or.reduceat(twice, low).tolist(), short, unsteady, unplaced)
     measured = [column.tolist() for column in columns]
-    lists = (numbers, *labels, *measured, *judged, low.tolist(), high.tolist())
+    lists = (numbers, names, ids, sources, *measured, *judged, low.tolist(), high.tolist())
     return list(map(SceneEvent._make, zip(*lists, strict=True)))
 
 
-def _labels(
-    table: pa.Table, heads: Ints, called: Callable[[str], Name]
-) -> tuple[list[Name], list[int | None], list[int | None]]:
-    taken = table.take(heads)
-    nothing: list[Any] = [None] * len(heads)
-    ids, written, sources = (
-        taken[field].to_pylist() if field in taken.column_names else nothing
-        for field in ("class_id", "class_name", "source")
-    )
-    classes = vocabulary(origin_of(table).vocabulary or "starss")
-    names = [
-        called(classes.label(number) if number is not None else text or "unknown sound")
-        for number, text in zip(ids, written, strict=True)
-    ]
-    return names, ids, sources
-
-
 # --- questions about clips ------------------------------------------------------------------------------------------
-
-
-class ItemPlace(NamedTuple):
-    """Which clip an item is about: the scene, the path of its audio, and the split."""
-
-    scene: Scene
-    audio: list[str]
-    split: str
-
-    def item(self, task: Task[Any, Any], draft: Any, **more: Any) -> Item:
-        """Return the item of *task* with the question and events of a *draft*, and *more* values."""
-        scene, values = self.scene, dict.fromkeys(Item.model_fields)
-        events = [scene.proof(event) for event in draft.events]
-        values |= {"audio": self.audio, "start": scene.start, "end": scene.end, "task": task.name, "split": self.split}
-        return trusted(Item, values | {"question": draft.question, "events": events} | more)
 
 
 def ask_all(
@@ -437,7 +398,7 @@ def ask_all(
     askable: Mapping[str, Task[View, Made]],
     refused: Mapping[str, str],
     view_of: Callable[[Scene], View],
-    make: Callable[[ItemPlace, Task[View, Made], Made], Item | str],
+    make: Callable[[Scene, Task[View, Made], Made], dict[str, Any] | str],
     *,
     names: Callable[[str], Name] = name_of,
     language: Wordings = ENGLISH,
@@ -456,9 +417,9 @@ def ask_all(
 
     The table and the keywords are those of :func:`seldio.tasks.generate`, *askable* are all tasks that can be asked,
     in the order in which a clip's items come, and *refused* why others cannot; *view_of* makes of a clip what the tasks
-    look at, and *make* the item of a draft, or the reason why there is none. *names* tells what a class is called in
-    the *language* of the questions. *recordings* has the paths of recordings by label file; *audio_pattern* makes those
-    of the others.
+    look at, and *make* the values of a draft's item that are not the clip's, or the reason why there is none. *names*
+    tells what a class is called in the *language* of the questions. *recordings* has the paths of recordings by label
+    file; *audio_pattern* makes those of the others.
     """
     answered = {name: task.candidates for name, task in askable.items() if task.candidates is not None}
     for name in sorted(set(tasks or ()) - set(answered)):
@@ -466,47 +427,43 @@ def ask_all(
             raise UsageError(f"{name}: {refused[name]}")
         raise UsageError(f"unknown task {name!r}; choose from {', '.join(answered)}")
     wanted = [(askable[name], candidates) for name, candidates in answered.items() if tasks is None or name in tasks]
-    length, step = _label_frames("window", window), _label_frames("hop", hop)
+    length, step = (round(seconds * 10) if math.isfinite(seconds) else 0 for seconds in (window, hop))
+    for option, seconds, count in (("window", window, length), ("hop", hop, step)):
+        if count < 1 or abs(count - seconds * 10) > 1e-6:
+            raise UsageError(f"{option} is a multiple of 0.1 s above 0, not {seconds!r}")
     if length > 10 * LONGEST:
         raise UsageError(f"a window is at most {LONGEST:g} s long, as the clips of the benchmarks; not {window:g}")
     if "frame" not in table.column_names or table["frame"].null_count:
         raise UsageError("questions need label frames: convert the labels to a format that has them")
-
-    def items() -> Iterator[Item]:
-        counts = recording_frames(table).values()
-        silent = sum(int(last_window(frames, length, step)) + 1 for frames in counts if frames)
-        for scene in scenes(table, margins, length, step, names):
-            silent -= 1
-            split_of_clip = split or told_split(scene.path, own) or TEST
-            place = ItemPlace(
-                scene, [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)], split_of_clip
-            )
-            luck, view = hashed(seed, scene.audio_id), view_of(scene)
-            for task, candidates in wanted:
-                for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
-                    made = draft if isinstance(draft, str) else make(place, task, draft)
-                    if isinstance(made, str):
-                        skipped[task.name, made] += 1
-                    else:
-                        yield made
-        if silent:
-            skipped["*", SILENT] += silent
-
-    return items()
+    # label frames of every recording: as its file tells, at least to the end of its last event
+    lengths = {file.clip: file.frames or 0 for file in origin_of(table).files}
+    codes, clips = clip_codes(table)
+    ends = np.zeros(len(clips), np.int64)
+    np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
+    lengths |= {clip: max(end, lengths.get(clip, 0)) for clip, end in zip(clips, ends.tolist(), strict=True)}
+    silent = sum(last_window(frames, length, step) + 1 for frames in lengths.values() if frames)
+    unfilled = dict.fromkeys(Item.model_fields)
+    for scene in scenes(table, lengths, margins, length, step, names):
+        silent -= 1
+        split_of_clip = split or told_split(scene.path, own) or TEST
+        audio = [recordings.get(scene.path) or _audio(audio_pattern, scene, split_of_clip)]
+        place = {**unfilled, "audio": audio, "start": scene.start, "end": scene.end, "split": split_of_clip}
+        luck, view = hashed(seed, scene.audio_id), view_of(scene)
+        for task, candidates in wanted:
+            for draft in candidates(view, margins, Say(luck, task.name, task.wordings, language)):
+                values = draft if isinstance(draft, str) else make(scene, task, draft)
+                if isinstance(values, str):
+                    skipped[task.name, values] += 1
+                else:
+                    yield trusted(Item, {**place, "task": task.name, **values})
+    if silent:
+        skipped["*", SILENT] += silent
 
 
 def told_split(path: str, datasets: OwnDatasets | None = None) -> str | None:
-    """The split of a recording, as its dataset, the folder of its labels or its name tells it; None if none does."""
+    """Return the split of a recording: as its dataset, its folder or its name tells it; None if none does."""
     split_named = datasets.split(path) if datasets is not None else None
     return meaning(split_named or named_split(path)) or split_named
-
-
-def _label_frames(option: str, seconds: float) -> int:
-    """Convert seconds to label frames: a whole number, at least one."""
-    frames = round(seconds * 10) if math.isfinite(seconds) else 0
-    if frames < 1 or abs(frames - seconds * 10) > 1e-6:
-        raise UsageError(f"{option} is a multiple of 0.1 s above 0, not {seconds!r}")
-    return frames
 
 
 def recording_place(label_file: str) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from functools import cache, partial
 from itertools import combinations, repeat
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.names import Name, name_of
-from seldio.tasks.scene import AUDIO, LONGEST, RIVALS, ItemPlace, Scene, SceneEvent, ask_all, cells, only_cell, tenths
+from seldio.tasks.scene import AUDIO, LONGEST, RIVALS, Scene, SceneEvent, ask_all, cells, only_cell
 from seldio.tasks.specs import ASKED, DEFAULTS, PUBLISHED, Margins
 from seldio.tasks.task import ENGLISH, NAMELESS, Code, Say, Task, Why, digest, wordings_in
 
@@ -41,16 +42,9 @@ HIGHEST = 70.0
 LONG_ENOUGH = 1.0
 
 
+#: The meta of tasks that have none, and keys that a task does not use.
 _UNKNOWN = dict.fromkeys(AnswerMeta.model_fields)
-
-
-def meta(**values: float | list[float]) -> AnswerMeta:
-    """Return the truth as numbers, with these keys."""
-    return trusted(AnswerMeta, {**_UNKNOWN, **values})
-
-
-#: The meta of tasks that have none.
-NO_META = meta()
+NO_META = trusted(AnswerMeta, _UNKNOWN)
 #: How many moments of an event or clip are tried.
 TRIES = 4
 
@@ -66,8 +60,8 @@ class Draft(NamedTuple):
     question: str
     answer: str
     canonical: str
-    meta: AnswerMeta
     events: tuple[SceneEvent, ...]
+    meta: Mapping[str, float | list[float]] = MappingProxyType({})
 
 
 def moments(low: int, high: int, say: Say) -> Iterator[int]:
@@ -88,49 +82,41 @@ def sounds(events: list[SceneEvent], low: int, high: int) -> bool:
 
 def each_event(
     ask: Callable[[Scene, SceneEvent, Margins, Say], Draft | str],
-    reasons: Literal["unnamed", "unlocated"] | None = None,
-) -> Callable[[Scene, Margins, Say], Iterator[Draft | str]]:
-    """Make what asks about one event the candidates of a task: of all events, but for those with *reasons* not to."""
-
-    def candidates(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-        skipped = repeat(None) if reasons is None else getattr(scene, reasons)
-        for event, reason in zip(scene.events, skipped, strict=False):
-            yield reason or ask(scene, event, margins, say)
-
-    return candidates
+    reasons: Literal["unnamed", "unlocated"] | None,
+    scene: Scene,
+    margins: Margins,
+    say: Say,
+) -> Iterator[Draft | str]:
+    """Yield the candidates of a task that asks about one event: of all events, but for those with *reasons* not to."""
+    skipped = repeat(None) if reasons is None else getattr(scene, reasons)
+    for event, reason in zip(scene.events, skipped, strict=False):
+        yield reason or ask(scene, event, margins, say)
 
 
 def each_pair(
-    ask: Callable[[SceneEvent, SceneEvent, Margins, Say], Draft | str],
-) -> Callable[[Scene, Margins, Say], Iterator[Draft | str]]:
-    """Make *ask* the candidates of a task: of all pairs, each in one order or the other; why events are in none."""
-
-    def candidates(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-        events, reasons = scene.nameable
-        yield from reasons
-        for event, other in combinations(events, 2):
-            yield ask(event, other, margins, say) if say.below(2) else ask(other, event, margins, say)
-
-    return candidates
+    ask: Callable[[SceneEvent, SceneEvent, Margins, Say], Draft | str], scene: Scene, margins: Margins, say: Say
+) -> Iterator[Draft | str]:
+    """Yield the candidates of a task that asks about all pairs, in one order or the other; why events are in none."""
+    events, reasons = scene.nameable
+    yield from reasons
+    for event, other in combinations(events, 2):
+        yield ask(event, other, margins, say) if say.below(2) else ask(other, event, margins, say)
 
 
 # --- what sounds, when and where -------------------------------------------------------------------------------------
 
 
-def span(event: SceneEvent) -> AnswerMeta:
-    """Return the interval of *event* as meta."""
-    return meta(time_span=[event.first / 10, event.end / 10])
-
-
 def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """Ask for the times of a class that sounds once."""
-    name, times = event.name, f"{ENGLISH.time(event.first)} to {ENGLISH.time(event.end)}"
-    return Draft(say.ask(name), say.tell(name, **say.times(event)), times, span(event), (event,))
+    since, until = say.language.time(event.first), say.language.time(event.end)
+    question, answer = say.ask(event.name, since=since, until=until)
+    times = f"{ENGLISH.time(event.first)} to {ENGLISH.time(event.end)}"
+    return Draft(question, answer, times, (event,), {"time_span": [event.first / 10, event.end / 10]})
 
 
 def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """Ask for all events of a clip with their times, by onset."""
-    events = scene.events
+    events, language = scene.events, say.language
     if len(events) > MOST_EVENTS:
         yield f"more than {MOST_EVENTS} events"
     elif any(event.doubled for event in events):
@@ -139,39 +125,43 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
         yield Why.SHORT
     else:
         ordered = sorted(events, key=lambda event: (event.first, event.name.plain, event.end))
-        listed = ", ".join(f"{e.name.said} from {ENGLISH.time(e.first)} to {ENGLISH.time(e.end)}" for e in ordered)
-        part = say.language.words["listed"]
-        heard = say.language.listed(part.format_map(e.name.words | say.times(e)) for e in ordered)
-        truth = span(events[0]) if len(events) == 1 else NO_META
-        yield Draft(say.ask(), say.tell(listed=heard), listed, truth, tuple(ordered))
+        canonical = ", ".join(f"{e.name.said} from {ENGLISH.time(e.first)} to {ENGLISH.time(e.end)}" for e in ordered)
+        part = language.words["listed"]
+        *others, last = (
+            part.format_map({**e.name.words, "since": language.time(e.first), "until": language.time(e.end)})
+            for e in ordered
+        )
+        between, before_last, of_two = language.words["list"]
+        joint = (before_last if len(others) > 1 else of_two) if others else ""
+        question, answer = say.ask(listed=f"{between.join(others)}{joint}{last}")
+        alone = {"time_span": [events[0].first / 10, events[0].end / 10]} if len(events) == 1 else {}
+        yield Draft(question, answer, canonical, tuple(ordered), alone)
 
 
 def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """Ask how many sources sound at a moment around which none begins or ends; different numbers, at most four."""
+    """Ask how many sources sound at a moment around which none begins or ends; different numbers, at most four.
+
+    An actor who makes two sounds may be one source or two.
+    """
+    edges = sorted([event.first for event in scene.events] + [event.end for event in scene.events])
     asked = set()
     for frame in moments(0, scene.length, say):
         active = [event for event in scene.events if event.first <= frame < event.end]
+        actors = [event.source for event in active if event.source]
         count = len(active)
-        if reason := _uncounted(scene, active, frame, margins):
-            yield reason
+        if not active:
+            yield "no source is active at that moment"
+        elif bisect_right(edges, frame - margins.frames) < bisect_right(edges, frame + margins.frames):
+            yield Why.UNSTEADY
+        elif any(event.doubled for event in active):
+            yield Why.DOUBLED
+        elif len(set(actors)) < len(actors):
+            yield "one actor makes two sounds"
         elif count not in asked:
             asked.add(count)
-            answer = say.tell(of=say.language.plural(count), count=str(count))
-            question = say.ask(t=say.language.time(frame))
-            yield Draft(question, answer, str(count), meta(active_count=count), tuple(active))
-
-
-def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Margins) -> str | None:
-    """Return why the number of sources at *frame* is uncertain; an actor who makes two sounds may be one or two."""
-    low, high = frame - margins.frames, frame + margins.frames
-    if not active:
-        return "no source is active at that moment"
-    if bisect_right(scene.edges, low) < bisect_right(scene.edges, high):  # one begins or ends
-        return Why.UNSTEADY
-    if any(event.doubled for event in active):
-        return Why.DOUBLED
-    actors = [event.source for event in active if event.source]
-    return "one actor makes two sounds" if len(set(actors)) < len(actors) else None
+            time = say.language.time(frame)
+            question, answer = say.ask(of=say.language.form(count), t=time, count=str(count))
+            yield Draft(question, answer, str(count), tuple(active), {"active_count": count})
 
 
 def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
@@ -179,19 +169,20 @@ def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, sa
     reason = Why.SHORT if event.short else event.unsteady
     if reason or scene.is_crowded(event, margins.azimuth):
         return reason or Why.SHARED
-    angles = {"azimuth": event.azimuth, "elevation": event.elevation}
-    words: dict[str, Any] = {
-        name: say.language.counted(round(angle) + 0.0, "degrees") for name, angle in angles.items()
-    }
-    return Draft(say.ask(**words), say.tell(event.name, **words), event.name.plain, NO_META, (event,))
+    azimuth, elevation = (
+        say.language.counted(round(angle) + 0.0, "degrees") for angle in (event.azimuth, event.elevation)
+    )
+    question, answer = say.ask(event.name, azimuth=azimuth, elevation=elevation)
+    return Draft(question, answer, event.name.plain, (event,))
 
 
 def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """Ask for the class that sounds in a direction given in words."""
     if scene.is_crowded(event, margins.azimuth):
         return Why.SHARED
-    words = say.direction(event)
-    return Draft(say.ask(**words), say.tell(event.name, **words), event.name.plain, NO_META, (event,))
+    side, _, place = say.language.directions[event.cell]
+    question, answer = say.ask(event.name, place=place, side=side)
+    return Draft(question, answer, event.name.plain, (event,))
 
 
 def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
@@ -200,86 +191,70 @@ def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: 
         return "it sounds already at the start"
     if scene.is_crowded(event, margins.azimuth):
         return Why.SHARED
-    words, truth = say.direction(event), meta(onset_time=event.first / 10)
-    answer = say.tell(**words, t=say.language.time(event.first))
-    return Draft(say.ask(**words), answer, ENGLISH.time(event.first), truth, (event,))
+    side, _, place = say.language.directions[event.cell]
+    question, answer = say.ask(place=place, side=side, t=say.language.time(event.first))
+    return Draft(question, answer, ENGLISH.time(event.first), (event,), {"onset_time": event.first / 10})
 
 
 # --- numbers ---------------------------------------------------------------------------------------
-# A source that stays where it is, of a class that sounds once, is asked about as a whole; any other at a moment around
-# which it does and nothing else of its class sounds.
 
 
 def _estimate(
     scene: Scene, event: SceneEvent, margins: Margins, say: Say, *, field: Literal["azimuth", "elevation", "distance"]
 ) -> Draft | str:
-    """Ask for the azimuth (positive to the left) or elevation to 0.1 degrees, or the distance to 0.01 m."""
-    asked = _steady(scene, event, margins, say, distance=field == "distance")
-    if isinstance(asked, str):
-        return asked
-    event, time = asked
+    """Ask for the azimuth (positive to the left) or elevation to 0.1 degrees, or the distance to 0.01 m.
+
+    A source that stays where it is, of a class that sounds once, is asked about as a whole; any other at a moment
+    around which it does and nothing else of its class sounds.
+    """
+    rows = scene.rows
+    value, change, most, steady = event.azimuth, event.spread, margins.still, rows.steady
+    if field == "distance":
+        value, change, most, steady = event.distance, event.reach, margins.metres, rows.level
+    if event.short or math.isnan(value):
+        return Why.SHORT if event.short else Why.NO_DISTANCE if field == "distance" else Why.UNKNOWN
+    alike = [other for other in scene.alike[event.name.spoken] if other is not event]
+    time = ""
+    if change > most or alike:
+        wide = margins.frames
+        for frame in moments(event.first + wide, event.end - wide, say):
+            row = event.low + frame - event.first
+            if steady[row] and not (alike and sounds(alike, frame - wide, frame + wide)):
+                break
+        else:
+            return Why.UNSTEADY
+        azimuth, elevation, metres = (float(column[row]) for column in rows[1:4])
+        # a number of its own has a proof of its own
+        event = event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=metres)
+        time = say.language.time(frame)
     unit, short, digits = _ESTIMATES[field]
     value = round(getattr(event, field), digits) + 0.0
-    if field == "azimuth" and abs(tenths(event.elevation)) > HIGHEST:
+    if field == "azimuth" and abs(round(event.elevation, 1)) > HIGHEST:
         return POLE
     if field == "azimuth" and abs(value) == 180:
         return BACK
-    way, canonical = int(bool(time)), f"{ENGLISH.number(value)} {'m' if unit == 'metres' else unit}"
-    answer = say.tell(event.name, way=way, t=time, value=say.language.counted(value, unit))
-    truth = meta(**{f"{field}_{short}": value})
-    return Draft(say.ask(event.name, way=way, t=time), answer, canonical, truth, (event,))
+    question, answer = say.ask(event.name, way=int(bool(time)), t=time, value=say.language.counted(value, unit))
+    canonical = f"{value:g} {'m' if unit == 'metres' else unit}"
+    return Draft(question, answer, canonical, (event,), {f"{field}_{short}": value})
 
 
-def _steady(
-    scene: Scene, event: SceneEvent, margins: Margins, say: Say, *, distance: bool = False
-) -> tuple[SceneEvent, str] | str:
-    """Return *event* as a whole or at a moment, and the time; or why its direction (or *distance*) is unsteady."""
-    rows = scene.rows
-    value, change, most, steady = event.azimuth, event.spread, margins.still, rows.steady
-    if distance:
-        value, change, most, steady = event.distance, event.reach, margins.metres, rows.level
-    if event.short or math.isnan(value):
-        return Why.SHORT if event.short else Why.NO_DISTANCE if distance else Why.UNKNOWN
-    alike = [other for other in scene.alike[event.name.spoken] if other is not event]
-    if change <= most and not alike:
-        return event, ""
-    wide = margins.frames
-    for frame in moments(event.first + wide, event.end - wide, say):
-        row = event.low + frame - event.first
-        if steady[row] and not (alike and sounds(alike, frame - wide, frame + wide)):
-            azimuth, elevation, metres = (float(column[row]) for column in rows[1:4])
-            # a proof of its own
-            moment = event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=metres)
-            return moment, say.language.time(frame)
-    return Why.UNSTEADY
-
-
-def compare_elevation(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Ask which of two sources is higher, or lower, as an angle."""
-    if round(abs(event.elevation - other.elevation), 6) <= margins.elevation:
-        return Why.CLOSE
-    return _compared(event, other, say, "elevation")
-
-
-def compare_distance(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Ask which of two sources is closer to the listener, or farther."""
-    if math.isnan(event.distance + other.distance):
+def _compare(
+    event: SceneEvent, other: SceneEvent, margins: Margins, say: Say, *, field: Literal["elevation", "distance"]
+) -> Draft | str:
+    """Ask which of two sources is higher or lower, as an angle, or closer to the listener or farther."""
+    if field == "distance" and math.isnan(event.distance + other.distance):
         return Why.NO_DISTANCE
-    if max(event.reach, other.reach) > margins.metres:
+    if field == "distance" and max(event.reach, other.reach) > margins.metres:
         return Why.MOVES
-    if round(abs(event.distance - other.distance), 6) <= margins.metres:
+    least = margins.metres if field == "distance" else margins.elevation
+    if round(abs(getattr(event, field) - getattr(other, field)), 6) <= least:
         return Why.CLOSE
-    return _compared(event, other, say, "distance")
-
-
-def _compared(event: SceneEvent, other: SceneEvent, say: Say, key: str) -> Draft:
     side = say.below(2)
-    winner, loser = sorted((event, other), key=attrgetter(key), reverse=bool(side))
-    more = say.language.words[key][side]
+    winner, loser = sorted((event, other), key=attrgetter(field), reverse=bool(side))
+    more = say.language.words[field][side]
     which = say.language.words["which"][event.name.plural or other.name.plural]
-    question = say.ask(event.name, other.name, more=more, which=which)
-    answer = say.tell(winner.name, loser.name, more=more)
-    return Draft(question, answer, winner.name.plain, NO_META, (event, other))
+    question, answer = say.ask(event.name, other.name, answered=(winner.name, loser.name), more=more, which=which)
+    return Draft(question, answer, winner.name.plain, (event, other))
 
 
 def relative_left_right(event: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
@@ -289,40 +264,38 @@ def relative_left_right(event: SceneEvent, other: SceneEvent, margins: Margins, 
     of the listener. Behind the listener the two contradict each other.
     """
     turn = (event.azimuth - other.azimuth + 180) % 360 - 180
-    aside = _lateral(event) - _lateral(other)
+    # angles from the median plane, degrees: 90 is left, -90 right
+    sines = [math.sin(math.radians(e.azimuth)) * math.cos(math.radians(e.elevation)) for e in (event, other)]
+    lateral, other_lateral = (math.degrees(math.asin(max(-1.0, min(1.0, sine)))) for sine in sines)
+    aside = lateral - other_lateral
     if min(abs(turn), abs(aside)) <= margins.azimuth:
         return Why.CLOSE
     if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (aside > 0):
         return BEHIND
     x, y = event.name, other.name
     canonical = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
-    answer = say.tell(x, y, side=say.language.words["lateral"][turn > 0])
-    return Draft(say.ask(x, y), answer, canonical, NO_META, (event, other))
-
-
-def _lateral(event: SceneEvent) -> float:
-    """Return the angle from the median plane, degrees: 90 is left, -90 right."""
-    azimuth, elevation = math.radians(event.azimuth), math.radians(event.elevation)
-    return math.degrees(math.asin(max(-1.0, min(1.0, math.sin(azimuth) * math.cos(elevation)))))
+    question, answer = say.ask(x, y, side=say.language.words["lateral"][turn > 0])
+    return Draft(question, answer, canonical, (event, other))
 
 
 def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> Draft | str:
-    """Ask for the class that starts in a direction after something else has ended."""
-    after = [event for event in scene.events if not event.unplaced and _follows(scene, anchor, event, margins)]
+    """Ask for the class that starts in a direction after something else has ended.
+
+    No other event in its direction may do so.
+    """
+    after = []
+    for event in scene.events:
+        if event.unplaced or event.first < anchor.end + margins.frames or event.name.spoken == anchor.name.spoken:
+            continue
+        rivals, earliest = RIVALS[event.cell], anchor.end - margins.frames
+        if not any(o.first > earliest and o.cells & rivals for o in scene.events if o is not event):
+            after.append(event)
     if not after:
         return NOTHING_AFTER
     event = say.pick(after)
-    words = say.direction(event)
-    question, answer = say.ask(anchor.name, **words), say.tell(anchor.name, event.name, **words)
-    return Draft(question, answer, event.name.plain, NO_META, (anchor, event))
-
-
-def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margins) -> bool:
-    """Return whether *event* starts after *anchor* has ended, and no other event in its direction may do so."""
-    if event.first < anchor.end + margins.frames or event.name.spoken == anchor.name.spoken:
-        return False
-    rivals, earliest = RIVALS[event.cell], anchor.end - margins.frames
-    return not any(o.first > earliest and o.cells & rivals for o in scene.events if o is not event)
+    side, _, place = say.language.directions[event.cell]
+    question, answer = say.ask(anchor.name, event.name, place=place, side=side)
+    return Draft(question, answer, event.name.plain, (anchor, event))
 
 
 def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
@@ -337,9 +310,11 @@ def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say
     frame = next(alone, None)
     if frame is None:
         return Why.UNSTEADY
-    answer = say.tell(event.name, **say.direction(event), **say.times(event))
-    canonical = f"{event.name.plain} from {say.language.directions[event.cell].short}."
-    return Draft(say.ask(t=say.language.time(frame)), answer, canonical, span(event), (event,))
+    time, (side, short, place) = say.language.time, say.language.directions[event.cell]
+    since, until = time(event.first), time(event.end)
+    question, answer = say.ask(event.name, place=place, side=side, t=time(frame), since=since, until=until)
+    canonical = f"{event.name.plain} from {short}."
+    return Draft(question, answer, canonical, (event,), {"time_span": [event.first / 10, event.end / 10]})
 
 
 #: The answers about motion, in the order in which they are worded.
@@ -348,16 +323,6 @@ MOTIONS = ("stationary", "moving", "approaching", "receding")
 
 def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """Ask whether a source stays, moves, approaches or recedes; only about the direction if distances are unknown."""
-    motion, name = _motion(event, margins), event.name
-    if motion not in MOTIONS:
-        return motion
-    way = int(math.isnan(event.distance))
-    answer = say.tell(name, way=way, of=MOTIONS.index(motion))
-    return Draft(say.ask(name, way=way), answer, motion, NO_META, (event,))
-
-
-def _motion(event: SceneEvent, margins: Margins) -> str:
-    """Return the motion of *event*, or the reason why it is not clear, such as going to and fro."""
     if event.short or event.end - event.first < 10 * LONG_ENOUGH:
         return Why.SHORT
     if math.isnan(event.azimuth):
@@ -366,12 +331,15 @@ def _motion(event: SceneEvent, margins: Margins) -> str:
     if not turns and event.spread > margins.still:
         return SLIGHT
     if math.isnan(event.distance) or event.reach <= margins.metres:
-        return "moving" if turns else "stationary"
-    if turns:
+        motion = "moving" if turns else "stationary"
+    elif turns:
         return MIXED
-    if abs(event.gain) <= margins.metres or abs(event.gain) < 0.8 * event.reach:
+    elif abs(event.gain) <= margins.metres or abs(event.gain) < 0.8 * event.reach:  # it may go to and fro
         return Why.MOVES
-    return "approaching" if event.gain < 0 else "receding"
+    else:
+        motion = "approaching" if event.gain < 0 else "receding"
+    question, answer = say.ask(event.name, way=int(math.isnan(event.distance)), of=MOTIONS.index(motion))
+    return Draft(question, answer, motion, (event,))
 
 
 # --- what could be guessed -------------------------------------------------------------------------------------------
@@ -395,9 +363,9 @@ def _most(item: Item, field: str) -> list[list[Hashable]] | None:
     """Claim that one class has more of *field* than the other, and that the source named first is right."""
     if item.events is None or len(item.events) != 2:
         return None
-    one, other = item.events
-    more, less = (one, other) if (getattr(one, field) or 0) >= (getattr(other, field) or 0) else (other, one)
-    first = item.canonical_answer == name_of(str(one.class_name)).plain
+    event, other = item.events
+    more, less = (event, other) if (getattr(event, field) or 0) >= (getattr(other, field) or 0) else (other, event)
+    first = item.canonical_answer == name_of(str(event.class_name)).plain
     return [[("more", more.class_name), ("first", first)], [("more", less.class_name), ("first", not first)]]
 
 
@@ -405,9 +373,9 @@ def _leftmost(item: Item) -> list[list[Hashable]] | None:
     """Claim that one class is left of the other, and that the first one is."""
     if item.events is None or len(item.events) != 2:
         return None
-    one, other = (event.class_name for event in item.events)
     left = _is_left(item)
-    return [[("left", one if left else other), ("side", left)], [("left", other if left else one), ("side", not left)]]
+    leftmost, other = (event.class_name for event in (item.events if left else reversed(item.events)))
+    return [[("left", leftmost), ("side", left)], [("left", other), ("side", not left)]]
 
 
 def _is_left(item: Item) -> bool:
@@ -416,25 +384,35 @@ def _is_left(item: Item) -> bool:
 
 # --- the tasks -------------------------------------------------------------------------------------------------------
 _MAKERS: Mapping[str, Mapping[str, Any]] = {
-    "detect_time": {"candidates": each_event(detect_time, "unnamed"), "alike": first_class},
+    "detect_time": {"candidates": partial(each_event, detect_time, "unnamed"), "alike": first_class},
     "detect_source": {"candidates": detect_source, "alike": first_class},
     "count_sources": {"candidates": count_sources},
-    "identify_source_by_doa": {"candidates": each_event(identify_source_by_doa), "contexts": _direction},
+    "identify_source_by_doa": {"candidates": partial(each_event, identify_source_by_doa, None), "contexts": _direction},
     "identify_source_by_location": {
-        "candidates": each_event(identify_source_by_location, "unlocated"),
+        "candidates": partial(each_event, identify_source_by_location, "unlocated"),
         "contexts": _cell,
     },
-    "onset_from_location": {"candidates": each_event(onset_from_location, "unlocated")},
-    "estimate_azimuth": {"candidates": each_event(partial(_estimate, field="azimuth"))},
-    "estimate_elevation": {"candidates": each_event(partial(_estimate, field="elevation"))},
-    "estimate_distance": {"candidates": each_event(partial(_estimate, field="distance"))},
-    "multi_hop": {"candidates": each_event(multi_hop, "unnamed")},
-    "spatial_temporal": {"candidates": each_event(spatial_temporal), "alike": first_class},
-    "compare_elevation": {"candidates": each_pair(compare_elevation), "claims": partial(_most, field="elevation")},
-    "compare_distance": {"candidates": each_pair(compare_distance), "claims": partial(_most, field="distance")},
-    "relative_left_right": {"candidates": each_pair(relative_left_right), "claims": _leftmost, "alike": _is_left},
+    "onset_from_location": {"candidates": partial(each_event, onset_from_location, "unlocated")},
+    "estimate_azimuth": {"candidates": partial(each_event, partial(_estimate, field="azimuth"), None)},
+    "estimate_elevation": {"candidates": partial(each_event, partial(_estimate, field="elevation"), None)},
+    "estimate_distance": {"candidates": partial(each_event, partial(_estimate, field="distance"), None)},
+    "multi_hop": {"candidates": partial(each_event, multi_hop, "unnamed")},
+    "spatial_temporal": {"candidates": partial(each_event, spatial_temporal, None), "alike": first_class},
+    "compare_elevation": {
+        "candidates": partial(each_pair, partial(_compare, field="elevation")),
+        "claims": partial(_most, field="elevation"),
+    },
+    "compare_distance": {
+        "candidates": partial(each_pair, partial(_compare, field="distance")),
+        "claims": partial(_most, field="distance"),
+    },
+    "relative_left_right": {
+        "candidates": partial(each_pair, relative_left_right),
+        "claims": _leftmost,
+        "alike": _is_left,
+    },
     "classify_motion": {
-        "candidates": each_event(classify_motion, "unnamed"),
+        "candidates": partial(each_event, classify_motion, "unnamed"),
         "contexts": lambda item: (first_class(item),),
     },
 }
@@ -471,15 +449,25 @@ def stream(table: pa.Table, *, language: Code = "en", **options: Any) -> Iterato
     return ask_all(table, asked, refused, lambda scene: scene, make, names=names, language=wordings, **options)
 
 
-def _item(language: Code, place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item | str:
-    """Return the item of a draft, or the reason if a class has no name in the language."""
+def _item(language: Code, scene: Scene, task: Task[Scene, Draft], draft: Draft) -> dict[str, Any] | str:
+    """Return the values of a draft's item, or the reason if a class has no name in the language."""
     if NAMELESS in draft.question or NAMELESS in draft.answer:
         return Why.NO_NAME
-    audio_id = place.scene.audio_id
-    extra = {"question_class": task.question_class, "answer_format": "structured_text", "audio_id": audio_id}
-    answers = {"answer": draft.answer, "canonical_answer": draft.canonical, "answer_meta": draft.meta}
-    number = digest(audio_id, task.name, draft.question, draft.answer)
-    return place.item(task, draft, id=f"qa_{number}", language=language, extra=extra, **answers)
+    number = digest(scene.audio_id, task.name, draft.question, draft.answer)
+    return {
+        "id": f"qa_{number}",
+        "question": draft.question,
+        "answer": draft.answer,
+        "canonical_answer": draft.canonical,
+        "answer_meta": trusted(AnswerMeta, {**_UNKNOWN, **draft.meta}) if draft.meta else NO_META,
+        "language": language,
+        "events": [scene.proof(event) for event in draft.events],
+        "extra": {
+            "question_class": task.question_class,
+            "answer_format": "structured_text",
+            "audio_id": scene.audio_id,
+        },
+    }
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,17 +12,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import tomllib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from seldio.schema.qa import Item
 from seldio.tasks.names import Name, capitalized
 from seldio.tasks.specs import Margins, TaskSpec
-
-if TYPE_CHECKING:
-    from seldio.tasks.scene import SceneEvent
 
 T = TypeVar("T")
 View = TypeVar("View")
@@ -79,21 +76,14 @@ def one_few_many(number: float) -> int:
     return 2 if 10 < last < 15 or not 0 < last % 10 < 5 else int(last % 10 > 1)
 
 
-_FORMS: dict[str, Callable[[float], int]] = {"en": lambda number: int(abs(number) != 1), "ru": one_few_many}
-
-
 class Wordings(NamedTuple):
     """How to ask in a language."""
 
-    code: Code
     preambles: tuple[str, ...]  # what may stand before a question; half of them have nothing
     ways: dict[str, tuple[Wording, ...]]  # by task
     directions: tuple[Direction, ...]  # all cells in words, by number
     words: dict[str, Any]
-
-    def number(self, value: float) -> str:
-        """Return a number without needless zeros: ``67``, ``-36.6``."""
-        return f"{value:g}".replace(".", self.words["decimal"])
+    form: Callable[[float], int]  # the place of the form that goes with a number among those of a word
 
     def time(self, frame: int) -> str:
         """Return the time at which a label frame begins: ``18.5s``."""
@@ -101,17 +91,8 @@ class Wordings(NamedTuple):
 
     def counted(self, value: float, unit: Literal["degrees", "metres"]) -> str:
         """Return a number with its unit, as a sentence has it: ``1 degree``, ``-36.6 degrees``."""
-        return f"{self.number(value)} {self.words[unit][self.plural(value)]}"
-
-    def plural(self, value: float) -> int:
-        """Return the place of the form that goes with a number among those of a word."""
-        return _FORMS[self.code](value)
-
-    def listed(self, parts: Iterable[str]) -> str:
-        """Return *parts* as one says a list: ``a``, ``a and b``, ``a, b, and c``."""
-        between, before_last, of_two = self.words["list"]
-        *others, last = parts
-        return f"{between.join(others)}{before_last if len(others) > 1 else of_two}{last}" if others else last
+        number = f"{value:g}".replace(".", self.words["decimal"])
+        return f"{number} {self.words[unit][self.form(value)]}"
 
 
 @cache
@@ -126,9 +107,9 @@ def wordings_in(code: Code) -> Wordings:
             suffixes = [table[suffix] if isinstance(suffix, str) else suffix for suffix in suffixes]
             parts = zip(rows, suffixes, strict=True)
             ways[task] = tuple(Wording(tuple(row["questions"]), tuple(s), tuple(row["answers"])) for row, s in parts)
-    return Wordings(
-        code, tuple(table["preambles"]), ways, tuple(Direction(*row) for row in table["directions"]), table["words"]
-    )
+    forms: dict[Code, Callable[[float], int]] = {"en": lambda number: int(abs(number) != 1), "ru": one_few_many}
+    directions = tuple(Direction(*row) for row in table["directions"])
+    return Wordings(tuple(table["preambles"]), ways, directions, table["words"], forms[code])
 
 
 #: What is asked in unless another language is wanted, and that of tasks from elsewhere.
@@ -145,7 +126,7 @@ def digest(*parts: object) -> str:
 
 
 def hashed(*parts: object) -> int:
-    """The first 64 bits of the sha256 of *parts*: the seed of a clip, or the place of an item in a drawing of lots."""
+    """Return the first 64 bits of the sha256 of *parts*: the seed of a clip, or the lot of an item."""
     return int(digest(*parts)[:16], 16)
 
 
@@ -171,31 +152,26 @@ class Say:
         """Return one of *options*."""
         return options[self.below(len(options))]
 
-    def ask(self, name: Name | None = None, other: Name | None = None, *, way: int = 0, **words: str) -> str:
-        """A question of the task, asked in one *way* of it, about *name* and *other*, with *words* in their places."""
-        questions, suffixes, _ = self._wordings[way]
-        question = self.pick(questions).format_map(_given(name, other, words))
-        return f"{self.pick(self.language.preambles)}{question} {self.pick(suffixes)}".rstrip()
+    def ask(
+        self, *names: Name, answered: Sequence[Name] | None = None, way: int = 0, of: int = 0, **words: str
+    ) -> tuple[str, str]:
+        """Return a question of the task and its answer, with *words* in their places.
 
-    def tell(
-        self, name: Name | None = None, other: Name | None = None, *, way: int = 0, of: int = 0, **words: str
-    ) -> str:
-        """Return the answer to a question that is asked in this *way*: the one at the place *of* those there are."""
-        return capitalized(self._wordings[way].answers[of].format_map(_given(name, other, words)))
-
-    def times(self, event: SceneEvent) -> dict[str, Any]:
-        """Return when an event begins and ends, as words of an answer."""
-        return {"since": self.language.time(event.first), "until": self.language.time(event.end)}
-
-    def direction(self, event: SceneEvent) -> dict[str, Any]:
-        """Return the words for the direction of an event in a question or answer."""
-        direction = self.language.directions[event.cell]
-        return {"place": direction.place, "side": direction.name}
-
-
-def _given(name: Name | None, other: Name | None, words: dict[str, str]) -> dict[str, str]:
-    named = name.words if name else {}
-    return named | other.others | words if other else named | words if words else named
+        Args:
+            names: the classes that it is about, two at most.
+            answered: the classes that the answer is about, if in another order.
+            way: the way in which it is asked.
+            of: the place of the answer among those that there are.
+        """
+        questions, suffixes, answers = self._wordings[way]
+        wording = self.pick(questions)
+        preamble, suffix = self.pick(self.language.preambles), self.pick(suffixes)
+        forms = [
+            {**(about[0].words if about else {}), **(about[1].others if about[1:] else {}), **words}
+            for about in ((names, answered) if answered else (names,))
+        ]
+        question, answer = wording.format_map(forms[0]), answers[of].format_map(forms[-1])
+        return f"{preamble}{question} {suffix}".rstrip(), capitalized(answer)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
