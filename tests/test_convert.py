@@ -644,24 +644,16 @@ def test_recordings_and_synthetic_scenes_are_one_table(tmp_path: Path) -> None:
         )
 
 
-def test_a_clip_in_a_table_and_a_file_is_not_read_twice(tmp_path: Path) -> None:
+def test_a_clip_in_two_places_and_several_class_lists_are_not_mixed(tmp_path: Path) -> None:
     root = recordings_and_synthetic(tmp_path / "set")
     seldio.convert(root / "metadata_dev/dev-train-sony", root / "labels.parquet", "parquet")
     with pytest.raises(UsageError, match="labels of fold3_room21_mix001 appear twice"):
         seldio.read(root)
-
-
-def test_class_lists_and_clocks_are_not_mixed(tmp_path: Path) -> None:
-    root = recordings_and_synthetic(tmp_path / "set")
-    path = root / "other/tau.csv"
-    path.parent.mkdir()
-    path.write_bytes(
-        b"sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.1,0.5,10,20,1\nkeyboard,0.2,0.5,10,20,1\n"
-    )
-    with pytest.raises(
-        UsageError,
-        match=r"several class lists .*starss23.*dcase2019.*starss, tau-sse-2019.*a folder with a single format",
-    ):
+    (root / "labels.parquet").unlink()
+    head = b"sound_event_recording,start_time,end_time,ele,azi,dist\n"
+    (root / "tau.csv").write_bytes(head + b"speech,0.1,0.5,10,20,1\nkeyboard,0.2,0.5,10,20,1\n")
+    lists = r"several class lists .*starss23.*dcase2019.*starss, tau-sse-2019.*a folder with a single format"
+    with pytest.raises(UsageError, match=lists):
         seldio.read(root)
 
 

@@ -82,22 +82,21 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     assert not {"QAI107", "QAI129"} & {*validate(lines(tmp_path / "few.jsonl", *records[:100])).by_rule()}
 
 
-def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1))
-    refused = invoke("convert", source, "--to", "so-dataset-qa", "-o", tmp_path / "x.json")
+@pytest.mark.parametrize(
+    ("more", "options", "lost"),
+    [
+        ({}, [], "answer_meta"),
+        # a key that has another meaning there
+        ({"source_refs": "none of them"}, ["-f", "so-bench", "--allow-loss", "answer_meta"], "extra"),
+    ],
+)
+def test_a_loss_is_named(tmp_path: Path, more: dict[str, object], options: list[str], lost: str) -> None:
+    source = lines(tmp_path / "qa.jsonl", question(1, **more))
+    refused = invoke("convert", source, "--to", "so-dataset-qa", "-o", tmp_path / "x.json", *options)
 
     assert 1 == refused.exit_code
-    assert "answer_meta" in refused.stderr
+    assert lost in refused.stderr
     assert not (tmp_path / "x.json").exists()
-
-
-def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
-    source = lines(tmp_path / "qa.jsonl", question(1, source_refs="none of them"))
-    lost = "answer_meta"
-    refused = invoke("convert", source, "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost)
-
-    assert 1 == refused.exit_code
-    assert "extra" in refused.stderr
 
 
 def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
@@ -200,26 +199,21 @@ def fail(finding: object) -> None:
     raise AssertionError(finding)
 
 
-@pytest.mark.parametrize("count", [1, 3, 5, 6])
-def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
-    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, "dog", ANIMALS[:count]))
-    made, said = converted(source, "ruenvaqa", "r.json")
-    assert not made.exists()
-    assert f"1 row: {count} option{'s' * (count != 1)} (2) (it takes questions with 2 or 4 options)" in said
-
-
 @pytest.mark.parametrize(
     ("answer", "options", "why"),
     [
-        ("cow", ["dog", "cow", "cow", "cat"], "the answer is option B or C (1)"),
-        ("sheep", ["dog", "cow"], "the answer is none of the options (1)"),
-        ("B", ["dog", "cow"], "the answer is none of the options (1)"),  # MMAR's answers are texts
+        *(
+            ("dog", ANIMALS[:count], f"1 row: {number} (2) (it takes questions with 2 or 4 options)")
+            for count, number in ((1, "1 option"), (3, "3 options"), (5, "5 options"), (6, "6 options"))
+        ),
+        ("cow", ["dog", "cow", "cow", "cat"], "the answer is option B or C (2)"),
+        ("sheep", ["dog", "cow"], "the answer is none of the options (2)"),
+        ("B", ["dog", "cow"], "the answer is none of the options (2)"),  # MMAR's answers are texts
     ],
 )
-def test_an_answer_that_is_not_one_option_is_no_letter(
-    tmp_path: Path, answer: str, options: list[str], why: str
-) -> None:
-    made, said = converted(lines(tmp_path / "q.jsonl", choice(1, answer, options)), "ruenvaqa", "r.json")
+def test_ruenvaqa_takes_one_of_two_or_four_options(tmp_path: Path, answer: str, options: list[str], why: str) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, answer, options))
+    made, said = converted(source, "ruenvaqa", "r.json")
     assert not made.exists()
     assert why in said
 

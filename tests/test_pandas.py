@@ -113,16 +113,12 @@ def test_questions_and_replies_as_frames(tmp_path: Path) -> None:
     fields = {"id": "sample", "prediction": "said"}
     assert seldio.score(replies, asked, fields=fields).overall["accuracy"] == pytest.approx(2 / 3)
     named = replies.rename(columns={"sample": "id", "said": "prediction"})
-    assert not seldio.validate(named, reference=seldio.check.reference.load(_lines(tmp_path, asked))).findings
+    (path,) = seldio.write(asked, tmp_path / "questions.jsonl", "items")
+    assert not seldio.validate(named, reference=seldio.check.reference.load(path)).findings
     by_id = named[named["id"] != "q0"].set_index("id")
     assert seldio.score(by_id, asked, allow_missing=True).overall["accuracy"] == pytest.approx(1 / 2)
     compared = seldio.compare([named, named.assign(prediction="dog")], asked)
     assert compared.to_pandas()["accuracy"].tolist() == pytest.approx([2 / 3, 2 / 3])
-
-
-def _lines(place: Path, asked: pd.DataFrame) -> str:
-    (path,) = seldio.write(asked, place / "questions.jsonl", "items")
-    return path
 
 
 def test_columns_of_nothing_known_are_refused(frame: pd.DataFrame) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import IOBase
 from itertools import pairwise
 from pathlib import Path
@@ -26,13 +26,14 @@ _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
     """Return the paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
-    top, inputs = Path(out), _identities(sources)
+    top = Path(out)
     paths: dict[str, Path] = {}
     for file in files:
-        path = _new(top / safe_name(file.name, source), inputs)
+        path = top / safe_name(file.name, source)
         if file.name in paths:
             raise UsageError(f"two files would be written to {printable(str(path))}")
         paths[file.name] = path
+    _see_no_source(paths.values(), sources)
     for path in paths.values():
         in_the_way(path, top)
     for folder in dict.fromkeys([top, *(path.parent for path in paths.values())]):
@@ -48,7 +49,8 @@ def single_file(
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
-    path = _new(Path(cast("str | os.PathLike[str]", out)), _identities(sources))
+    path = Path(cast("str | os.PathLike[str]", out))
+    _see_no_source([path], sources)
     make_folder(path.parent)
     with atomic_write(path) as stream:
         yield stream, (str(path),)
@@ -79,20 +81,15 @@ def safe_name(name: str, source: str) -> str:
     return name
 
 
-def _new(path: Path, inputs: set[tuple[int, int]]) -> Path:
-    """Return *path*, unless it is one of the files that are being read."""
-    if _identities([path]) & inputs:
-        raise UsageError(f"{printable(str(path))} is the source itself: choose another output")
-    return path
-
-
-def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[tuple[int, int]]:
-    """Return the (device, inode) of each existing path."""
-    identities = set()
+def _see_no_source(paths: Iterable[Path], sources: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise UsageError if one of *paths* is one of the files that are being read."""
+    inputs = set()
+    for source in sources:
+        with suppress(OSError, ValueError):
+            state = Path(source).stat()
+            inputs.add((state.st_dev, state.st_ino))
     for path in paths:
-        try:
-            state = Path(path).stat()
-        except (OSError, ValueError):
-            continue
-        identities.add((state.st_dev, state.st_ino))
-    return identities
+        with suppress(OSError, ValueError):
+            state = path.stat()
+            if (state.st_dev, state.st_ino) in inputs:
+                raise UsageError(f"{printable(str(path))} is the source itself: choose another output")

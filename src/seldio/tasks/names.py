@@ -67,7 +67,7 @@ def name_of(label: str) -> Name:
 # --- classes that questions call by a Russian name ------------------------------------------------------------
 @cache
 def called_in_russian() -> tuple[tuple[str, str], ...]:
-    """Russian names in all cases, as patterns, with what the classes are called in English; the longest first."""
+    """Return Russian names in all cases, as patterns, with the English names of classes; the longest first."""
     rows = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))["classes"]
     forms = {re.sub(r"\Aсо? ", "", form): row["names"][0] for row in rows for form in row["forms"]}
     longest = sorted(forms, key=len, reverse=True)
