@@ -8,12 +8,10 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
-import gc
 import json
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 from importlib.resources import files
 from itertools import chain
@@ -27,7 +25,7 @@ from seldio.formats.base import Ints, Place
 from seldio.formats.items import LETTERS_READ, ItemFormat, ItemReading, Row
 from seldio.formats.json_records import Layout, Records, Run, layout_of, layouts_by_id, peek, value_at
 from seldio.formats.json_text import MAX_DEPTH, JsonDocument, Pointer, proven
-from seldio.schema.arrays import pc
+from seldio.schema.arrays import pc, uncollected
 from seldio.schema.qa import (
     POOL,
     AnswerMeta,
@@ -123,7 +121,7 @@ class JsonItems(ItemFormat):
             return layout.file([layout.record(self.record(row)) for row in rows]).encode()
         layout = layout_of((origin or {}).get("layout"), self.layout)
         layout = self.layout if layout.single and len(table) != 1 else layout
-        with _uncollected():
+        with uncollected():
             return layout.file(self.texts(table, layout, origin or {})).encode()
 
     def texts(self, table: pa.Table, layout: Layout, origin: Mapping[str, Any]) -> list[str]:
@@ -338,18 +336,6 @@ def _without_none(value: Any) -> Any:
 # --- writing and reading ---------------------------------------------------------------------------
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: rows have no cycles, and there are many of them."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
-
-
 class _Reader:
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
@@ -362,7 +348,7 @@ class _Reader:
 
     def table(self) -> pa.Table:
         tables, numbers = [self.format.schema.empty_table()], [np.zeros(0, np.int64)]
-        with _uncollected():
+        with uncollected():
             for run in self.records.runs():
                 table, places = self.rows(run)
                 self.records.readable |= bool(len(table))
